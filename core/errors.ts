@@ -1,0 +1,38 @@
+/** What the queue does with a failed job. Nobody decides by message text or class name. */
+export type Advice =
+  /**
+   * The same job may succeed later. `retryAfterMs` is the other side's own figure, never a guess.
+   * `throttled`: the other side did nothing but ask us to wait; the wait spends no attempt.
+   */
+  | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean }
+  /** This job never will. */
+  | { kind: 'permanent' }
+  /** No job of this source will, until an operator acts. */
+  | { kind: 'config' };
+
+/**
+ * Whether the other side did the work before the call failed. Only `never-sent` and `refused` allow a second attempt
+ * of a call that isn't idempotent; `unknown` must be looked up first.
+ */
+export type Outcome = 'never-sent' | 'refused' | 'unknown';
+
+/**
+ * The one error that leaves a client or a connector.
+ * `message` names the place and the remedy and never holds personal data (no bodies, contacts or comments).
+ */
+export class CloseloopError extends Error {
+  override readonly name: string = 'CloseloopError';
+  readonly advice: Advice;
+  readonly outcome: Outcome;
+
+  constructor(message: string, advice: Advice, options: { outcome?: Outcome; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.advice = advice;
+    this.outcome = options.outcome ?? 'refused';
+  }
+}
+
+/** What to do about anything thrown. A bug of ours (not a CloseloopError) is transient: it is retried, then fails visibly. */
+export function adviceOf(error: unknown): Advice {
+  return error instanceof CloseloopError ? error.advice : { kind: 'transient' };
+}
