@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import { ErrorBody, inWords, refusalOf } from './failure.ts';
+
+/** HubSpot sends every value as text, or null; anything else becomes text rather than spoil the other 99 records. */
+const Texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
+
+/** What batch/read and batch/update answer. Judged by `errors`, never by the status (200 and 207 mean the same). */
+export const BatchAnswer = z.object({
+  results: z.array(
+    z.object({
+      id: z.coerce.string(),
+      properties: Texts.default({}),
+      propertiesWithHistory: z
+        .record(
+          z.string(),
+          z.array(
+            z
+              .object({
+                value: z.string().nullish(),
+                timestamp: z.union([z.string(), z.number()]).pipe(z.coerce.date()),
+              })
+              .transform(({ value, timestamp }) => ({ value: value ?? '', at: timestamp })),
+          ),
+        )
+        .optional(),
+    }),
+  ),
+  numErrors: z.number().optional(),
+  errors: z.array(ErrorBody).optional(),
+});
+export type BatchAnswer = z.output<typeof BatchAnswer>;
+export type BatchResult = BatchAnswer['results'][number];
+
+export type Fate<T> = { is: 'done'; result: T } | { is: 'missing' } | { is: 'refused'; error: CloseloopError };
+
+/**
+ * What became of each id of one batch call. Results come in any order. Ids that are in neither list are left out of
+ * the map, unless the call was about one id alone: then whatever was answered is about it (after a merge the result
+ * bears another id).
+ */
+export function fates(place: string, ids: readonly string[], answer: BatchAnswer): Map<string, Fate<BatchResult>> {
+  const [alone, ...others] = ids;
+  const only = others.length === 0 ? alone : undefined;
+  const found = new Map<string, Fate<BatchResult>>();
+  const asked = new Set(ids);
+  for (const result of answer.results) {
+    const id = asked.has(result.id) ? result.id : only;
+    if (id !== undefined) found.set(id, { is: 'done', result });
+  }
+  for (const body of answer.errors ?? []) {
+    const refusal = refusalOf(0, body);
+    const fate: Fate<BatchResult> =
+      refusal.category === 'OBJECT_NOT_FOUND'
+        ? { is: 'missing' }
+        : { is: 'refused', error: new CloseloopError(`HubSpot ${place}: ${inWords(refusal)}`, { kind: 'permanent' }) };
+    const about = refusal.ids.filter((id) => asked.has(id));
+    for (const id of about.length === 0 && only !== undefined ? [only] : about) found.set(id, fate);
+  }
+  if (only !== undefined && !found.has(only)) found.set(only, { is: 'missing' });
+  return found;
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import type { Delivery, Events, SourceEvent } from '../../core/connector.ts';
+import { type ObjectType, objectTypes, recordId } from './objects.ts';
+import type { HubSpotSettings } from './settings.ts';
+
+// Ids have up to 12 digits today; as text, nothing is lost when they grow.
+const Id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
+
+/** Classic (`ticket.propertyChange`) and generic (`object.propertyChange` with `objectTypeId`) alike; the rest may be anything. */
+const HubSpotEvent = z
+  .object({
+    subscriptionType: z.string().optional(),
+    /** What HubSpot's own field table calls `subscriptionType`. */
+    eventType: z.string().optional(),
+    eventId: Id.optional(),
+    portalId: Id.optional(),
+    appId: Id.optional(),
+    /** Epoch ms. */
+    occurredAt: Id.transform(Number).optional(),
+    objectId: Id.optional(),
+    objectTypeId: z.string().optional(),
+    propertyName: z.string().optional(),
+    propertyValue: z.string().nullish(),
+    changeSource: z.string().optional(),
+    sourceId: z.union([z.string(), z.number()]).transform(String).nullish(),
+    primaryObjectId: Id.optional(),
+    mergedObjectIds: z.array(Id).optional(),
+    newObjectId: Id.optional(),
+    associationType: z.string().optional(),
+    associationRemoved: z.boolean().optional(),
+    fromObjectId: Id.optional(),
+    fromObjectTypeId: z.string().optional(),
+    toObjectId: Id.optional(),
+    toObjectTypeId: z.string().optional(),
+  })
+  .transform(({ eventType, ...event }) => ({ ...event, type: event.subscriptionType ?? eventType ?? '' }));
+type HubSpotEvent = z.output<typeof HubSpotEvent>;
+
+type Said = { kind: SourceEvent['kind']; id: string | undefined; what: string };
+
+/** What one event says about records, or why it says nothing. */
+type Reading = { type: ObjectType; said: Said[] } | { why: string };
+
+const contact = '0-1';
+
+/**
+ * A delivery is a JSON array, at most 100 long by HubSpot's word; a longer one is signed all the same and is taken.
+ * An event that we can't read is left out with its reason: refusing the delivery would bring it back ten times.
+ */
+export function events(delivery: Delivery, settings: HubSpotSettings): Events {
+  const body = parseJson(delivery.raw);
+  if (!Array.isArray(body)) return { ok: false, why: 'the body is not a JSON array of HubSpot events' };
+  const found: SourceEvent[] = [];
+  const ignored: { what: string; why: string }[] = [];
+  for (const item of body) {
+    const parsed = HubSpotEvent.safeParse(item);
+    if (!parsed.success) {
+      ignored.push({
+        what: 'an event',
+        why: `not of HubSpot's shape at ${parsed.error.issues[0]?.path.join('.') || 'its top'}`,
+      });
+      continue;
+    }
+    const event = parsed.data;
+    const what = [event.type || 'an event', ...(event.propertyName ? [`of ${event.propertyName}`] : [])].join(' ');
+    const why = unwanted(event, settings);
+    const reading: Reading = why === undefined ? read(event) : { why };
+    if ('why' in reading) ignored.push({ what, why: reading.why });
+    else if (!settings.objects.includes(reading.type)) {
+      ignored.push({ what, why: `this source's objects don't include ${reading.type}` });
+    } else {
+      for (const { kind, id, what } of reading.said) {
+        if (id === undefined) continue;
+        const at = event.occurredAt === undefined ? delivery.receivedAt : new Date(event.occurredAt);
+        found.push({ kind, recordId: recordId(reading.type, id), at, key: keyOf(event, id), what });
+      }
+    }
+  }
+  return { ok: true, events: found, ignored };
+}
+
+/** The same for every attempt at this event (so never `attemptNumber`); `eventId` alone isn't unique. */
+function keyOf(event: HubSpotEvent, id: string): string {
+  const { portalId, type, eventId, occurredAt, propertyName, toObjectId } = event;
+  return [portalId, type, id, eventId, occurredAt, propertyName, toObjectId].map((part) => part ?? '').join('|');
+}
+
+function unwanted(event: HubSpotEvent, settings: HubSpotSettings): string | undefined {
+  if (settings.portalId !== undefined && event.portalId !== settings.portalId)
+    return 'it is of another HubSpot account';
+  const ours = settings.appId ?? event.appId;
+  if (event.changeSource === 'INTEGRATION' && ours !== undefined && event.sourceId === ours)
+    return 'we changed it ourselves';
+  const { propertyName } = event;
+  if (propertyName && Object.values(settings.writeBack).includes(propertyName)) return 'only we write this property';
+  return undefined;
+}
+
+function read(event: HubSpotEvent): Reading {
+  const [object = '', change = ''] = event.type.split('.');
+  if (change === 'associationChange') return readAssociation(event);
+  if (change === 'privacyDeletion') return { why: 'erasing a contact on request of HubSpot is not supported yet' };
+  const type = typeOf(object === 'object' ? (event.objectTypeId ?? '') : object);
+  if (type === undefined) return { why: 'neither of a ticket nor of a deal' };
+  if (event.objectId === undefined && change !== 'merge') return { why: 'it names no record' };
+  const one = (kind: Said['kind'], what: string): Reading => ({ type, said: [{ kind, id: event.objectId, what }] });
+  switch (change) {
+    case 'creation':
+      return one('closed', `${type} created`); // some are born closed
+    case 'restore':
+      return one('closed', `${type} restored`);
+    case 'deletion':
+      return one('changed', `${type} deleted`);
+    case 'merge':
+      return readMerge(event, type);
+    case 'propertyChange':
+      if (event.propertyName !== objectTypes[type].stage) return { why: 'this property does not close a record' };
+      return one('closed', `stage is now ${stageText(event.propertyValue)}`);
+    default:
+      return { why: 'this kind of event says nothing about closing' };
+  }
+}
+
+/** The merged records are gone; what remains is a new record, or the primary one. */
+function readMerge(event: HubSpotEvent, type: ObjectType): Reading {
+  const remaining = event.newObjectId ?? event.primaryObjectId ?? event.objectId;
+  if (remaining === undefined) return { why: 'it names no record' };
+  const gone = new Set([...(event.mergedObjectIds ?? []), ...(event.primaryObjectId ? [event.primaryObjectId] : [])]);
+  gone.delete(remaining);
+  return {
+    type,
+    said: [
+      ...[...gone].map((id): Said => ({ kind: 'changed', id, what: `merged into ${type} ${remaining}` })),
+      { kind: 'closed', id: remaining, what: `${type} merged from others` },
+    ],
+  };
+}
+
+/** A closed record may get its contact late. */
+function readAssociation(event: HubSpotEvent): Reading {
+  const [, from = event.fromObjectTypeId ?? '', to = event.toObjectTypeId ?? ''] =
+    /^([A-Z]+)_TO_([A-Z]+)$/.exec(event.associationType ?? '') ?? [];
+  const type = typeOf(from.toLowerCase());
+  if (type === undefined || (to !== 'CONTACT' && to !== contact)) return { why: 'not a contact on a ticket or deal' };
+  if (event.associationRemoved) return { why: 'a contact was taken off, which closes nothing' };
+  if (event.fromObjectId === undefined) return { why: 'it names no record' };
+  return { type, said: [{ kind: 'closed', id: event.fromObjectId, what: `contact added to the ${type}` }] };
+}
+
+function typeOf(name: string): ObjectType | undefined {
+  if (name === 'ticket' || name === objectTypes.ticket.objectTypeId) return 'ticket';
+  if (name === 'deal' || name === objectTypes.deal.objectTypeId) return 'deal';
+  return undefined;
+}
+
+/** A stage's id; anything that doesn't look like one is not repeated. */
+const stageText = (value: string | null | undefined) => (/^[\w-]{1,64}$/.test(value ?? '') ? value : 'another one');
+
+function parseJson(raw: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+/** The one place that names HubSpot's date version. Versions live about 18 months: change it here, run the tests. */
+export const apiVersion = '2026-09';
+
+/** The kinds of record whose closing can ask for feedback, and what differs between them at HubSpot. */
+export const objectTypes = {
+  ticket: {
+    plural: 'tickets',
+    objectTypeId: '0-5',
+    stage: 'hs_pipeline_stage',
+    pipeline: 'hs_pipeline',
+    properties: ['subject', 'hs_ticket_priority', 'hs_ticket_category', 'createdate', 'hubspot_owner_id'],
+    scopes: { read: 'tickets', write: 'tickets' },
+  },
+  deal: {
+    plural: 'deals',
+    objectTypeId: '0-3',
+    stage: 'dealstage',
+    pipeline: 'pipeline',
+    properties: ['dealname', 'amount', 'createdate', 'hubspot_owner_id'],
+    scopes: { read: 'crm.objects.deals.read', write: 'crm.objects.deals.write' },
+  },
+} as const;
+
+export type ObjectType = keyof typeof objectTypes;
+
+export const paths = {
+  batchRead: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/read`,
+  batchUpdate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/update`,
+  contactsOf: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/batch/read`,
+  pipelines: (plural: string) => `/crm/pipelines/${apiVersion}/${plural}`,
+  owners: `/crm/owners/${apiVersion}`,
+};
+
+/** A record as the rest of closeloop names it: `ticket-541935488729`, `deal-318842210076`. HubSpot's ids stay text. */
+export const recordId = (type: ObjectType, id: string) => `${type}-${id}`;
+
+/** The way back; undefined for anything `recordId` can't have made. */
+export function parseRecordId(recordId: string): { type: ObjectType; id: string } | undefined {
+  const [, type, id] = /^(ticket|deal)-(\d{1,20})$/.exec(recordId) ?? [];
+  return id === undefined ? undefined : { type: type === 'deal' ? 'deal' : 'ticket', id };
+}
+
+/** HubSpot's batch calls take a limited number of inputs. */
+export function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { HubSpotApi } from './client.ts';
+import { remember } from './memory.ts';
+import { paths } from './objects.ts';
+import type { HubSpotOwner } from './record.ts';
+
+const keepMs = 10 * 60_000;
+const againMs = 60_000;
+
+const Owners = z.object({
+  results: z.array(
+    z.object({
+      id: z.coerce.string(),
+      email: z.string().nullish(),
+      firstName: z.string().nullish(),
+      lastName: z.string().nullish(),
+    }),
+  ),
+  paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
+});
+
+/** Who owns records. The whole list is read once and kept for minutes. */
+export interface OwnerReader {
+  /** An owner that HubSpot doesn't list any more keeps its id and has no name. */
+  read(ids: readonly string[]): Promise<Map<string, HubSpotOwner>>;
+}
+
+export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
+  const active = remember(() => list('false'), keepMs, now);
+  const archived = remember(() => list('true'), keepMs, now);
+
+  async function list(archived: 'true' | 'false'): Promise<Map<string, HubSpotOwner>> {
+    const owners = new Map<string, HubSpotOwner>();
+    let after: string | undefined;
+    do {
+      const query = { limit: '100', archived, ...(after !== undefined && { after }) };
+      const { results, paging } = await api.call('GET', paths.owners, Owners, { query });
+      for (const { id, email, firstName, lastName } of results) {
+        const name = [firstName, lastName].filter(Boolean).join(' ') || null;
+        owners.set(id, { id, name, email: email || null });
+      }
+      after = paging?.next?.after;
+    } while (after !== undefined);
+    return owners;
+  }
+
+  return {
+    async read(ids) {
+      if (ids.length === 0) return new Map();
+      let known = await active.get();
+      // new since, or deactivated
+      if (ids.some((id) => !known.has(id))) known = new Map([...(await archived.get()), ...known]);
+      if (ids.some((id) => !known.has(id))) {
+        known = new Map([...known, ...(await active.get(new Date(now().getTime() - againMs)))]);
+      }
+      return new Map(ids.map((id) => [id, known.get(id) ?? { id, name: null, email: null }]));
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { HubSpotApi } from './client.ts';
+import { remember } from './memory.ts';
+import { type ObjectType, objectTypes, paths } from './objects.ts';
+
+const keepMs = 5 * 60_000;
+const againMs = 10_000;
+
+const PipelineList = z.object({
+  results: z.array(
+    z.object({
+      id: z.coerce.string(),
+      label: z.string().nullish(),
+      stages: z.array(
+        z.object({
+          id: z.coerce.string(),
+          label: z.string().nullish(),
+          metadata: z.record(z.string(), z.coerce.string()).nullish(),
+        }),
+      ),
+    }),
+  ),
+});
+
+export interface Stage {
+  id: string;
+  label: string;
+  closed: boolean;
+}
+
+/** The pipelines of one object type. Stage ids are looked up in the record's own pipeline first. */
+export interface Pipelines {
+  label(pipelineId: string): string;
+  stage(pipelineId: string, stageId: string): Stage | undefined;
+}
+
+/** Reads pipelines, and keeps them for minutes: no event tells of a change, but a stage we don't know does. */
+export interface PipelineReader {
+  /** @param stageIds Stages that the records at hand are in. */
+  read(stages: readonly { pipelineId: string; stageId: string }[]): Promise<Pipelines>;
+}
+
+export function pipelineReader(type: ObjectType, api: HubSpotApi, now: () => Date): PipelineReader {
+  const path = paths.pipelines(objectTypes[type].plural);
+  const kept = remember(async () => pipelines(await api.call('GET', path, PipelineList)), keepMs, now);
+  return {
+    async read(stages) {
+      const known = await kept.get();
+      if (stages.every(({ pipelineId, stageId }) => known.stage(pipelineId, stageId))) return known;
+      return kept.get(new Date(now().getTime() - againMs));
+    },
+  };
+}
+
+function pipelines({ results }: z.output<typeof PipelineList>): Pipelines {
+  const labels = new Map(results.map(({ id, label }) => [id, label ?? '']));
+  const all = results.flatMap((pipeline) =>
+    pipeline.stages.map(({ id, label, metadata }) => ({
+      pipelineId: pipeline.id,
+      stage: { id, label: label ?? '', closed: isClosed(metadata ?? {}) },
+    })),
+  );
+  const inPipeline = new Map(all.map(({ pipelineId, stage }) => [`${pipelineId} ${stage.id}`, stage]));
+  const anywhere = new Map(all.map(({ stage }) => [stage.id, stage]));
+  return {
+    label: (pipelineId) => labels.get(pipelineId) ?? '',
+    stage: (pipelineId, stageId) => inPipeline.get(`${pipelineId} ${stageId}`) ?? anywhere.get(stageId),
+  };
+}
+
+/** By metadata only: labels, and even the default ids, get other meanings. A won or lost deal has probability 1 or 0. */
+function isClosed({ isClosed, ticketState, probability }: Record<string, string>): boolean {
+  if (isClosed) return isClosed === 'true';
+  if (ticketState) return ticketState === 'CLOSED';
+  return probability ? [0, 1].includes(Number(probability)) : false;
+}

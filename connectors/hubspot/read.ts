@@ -1,0 +1,123 @@
+import type { ConnectorPorts, ReadResult } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
+import type { HubSpotApi } from './client.ts';
+import { type ContactChoice, chooseContacts } from './contacts.ts';
+import { chunks, type ObjectType, objectTypes, parseRecordId, paths, recordId } from './objects.ts';
+import { type OwnerReader, ownerReader } from './owners.ts';
+import { type PipelineReader, pipelineReader } from './pipelines.ts';
+import { type HubSpotShape, localeOf, present, type RawRecord, stageOf, stateOf } from './record.ts';
+import type { HubSpotSettings } from './settings.ts';
+
+type Purpose = 'plan' | 'ask';
+
+/** HubSpot takes fewer records a call when history is asked for. */
+const perCall: Record<Purpose, number> = { plan: 50, ask: 100 };
+
+/** Per 100 closed tickets: `plan` 2 + 1 (associations) + 1 (contacts) calls, `ask` 1; pipelines and owners are kept. */
+export function reader(settings: HubSpotSettings, api: HubSpotApi, ports: ConnectorPorts) {
+  const pipelines: Record<ObjectType, PipelineReader> = {
+    ticket: pipelineReader('ticket', api, ports.now),
+    deal: pipelineReader('deal', api, ports.now),
+  };
+  const owners = ownerReader(api, ports.now);
+
+  return async (recordIds: readonly string[], purpose: Purpose): Promise<ReadResult<HubSpotShape>[]> => {
+    const wanted: Record<ObjectType, Set<string>> = { ticket: new Set(), deal: new Set() };
+    for (const { type, id } of recordIds.flatMap((asked) => parseRecordId(asked) ?? [])) wanted[type].add(id);
+    const context = { settings, api, owners, purpose, now: ports.now() };
+    const [tickets, deals] = await Promise.all([
+      readType({ ...context, type: 'ticket', pipelines: pipelines.ticket }, [...wanted.ticket]),
+      readType({ ...context, type: 'deal', pipelines: pipelines.deal }, [...wanted.deal]),
+    ]);
+    const results = new Map([...tickets, ...deals]);
+    return recordIds.map((asked) => results.get(asked) ?? { ok: false, why: 'not-found' });
+  };
+}
+
+interface Context {
+  type: ObjectType;
+  purpose: Purpose;
+  settings: HubSpotSettings;
+  api: HubSpotApi;
+  pipelines: PipelineReader;
+  owners: OwnerReader;
+  now: Date;
+}
+
+/** By the id asked for, as `recordId` writes it. */
+async function readType(context: Context, ids: readonly string[]): Promise<Map<string, ReadResult<HubSpotShape>>> {
+  if (ids.length === 0) return new Map();
+  const { type, purpose, settings, now } = context;
+  const found = await readRecords(context, ids);
+  const records = [...found.values()].flatMap((fate) => (fate.is === 'done' ? [raw(type, purpose, fate.result)] : []));
+  const stages = await context.pipelines.read(records.map((record) => stageOf(type, record)));
+  const states = new Map(records.map((record) => [record.id, stateOf(type, record, stages, settings, now)]));
+  const closed = records.filter(({ id }) => states.get(id)?.is === 'closed');
+  const people = purpose === 'plan' ? await readPeople(context, closed) : undefined;
+  const byId = new Map(records.map((record) => [record.id, record]));
+
+  return new Map(ids.map((id) => [recordId(type, id), resultFor(id)]));
+
+  function resultFor(id: string): ReadResult<HubSpotShape> {
+    const fate = found.get(id);
+    if (fate?.is === 'refused') return { ok: false, why: 'error', error: fate.error };
+    const record = fate?.is === 'done' ? byId.get(fate.result.id) : undefined;
+    const state = record && states.get(record.id);
+    if (record === undefined || state === undefined) return { ok: false, why: 'not-found' };
+    if (state.is === 'unclear') return { ok: false, why: 'error', error: unclear(type) };
+    const ids = { id: recordId(type, id), currentId: recordId(type, record.id) };
+    if (people === undefined) return { ok: true, record: { ...ids, state, shape: {} } };
+
+    const choice = people.contacts.get(record.id) ?? { contact: null, why: `the ${type} is not closed: not looked up` };
+    if (choice instanceof CloseloopError) return { ok: false, why: 'error', error: choice };
+    const { contact, why: contactChoice } = choice;
+    const owner = people.owners.get(record.properties.hubspot_owner_id ?? '') ?? null;
+    const shape = { ...present(type, record, stages, state), contact, contactChoice, owner };
+    const locale = localeOf(contact);
+    return { ok: true, record: { ...ids, state, shape, ...(locale && { locale }) } };
+  }
+}
+
+/** Ids that a call leaves out (merged ones, mostly) are read alone, so that what comes back is surely theirs. */
+async function readRecords(context: Context, ids: readonly string[]): Promise<Map<string, Fate<BatchResult>>> {
+  const { type, purpose, settings, api } = context;
+  const { plural, stage, pipeline, properties } = objectTypes[type];
+  const path = paths.batchRead(plural);
+  const found = new Map<string, Fate<BatchResult>>();
+  const readSome = async (some: readonly string[]) => {
+    const body = {
+      inputs: some.map((id) => ({ id })),
+      properties:
+        purpose === 'ask' ? [stage, pipeline] : [...new Set([stage, pipeline, ...properties, ...settings.properties])],
+      propertiesWithHistory: purpose === 'ask' ? [] : [stage],
+    };
+    const answer = await api.call('POST', path, BatchAnswer, { body });
+    for (const [id, fate] of fates(`POST ${path}`, some, answer)) found.set(id, fate);
+  };
+  await Promise.all(chunks(ids, perCall[purpose]).map(readSome));
+  await Promise.all(ids.filter((id) => !found.has(id)).map((id) => readSome([id])));
+  return found;
+}
+
+function raw(type: ObjectType, purpose: Purpose, { id, properties, propertiesWithHistory }: BatchResult): RawRecord {
+  if (purpose === 'ask') return { id, properties };
+  return { id, properties, history: propertiesWithHistory?.[objectTypes[type].stage] ?? [] };
+}
+
+interface People {
+  contacts: Map<string, ContactChoice | CloseloopError>;
+  owners: Awaited<ReturnType<OwnerReader['read']>>;
+}
+
+async function readPeople({ api, type, settings, owners }: Context, records: readonly RawRecord[]): Promise<People> {
+  const ids = [...new Set(records.map(({ id }) => id))];
+  const ownerIds = [...new Set(records.flatMap(({ properties }) => properties.hubspot_owner_id || []))];
+  const [contacts, known] = await Promise.all([chooseContacts(api, type, ids, settings), owners.read(ownerIds)]);
+  return { contacts, owners: known };
+}
+
+const unclear = (type: ObjectType) =>
+  new CloseloopError(`HubSpot shows the ${type} as closed but its stage history has no closing yet; read again`, {
+    kind: 'transient',
+  });

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Delivery, Events, SourceEvent } from '../../core/connector.ts';
+import type { ZendeskSettings } from './settings.ts';
+
+const ticketEvent = 'zen:event-type:ticket.';
+
+const anId = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
+
+/** An event-subscribed delivery. The same 21 details for every ticket event, of which we need three. */
+const Subscribed = z.object({
+  type: z.string(),
+  id: z.string().min(1).max(200),
+  account_id: anId.nullish(),
+  /** `zen:ticket:41960` */
+  subject: z.string().nullish(),
+  /** Up to nanoseconds. */
+  time: z.string().nullish(),
+  event: z.object({ current: z.unknown(), previous: z.unknown() }).partial().nullish(),
+  detail: z.object({ id: anId.nullish(), actor_id: anId.nullish() }).nullish(),
+});
+
+/** A delivery of our trigger's template: ids only, as text in quotes could break the JSON. */
+const Triggered = z.object({ ticket_id: anId, account_id: anId.nullish() });
+
+type Meaning = { is: SourceEvent['kind'] } | { is: 'ignored'; why: string };
+
+/** Events after which a waiting request may be wrong. */
+const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted']);
+
+const finished = new Set(['SOLVED', 'CLOSED']);
+const working = new Set(['NEW', 'OPEN', 'PENDING', 'HOLD']);
+
+/** A status change. Solved, then closed (by the automation, days later) is one closing: the first of the two. */
+export function meaningOfStatus(previous: string, current: string): Meaning {
+  if (finished.has(current)) {
+    return finished.has(previous) ? { is: 'ignored', why: 'the ticket was closed before' } : { is: 'closed' };
+  }
+  if (working.has(current) && !finished.has(previous)) return { is: 'ignored', why: 'the ticket was not closed before' };
+  // Archiving moves old closed tickets to slower storage and changes nothing about them.
+  if (current === 'ARCHIVED') return { is: 'ignored', why: 'archiving changes nothing' };
+  // Reopened, deleted, or a status we don't know: reading the ticket will tell.
+  return { is: 'changed' };
+}
+
+/** What a verified delivery says. */
+export function events(
+  delivery: Delivery,
+  { accountId, integrationUserId }: Pick<ZendeskSettings, 'accountId' | 'integrationUserId'>,
+): Events {
+  const json = jsonOf(delivery.raw);
+  if (!json.ok) return json;
+
+  const strange = (id: string | null | undefined): Events | undefined =>
+    accountId === undefined || id == null || id === accountId
+      ? undefined
+      : left(`account ${id}`, 'another Zendesk account than accountId in the configuration');
+
+  const triggered = Triggered.safeParse(json.value);
+  if (triggered.success) {
+    return strange(triggered.data.account_id) ?? found(triggerEvent(triggered.data.ticket_id, delivery));
+  }
+  const subscribed = Subscribed.safeParse(json.value);
+  if (!subscribed.success) {
+    return { ok: false, why: 'neither a Zendesk event nor {"ticket_id": …} from a trigger' };
+  }
+
+  const { type, id, account_id, subject, time, event, detail } = subscribed.data;
+  const foreign = strange(account_id);
+  if (foreign !== undefined) return foreign;
+  if (!type.startsWith(ticketEvent)) return left(short(type), 'not a ticket event');
+
+  const name = type.slice(ticketEvent.length);
+  const [previous, current] = [statusOf(event?.previous), statusOf(event?.current)];
+  const isStatus = name === 'status_changed';
+  const what = isStatus ? `status ${current}, was ${previous}` : short(name);
+  if (integrationUserId !== undefined && detail?.actor_id === integrationUserId) {
+    return left(what, 'our own doing (integrationUserId)');
+  }
+
+  const meaning = isStatus ? meaningOfStatus(previous, current) : meaningOfName(name);
+  if (meaning.is === 'ignored') return left(what, meaning.why);
+  const recordId = detail?.id ?? /^zen:ticket:(\d{1,20})$/.exec(subject ?? '')?.[1];
+  if (recordId === undefined) return { ok: false, why: 'a ticket event without the id of the ticket' };
+  const at = new Date(time ?? Number.NaN);
+  return found({
+    kind: meaning.is,
+    recordId,
+    at: Number.isNaN(at.getTime()) ? delivery.receivedAt : at,
+    key: id,
+    what,
+  });
+}
+
+function meaningOfName(name: string): Meaning {
+  return upsets.has(name) ? { is: 'changed' } : { is: 'ignored', why: 'neither opens nor closes a ticket' };
+}
+
+/** A trigger says only which ticket. All attempts of one delivery share the invocation id. */
+function triggerEvent(recordId: string, { headers, receivedAt }: Delivery): SourceEvent {
+  const invocation = headers['x-zendesk-webhook-invocation-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
+  const key = createHash('sha256').update(`${recordId} ${invocation}`).digest('base64url').slice(0, 32);
+  return { kind: 'closed', recordId, at: receivedAt, key: `trigger-${key}`, what: 'a trigger fired' };
+}
+
+function jsonOf(raw: Uint8Array): { ok: true; value: unknown } | { ok: false; why: string } {
+  try {
+    return { ok: true, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw)) };
+  } catch (error) {
+    return { ok: false, why: error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8' };
+  }
+}
+
+/** Enums only, so that nothing a person typed gets into a trace. */
+function statusOf(value: unknown): string {
+  return typeof value === 'string' && /^[A-Z_]{1,30}$/.test(value) ? value : 'unknown';
+}
+
+function short(name: string): string {
+  return /^[\w:.-]{1,80}$/.test(name) ? name : 'an unknown event';
+}
+
+const found = (event: SourceEvent): Events => ({ ok: true, events: [event], ignored: [] });
+const left = (what: string, why: string): Events => ({ ok: true, events: [], ignored: [{ what, why }] });

@@ -1,0 +1,188 @@
+import { type CountryCode, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { z } from 'zod';
+import { CloseloopError } from './errors.ts';
+
+/**
+ * Whom a feedback request goes to. `value` is normalised: a phone number in international form (`+37255512345`),
+ * an e-mail address or an identifier without outer spaces. Source: specification section 2, Contact.
+ */
+export interface Contact {
+  kind: 'phone' | 'email' | 'identifier';
+  value: string;
+}
+
+/** A campaign's channel. Source: specification section 2, Campaign. */
+export const campaignTypes = ['sms', 'email', 'mixed', 'widget', 'external'] as const;
+export type CampaignType = (typeof campaignTypes)[number];
+
+export interface ContactOptions {
+  /** ISO 3166 country (`EE`) of numbers written without `+` or `00`. Left out: such a number is no phone number. */
+  defaultCountry?: CountryCode | undefined;
+}
+
+/** Why a candidate was passed over. `why` is a sentence for the trace and never quotes the value. */
+export interface RejectedCandidate {
+  /** Position among the candidates, from 0. */
+  index: number;
+  why: string;
+}
+
+export type ContactChoice =
+  | { ok: true; contact: Contact; rejected: RejectedCandidate[] }
+  | { ok: false; rejected: RejectedCandidate[] };
+
+const Email = z.email().max(254);
+
+/**
+ * Reads what a person or a vendor wrote as a contact: an e-mail address, else a phone number (with `+` or `00`, or
+ * national when `defaultCountry` is given), else an identifier.
+ * @throws CloseloopError permanent, for text that can't name a contact: empty, `.`, `..` or broken Unicode.
+ */
+export function parseContact(text: string, options: ContactOptions = {}): Contact {
+  const value = text.trim();
+  if (Email.safeParse(value).success) return { kind: 'email', value };
+  const number = phoneNumber(value, options);
+  if (number !== undefined) return { kind: 'phone', value: number.number };
+  const flaw = identifierFlaw(value);
+  if (flaw !== undefined) throw unusable(flaw);
+  return { kind: 'identifier', value };
+}
+
+/**
+ * The contact as the service knows it: phone numbers in international form, outer spaces gone. A phone number that no
+ * numbering plan knows is left as written, since a request may have been made with it.
+ * @throws CloseloopError permanent, as `parseContact`.
+ */
+export function normaliseContact(contact: Contact): Contact {
+  const value = normalValue(contact);
+  const flaw = identifierFlaw(value);
+  if (flaw !== undefined) throw unusable(flaw);
+  return { kind: contact.kind, value };
+}
+
+function normalValue({ kind, value }: Contact): string {
+  const text = value.trim();
+  return kind === 'phone' ? (phoneNumber(text, {})?.number ?? withPlus(text)) : text;
+}
+
+/**
+ * Equal for two contacts exactly when the service takes them for one. It compares without regard to kind: a contact
+ * matches every request whose phone, email or identifier equals it, ignoring case. Never throws: the service's own
+ * records are compared with it, whatever is in them.
+ */
+export function contactKey(contact: Contact): string {
+  return normalValue(contact).normalize('NFC').toLowerCase();
+}
+
+/** The contact as one segment of a path: `%2B37255512345`. The service reads `+` and `%2B` alike; proxies don't. */
+export function contactPath(contact: Contact): string {
+  return encodeURIComponent(normaliseContact(contact).value);
+}
+
+/**
+ * The first candidate that a campaign of this type can reach, and why the ones before it were passed over.
+ * Candidates are what expressions found: text, numbers, lists of them; anything else is rejected.
+ */
+export function contactFor(
+  candidates: readonly unknown[],
+  campaignType: CampaignType,
+  options: ContactOptions = {},
+): ContactChoice {
+  const rejected: RejectedCandidate[] = [];
+  for (const [index, candidate] of candidates.entries()) {
+    const entries: readonly unknown[] = Array.isArray(candidate) && candidate.length > 0 ? candidate : [candidate];
+    for (const entry of entries) {
+      const found = usable(entry, campaignType, options);
+      if (found.ok) return { ok: true, contact: found.contact, rejected };
+      rejected.push({ index, why: found.why });
+    }
+  }
+  return { ok: false, rejected };
+}
+
+type Usable = { ok: true; contact: Contact } | { ok: false; why: string };
+
+function usable(candidate: unknown, campaignType: CampaignType, options: ContactOptions): Usable {
+  if (candidate === undefined || candidate === null) return { ok: false, why: 'empty' };
+  const isText = typeof candidate === 'string' || Number.isSafeInteger(candidate);
+  if (!isText) return { ok: false, why: 'neither text nor a whole number' };
+  const text = String(candidate).trim();
+  if (text === '') return { ok: false, why: 'empty' };
+  switch (campaignType) {
+    case 'sms':
+      return mobile(text, options);
+    case 'email':
+      return email(text);
+    case 'mixed':
+      return text.includes('@') ? email(text) : mobile(text, options);
+    case 'widget':
+    case 'external':
+      return anyContact(text, options);
+  }
+}
+
+/** A campaign of the caller's own channel takes anything as an identifier, so only what no path can name is refused. */
+function anyContact(text: string, options: ContactOptions): Usable {
+  for (const found of [email(text), mobile(text, options)]) if (found.ok) return found;
+  const flaw = identifierFlaw(text);
+  return flaw === undefined ? { ok: true, contact: { kind: 'identifier', value: text } } : { ok: false, why: flaw };
+}
+
+function email(text: string): Usable {
+  return Email.safeParse(text).success
+    ? { ok: true, contact: { kind: 'email', value: text } }
+    : { ok: false, why: 'not an e-mail address' };
+}
+
+function mobile(text: string, options: ContactOptions): Usable {
+  if (text.includes('@')) return { ok: false, why: 'not a phone number' };
+  const number = phoneNumber(text, options);
+  if (number === undefined) {
+    const national = !isInternational(text) && options.defaultCountry === undefined && /^[\d\s().-]+$/.test(text);
+    const why = national
+      ? 'a phone number without country code (write it with + or 00, or set a default country)'
+      : 'not a valid phone number';
+    return { ok: false, why };
+  }
+  const type = number.getType();
+  // In North America and elsewhere the number alone doesn't tell a mobile from a landline: those get the benefit of the doubt.
+  if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return { ok: false, why: kindOfNumber(type) };
+  return { ok: true, contact: { kind: 'phone', value: number.number } };
+}
+
+function kindOfNumber(type: string | undefined): string {
+  return type === 'FIXED_LINE' ? 'a landline number' : 'not a mobile number';
+}
+
+function phoneNumber(text: string, options: ContactOptions): PhoneNumber | undefined {
+  const { defaultCountry } = options;
+  const number = parsePhoneNumberFromString(withPlus(text), {
+    extract: false,
+    ...(defaultCountry === undefined ? {} : { defaultCountry }),
+  });
+  return number?.isValid() === true ? number : undefined;
+}
+
+/** `00372…` → `+372…`: the specification reads both alike, whatever a country's own dialling prefix is. */
+function withPlus(text: string): string {
+  return isInternational(text) ? text.replace(/^(?:00|＋)/, '+') : text;
+}
+
+function isInternational(text: string): boolean {
+  return /^(?:\+|＋|00)[\s().-]*[\d０-９]/.test(text);
+}
+
+/** A URL can't carry a lone dot segment, encoded or not: it would name another path. */
+function identifierFlaw(value: string): string | undefined {
+  if (value === '') return 'empty';
+  if (value === '.' || value === '..') return 'a contact that no address can name';
+  return value.isWellFormed() ? undefined : 'not valid Unicode text';
+}
+
+function unusable(flaw: string): CloseloopError {
+  return new CloseloopError(
+    `The contact is unusable (${flaw}): give a phone number, an e-mail address or an identifier.`,
+    { kind: 'permanent' },
+    { outcome: 'never-sent' },
+  );
+}

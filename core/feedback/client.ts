@@ -1,0 +1,294 @@
+import { z } from 'zod';
+import type { CampaignType, Contact } from '../contact.ts';
+import { contactPath } from '../contact.ts';
+import type { Ports } from '../ports.ts';
+import type { Place } from './failure.ts';
+import { FeedbackError, shapeFailure } from './failure.ts';
+import type { Call } from './http.ts';
+import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
+import type { OperationName } from './operations.ts';
+import { resolveOperations } from './operations.ts';
+import type { CallForm, FeedbackRequest, NewRequest, RequestQuery } from './request-form.ts';
+import {
+  cancelForm,
+  commentForm,
+  createForm,
+  getForm,
+  gradeForm,
+  listParameters,
+  parseRecord,
+} from './request-form.ts';
+import type { Metric, Page } from './schemas.ts';
+import {
+  AccessLogEntry,
+  Campaign,
+  ContactRecord,
+  CustomFieldStatistic,
+  envelopeOf,
+  MaskResult,
+  RawFeedbackRequest,
+  Survey,
+  SurveyEntry,
+} from './schemas.ts';
+import type { FeedbackSettings } from './settings.ts';
+
+export interface CallOptions {
+  /** Ends the call early, with a transient error. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Days as YYYY-MM-DD in the account's zone, both inclusive: `stats` counts requests scheduled within. */
+export interface StatsRange {
+  statsFrom?: string | undefined;
+  statsTo?: string | undefined;
+}
+
+export interface CampaignQuery extends StatsRange {
+  type?: readonly CampaignType[] | undefined;
+  metric?: readonly Metric[] | undefined;
+}
+
+export interface CustomFieldQuery {
+  campaign: number;
+  /** Requests scheduled from this day on, YYYY-MM-DD. */
+  dateFrom?: string | undefined;
+  /** Up to and including this day. */
+  dateTo?: string | undefined;
+  /** Requests whose grade changed on or after this day. */
+  changedSince?: string | undefined;
+}
+
+/**
+ * The Feedback Collection Service, one method per operation of its specification. One attempt per call: retrying is
+ * the queue's. Every failure is a FeedbackError (CloseloopError where nothing was sent because of the argument).
+ * Lists: `things()` gives one record after the other, `thingPages()` page by page; both fetch the next page only when
+ * asked for more.
+ */
+export interface FeedbackClient {
+  campaigns(query?: CampaignQuery, options?: CallOptions): AsyncIterable<Campaign>;
+  campaignPages(query?: CampaignQuery, options?: CallOptions): AsyncIterable<Page<Campaign>>;
+  campaign(id: number, range?: StatsRange, options?: CallOptions): Promise<Campaign>;
+  /** Only fields shown in reports. */
+  customFieldStatistics(query: CustomFieldQuery, options?: CallOptions): Promise<CustomFieldStatistic[]>;
+
+  requests(query?: RequestQuery, options?: CallOptions): AsyncIterable<FeedbackRequest>;
+  requestPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<Page<FeedbackRequest>>;
+  request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
+  /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
+  create(request: NewRequest, options?: CallOptions): Promise<FeedbackRequest>;
+  /** External campaigns only, like `comment`. Any 2xx answer counts: what it holds isn't specified. */
+  grade(id: string, grade: number, options?: CallOptions): Promise<void>;
+  comment(id: string, text: string, options?: CallOptions): Promise<void>;
+  /** Only while the status is that of a scheduled request; else a permanent error with status 400. */
+  cancel(id: string, options?: CallOptions): Promise<void>;
+
+  /** Undefined: no feedback request of this account matches the contact, or it was masked. */
+  contact(contact: Contact, options?: CallOptions): Promise<ContactRecord | undefined>;
+  /** Can't be undone. No request of this contact: a permanent error with status 404. */
+  mask(contact: Contact, options?: CallOptions): Promise<MaskResult>;
+  /** Newest first; accesses by people, never those by key. */
+  accessLog(contact: Contact, options?: CallOptions): AsyncIterable<AccessLogEntry>;
+  accessLogPages(contact: Contact, options?: CallOptions): AsyncIterable<Page<AccessLogEntry>>;
+
+  surveys(options?: CallOptions): AsyncIterable<SurveyEntry>;
+  surveyPages(options?: CallOptions): AsyncIterable<Page<SurveyEntry>>;
+  survey(id: number, options?: CallOptions): Promise<Survey>;
+}
+
+export type { CustomValue, FeedbackRequest, NewRequest, RequestQuery } from './request-form.ts';
+
+type Parameters = [name: string, value: string | undefined][];
+
+export function createFeedbackClient(
+  settings: FeedbackSettings,
+  ports: Pick<Ports, 'fetch' | 'now' | 'sleep' | 'random'>,
+): FeedbackClient {
+  const http = createHttp(settings, ports);
+  const table = resolveOperations(settings.operations);
+
+  async function get<Schema extends z.ZodType>(path: string, schema: Schema, place: string, options?: CallOptions) {
+    const call: Call = { method: 'GET', path, place: `GET ${place}`, signal: options?.signal };
+    return parseAnswer(await http.send(call), schema, call);
+  }
+
+  /** `path` is called with the query of the first page; every further page's address comes from the service. */
+  async function* pages<Item extends z.ZodType>(
+    path: () => string,
+    item: Item,
+    place: string,
+    options: CallOptions | undefined,
+  ): AsyncGenerator<Page<z.output<Item>>> {
+    const envelope = envelopeOf(item);
+    const seen = new Set<string>();
+    let at: string | undefined = path();
+    while (at !== undefined) {
+      if (seen.has(at)) throw endless(place);
+      seen.add(at);
+      const page: z.output<typeof envelope> = await get(at, envelope, place, options);
+      yield { count: page.count, results: page.results };
+      at = page.next === null ? undefined : http.pathOf(page.next, { place: `GET ${place}` });
+    }
+  }
+
+  async function* requestPages(query: RequestQuery = {}, options?: CallOptions): AsyncGenerator<Page<FeedbackRequest>> {
+    const place = 'GET /appeals/';
+    const path = (): string => {
+      for (const name of ['changedSince', 'dateFrom', 'dateTo'] as const) day(query[name], name);
+      return `/appeals/${search(listParameters(table, query))}`;
+    };
+    for await (const { count, results } of pages(path, RawFeedbackRequest, '/appeals/', options)) {
+      const read = results.map((raw, index) => {
+        const parsed = parseRecord(table, raw, table.list.record);
+        if (parsed.ok) return parsed.request;
+        const mismatches = parsed.mismatches.map((mismatch) => `results.${index}.${mismatch}`);
+        throw shapeFailure(200, { place, operation: 'get' }, mismatches);
+      });
+      yield { count, results: read };
+    }
+  }
+
+  const campaignPages: FeedbackClient['campaignPages'] = (query = {}, options) =>
+    pages(
+      () => {
+        const chosen: Parameters = [
+          ...(query.type ?? []).map((type): [string, string] => ['type', type]),
+          ...(query.metric ?? []).map((metric): [string, string] => ['metric', metric]),
+          ...statsParameters(query),
+        ];
+        return `/appeals/campaigns${search(chosen)}`;
+      },
+      Campaign,
+      '/appeals/campaigns',
+      options,
+    );
+
+  const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
+    pages(
+      () => `/contacts/${contactPath(contact)}/access-log`,
+      AccessLogEntry,
+      '/contacts/:contact/access-log',
+      options,
+    );
+
+  const surveyPages: FeedbackClient['surveyPages'] = (options) =>
+    pages(() => '/surveys/', SurveyEntry, '/surveys/', options);
+
+  function callOf(operation: OperationName, form: CallForm, options: CallOptions | undefined): Call {
+    const place = `${form.method} ${table[operation].path} (${operation})`;
+    return { ...form, place, operation, signal: options?.signal };
+  }
+
+  async function recordOf(call: Call, at: string): Promise<FeedbackRequest> {
+    const answer = await http.send(call);
+    const parsed = parseRecord(table, jsonOf(answer, call), at);
+    if (parsed.ok) return parsed.request;
+    throw shapeFailure(answer.status, call, parsed.mismatches, outcomeOf(call));
+  }
+
+  return {
+    campaigns: (query, options) => each(campaignPages(query, options)),
+    campaignPages,
+    campaign: async (id, range = {}, options) => {
+      const path = `/appeals/campaigns/${integer(id, 'campaign')}${search(statsParameters(range))}`;
+      return get(path, Campaign, `/appeals/campaigns/${id}`, options);
+    },
+    customFieldStatistics: async (query, options) => {
+      const chosen: Parameters = [
+        ['campaign', integer(query.campaign, 'campaign')],
+        ['date_from', day(query.dateFrom, 'dateFrom')],
+        ['date_to', day(query.dateTo, 'dateTo')],
+        ['changed_since', day(query.changedSince, 'changedSince')],
+      ];
+      return get(
+        `/appeals/custom-fields${search(chosen)}`,
+        z.array(CustomFieldStatistic),
+        '/appeals/custom-fields',
+        options,
+      );
+    },
+
+    requests: (query, options) => each(requestPages(query, options)),
+    requestPages,
+    request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), table.get.record),
+    create: async (request, options) => {
+      const customFieldsAt = table.create.body.customFields ?? undefined;
+      const call = { ...callOf('create', createForm(table, request), options), customFieldsAt };
+      return recordOf(call, table.create.record);
+    },
+    grade: async (id, grade, options) => {
+      await http.send(callOf('grade', gradeForm(table, id, grade), options));
+    },
+    comment: async (id, text, options) => {
+      await http.send(callOf('comment', commentForm(table, id, text), options));
+    },
+    cancel: async (id, options) => {
+      await http.send(callOf('cancel', cancelForm(table, id), options));
+    },
+
+    contact: async (contact, options) => {
+      try {
+        return await get(`/contacts/${contactPath(contact)}`, ContactRecord, '/contacts/:contact', options);
+      } catch (error) {
+        // Only these words mean "no request of this contact"; any other 404 says that the address is wrong.
+        if (error instanceof FeedbackError && error.status === 404 && error.detail === 'Not found.') return undefined;
+        throw error;
+      }
+    },
+    mask: async (contact, options) => {
+      const path = `/contacts/${contactPath(contact)}/mask`;
+      const call: Call = { method: 'POST', path, place: 'POST /contacts/:contact/mask', signal: options?.signal };
+      return parseAnswer(await http.send(call), MaskResult, call);
+    },
+    accessLog: (contact, options) => each(accessLogPages(contact, options)),
+    accessLogPages,
+
+    surveys: (options) => each(surveyPages(options)),
+    surveyPages,
+    survey: async (id, options) => get(`/surveys/${integer(id, 'survey')}`, Survey, `/surveys/${id}`, options),
+  };
+}
+
+async function* each<Item>(pages: AsyncIterable<Page<Item>>): AsyncGenerator<Item> {
+  for await (const page of pages) yield* page.results;
+}
+
+function statsParameters(range: StatsRange): Parameters {
+  return [
+    ['stats_from', day(range.statsFrom, 'statsFrom')],
+    ['stats_to', day(range.statsTo, 'statsTo')],
+  ];
+}
+
+function search(parameters: Parameters): string {
+  const chosen = new URLSearchParams();
+  for (const [name, value] of parameters) if (value !== undefined) chosen.append(name, value);
+  return chosen.size === 0 ? '' : `?${chosen.toString()}`;
+}
+
+const Day = z.iso.date();
+
+/** @throws FeedbackError permanent, for anything but a day of the calendar as YYYY-MM-DD. */
+function day(text: string | undefined, name: string): string | undefined {
+  if (text === undefined || Day.safeParse(text).success) return text;
+  throw badArgument(`${name} must be a day written YYYY-MM-DD`);
+}
+
+function integer(id: number, name: string): string {
+  if (Number.isSafeInteger(id)) return String(id);
+  throw badArgument(`the id of a ${name} must be a whole number`);
+}
+
+function badArgument(what: string): FeedbackError {
+  return new FeedbackError(
+    `Feedback service: nothing was sent: ${what}.`,
+    { kind: 'permanent' },
+    { outcome: 'never-sent' },
+  );
+}
+
+function endless(place: Place['place']): FeedbackError {
+  return new FeedbackError(
+    `Feedback service: the pages of GET ${place} lead in a circle; the list is incomplete and was given up.`,
+    { kind: 'permanent' },
+  );
+}

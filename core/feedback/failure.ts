@@ -1,0 +1,256 @@
+import { z } from 'zod';
+import type { Advice, Outcome } from '../errors.ts';
+import { CloseloopError } from '../errors.ts';
+import type { OperationName } from './operations.ts';
+
+/* What an answer other than success, or no answer, means and what to do about it. Pure. */
+
+/** A call as errors name it. `place` has no personal data in it: `GET /contacts/:contact`. */
+export interface Place {
+  place: string;
+  /** One of the five whose form is assumed: its errors say where to change the form. */
+  operation?: OperationName | undefined;
+  /** Where the form puts custom fields, so that a refused one comes out under its own name. */
+  customFieldsAt?: string | undefined;
+}
+
+interface ErrorOptions {
+  outcome?: Outcome;
+  status?: number | undefined;
+  detail?: string | undefined;
+  fields?: Readonly<Record<string, string[]>> | undefined;
+  cause?: unknown;
+}
+
+/**
+ * A call to the Feedback service that failed. `detail` and `fields` are the service's own words: they may quote a
+ * contact or a comment, so they are getters, which no logger copies, and `message` repeats only words that the
+ * specification lists.
+ */
+export class FeedbackError extends CloseloopError {
+  override readonly name = 'FeedbackError';
+  /** HTTP status; undefined when no answer came. */
+  readonly status: number | undefined;
+  readonly #detail: string | undefined;
+  readonly #fields: Readonly<Record<string, string[]>> | undefined;
+
+  constructor(message: string, advice: Advice, options: ErrorOptions = {}) {
+    const { outcome, cause } = options;
+    super(message, advice, {
+      ...(outcome === undefined ? {} : { outcome }),
+      ...(cause === undefined ? {} : { cause }),
+    });
+    this.status = options.status;
+    this.#detail = options.detail;
+    this.#fields = options.fields;
+  }
+
+  get detail(): string | undefined {
+    return this.#detail;
+  }
+
+  /** Refused parameter or custom field → messages. */
+  get fields(): Readonly<Record<string, string[]>> | undefined {
+    return this.#fields;
+  }
+}
+
+/** A response, its body read as far as possible. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: { json: true; value: unknown } | { json: false };
+}
+
+/** Source: specification section 5, point 4. */
+const keyRemedies: Readonly<Record<string, string>> = {
+  'Authentication credentials were not provided.':
+    'the key did not arrive: something between here and the service drops or rewrites the Authorization header (a proxy?)',
+  'Invalid token.':
+    'no key with this value exists (a typo, a deleted key, or a key of the other environment): copy the key from Settings, API keys into feedback.apiKey',
+  'Inactive API key.':
+    'the key was deactivated: an admin sets its Active switch under Settings, API keys, or put another key into feedback.apiKey',
+  'Expired API token.':
+    'the key has expired: an admin changes or clears its expiry under Settings, API keys, or put another key into feedback.apiKey',
+};
+const unknownKeyRemedy = 'the service does not accept the key: check feedback.apiKey against Settings, API keys';
+
+/** Messages that quote nothing we sent, so that ours may repeat them. Source: specification section 7. */
+const harmless: readonly string[] = [
+  ...Object.keys(keyRemedies),
+  'Parameter "campaign" is required.',
+  'No Campaign matches the given query.',
+  'Not found.',
+];
+
+/** The error for an answer outside 2xx. `now` turns a Retry-After date into a wait. */
+export function answerFailure(answer: Answer, call: Place, now: Date): FeedbackError {
+  const { status } = answer;
+  const said = wordsOf(answer, call);
+  const { advice, outcome, meaning } = judge(answer, call, said, now);
+  const quoted = said.detail !== undefined && harmless.includes(said.detail) ? ` ("${said.detail}")` : '';
+  const message = `Feedback service: ${call.place} answered ${status}${quoted}: ${meaning}.`;
+  return new FeedbackError(message, advice, { outcome, status, ...said });
+}
+
+interface Said {
+  detail: string | undefined;
+  fields: Record<string, string[]> | undefined;
+}
+
+interface Judgement {
+  advice: Advice;
+  outcome: Outcome;
+  meaning: string;
+}
+
+function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
+  const { status } = answer;
+  const refused = (kind: 'permanent' | 'config', meaning: string): Judgement => ({
+    advice: { kind },
+    outcome: 'refused',
+    meaning,
+  });
+  const form =
+    call.operation === undefined
+      ? ''
+      : `; the form of this call is an assumption, see feedback.operations.${call.operation}`;
+  if (status >= 500 || status === 408) {
+    return {
+      advice: transient(answer, now),
+      outcome: 'unknown',
+      meaning: 'the service failed; it may have done the work',
+    };
+  }
+  if (status === 429) {
+    const advice: Advice = { ...transient(answer, now), throttled: true };
+    return { advice, outcome: 'refused', meaning: 'the service asks to wait' };
+  }
+  if (status < 400) {
+    const meaning = `a redirect, which is not followed: the path lost or gained a slash, or feedback.baseUrl is not the service's own address${form}`;
+    return refused('config', meaning);
+  }
+  switch (status) {
+    case 400:
+      return refused('permanent', `${badRequest(call, said)}${form}`);
+    case 401:
+      return refused('config', keyRemedies[said.detail ?? ''] ?? unknownKeyRemedy);
+    case 403:
+      return refused(
+        'config',
+        'the campaign is not active, or it or the request belongs to another account than the key',
+      );
+    case 404:
+      return answer.body.json
+        ? refused(
+            'permanent',
+            `nothing in this account has this id or contact (it may be masked, deleted or a draft)${form}`,
+          )
+        : refused(
+            'config',
+            `no such path at this address: check that feedback.baseUrl ends with the service's /api${form}`,
+          );
+    case 405:
+      return refused('permanent', `the path exists but not for this method${form}`);
+    case 415:
+      return refused(
+        'permanent',
+        `the body did not arrive as JSON with Content-Type application/json (a proxy?)${form}`,
+      );
+    default:
+      return refused('permanent', `the service refuses the call${form}`);
+  }
+}
+
+function badRequest(call: Place, said: Said): string {
+  if (said.fields !== undefined) {
+    const missing = Object.entries(said.fields).map(([name, messages]) =>
+      messages.some((message) => /^this field is required\.?$/i.test(message)) ? `${name} (required)` : name,
+    );
+    return `it refuses ${missing.join(', ')}`;
+  }
+  if (call.operation === 'cancel') return 'a feedback request can be cancelled only while it is scheduled';
+  return 'a parameter is missing or malformed, or the current status does not allow this';
+}
+
+function transient(answer: Answer, now: Date): { kind: 'transient'; retryAfterMs?: number } {
+  const retryAfterMs = retryAfter(answer.headers.get('retry-after'), now);
+  return retryAfterMs === undefined ? { kind: 'transient' } : { kind: 'transient', retryAfterMs };
+}
+
+/** Retry-After in milliseconds from `now`, never negative; undefined when absent or unreadable. Source: RFC 9110 section 10.2.3. */
+export function retryAfter(header: string | null, now: Date): number | undefined {
+  const value = header?.trim() ?? '';
+  if (/^\d{1,9}(?:\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value)) return undefined;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+}
+
+const ErrorBody = z.record(z.string(), z.unknown());
+
+function wordsOf(answer: Answer, call: Place): Said {
+  const parsed = answer.body.json ? ErrorBody.safeParse(answer.body.value) : undefined;
+  if (parsed === undefined || !parsed.success) return { detail: undefined, fields: undefined };
+  const { detail, ...rest } = parsed.data;
+  const others = typeof detail === 'string' ? rest : parsed.data;
+  const prefix = call.customFieldsAt === undefined ? '' : `${call.customFieldsAt}.`;
+  const fields: Record<string, string[]> = Object.fromEntries(
+    messagesIn(others, '').map(([name, messages]) => [
+      prefix.length > 1 && name.startsWith(prefix) ? name.slice(prefix.length) : name,
+      messages,
+    ]),
+  );
+  return {
+    detail: typeof detail === 'string' ? detail : undefined,
+    fields: Object.keys(fields).length === 0 ? undefined : fields,
+  };
+}
+
+/** Field → messages, however deep the service nests them. */
+function messagesIn(value: unknown, path: string): [name: string, messages: string[]][] {
+  if (typeof value === 'string') return [[path, [value]]];
+  if (Array.isArray(value)) {
+    const messages = value.filter((entry) => typeof entry === 'string');
+    if (messages.length > 0) return [[path, messages]];
+    return value.flatMap((entry, index) => messagesIn(entry, join(path, String(index))));
+  }
+  const nested = ErrorBody.safeParse(value);
+  return nested.success ? Object.entries(nested.data).flatMap(([key, held]) => messagesIn(held, join(path, key))) : [];
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+/**
+ * The error for a 2xx answer that isn't what the specification says.
+ * @param mismatches Places in the answer and what was expected there, never what was found.
+ */
+export function shapeFailure(
+  status: number,
+  call: Place,
+  mismatches: readonly string[],
+  outcome: Outcome = 'refused',
+): FeedbackError {
+  const listed = mismatches.slice(0, 5).join('; ');
+  const more = mismatches.length > 5 ? ` and ${mismatches.length - 5} more` : '';
+  const remedy = call.operation === undefined ? '' : `; set feedback.operations to what the service calls its fields`;
+  const message = `Feedback service: ${call.place} answered ${status} in another shape than specified, at ${listed}${more}${remedy}.`;
+  return new FeedbackError(message, { kind: 'permanent' }, { outcome, status });
+}
+
+/** The error for a 2xx answer that isn't JSON at all: a maintenance or login page, so it may pass. */
+export function notJsonFailure(answer: Answer, call: Place, outcome: Outcome): FeedbackError {
+  const type = /^[\w.+-]+\/[\w.+-]+/.exec(answer.headers.get('content-type') ?? '')?.[0] ?? 'no content type';
+  const message = `Feedback service: ${call.place} answered ${answer.status} without JSON (${type}): something other than the service answers at feedback.baseUrl.`;
+  return new FeedbackError(message, { kind: 'transient' }, { outcome, status: answer.status });
+}
+
+/** Places of a failed parse with what was expected, without the values found. */
+export function mismatchesOf(error: z.ZodError): string[] {
+  return error.issues.map((issue) => {
+    const path = issue.path.length === 0 ? '(root)' : issue.path.map(String).join('.');
+    return issue.code === 'invalid_type' ? `${path} (expected ${issue.expected})` : path;
+  });
+}

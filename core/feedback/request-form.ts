@@ -1,0 +1,269 @@
+import { z } from 'zod';
+import type { Contact } from '../contact.ts';
+import { normaliseContact } from '../contact.ts';
+import { CloseloopError } from '../errors.ts';
+import type { Operations } from './operations.ts';
+
+/* Requests and records in whatever form the table of `operations.ts` gives them. Pure. */
+
+/** One value of a custom field as it is sent. */
+export type CustomValue = string | number | boolean;
+
+/** A feedback request, whatever the service calls its fields. Empty text comes out as null. */
+export interface FeedbackRequest {
+  id: string;
+  campaign: number | null;
+  phone: string | null;
+  email: string | null;
+  identifier: string | null;
+  scheduled: Date | null;
+  status: string | null;
+  grade: number | null;
+  comment: string | null;
+  customFields: Record<string, unknown>;
+}
+
+export interface NewRequest {
+  campaign: number;
+  contact: Contact;
+  /** Left out: the service sends it after the campaign's `send_delay`. */
+  scheduled?: Date | undefined;
+  /** By the field's name. */
+  customFields: Readonly<Record<string, CustomValue>>;
+}
+
+/** `path` continues the base address and may hold a query. */
+export interface CallForm {
+  method: string;
+  path: string;
+  /** Undefined: no body, and so no Content-Type either. */
+  body: JsonObject | undefined;
+}
+
+interface JsonObject {
+  [key: string]: unknown;
+}
+
+/** A value and the place it goes to; null: it isn't sent. */
+type Placed = readonly [place: string | null, value: unknown];
+
+export function createForm(table: Operations, request: NewRequest): CallForm {
+  const { method, path, body, constants } = table.create;
+  const contact = normaliseContact(request.contact);
+  const placed: Placed[] = [
+    [body.campaign, request.campaign],
+    [body[contact.kind], contact.value],
+    [body.scheduled, request.scheduled?.toISOString()],
+  ];
+  if (Object.keys(request.customFields).length > 0) {
+    placed.push([body.customFields, customFieldsForm(table, request.customFields)]);
+  }
+  return form(method, fill(path, { campaign: String(request.campaign) }), constants, placed);
+}
+
+export function getForm(table: Operations, id: string): CallForm {
+  const { method, path, body, constants } = table.get;
+  return form(method, fill(path, { id }), constants, [[body.id, id]]);
+}
+
+export function gradeForm(table: Operations, id: string, grade: number): CallForm {
+  const { method, path, body, constants } = table.grade;
+  return form(method, fill(path, { id }), constants, [
+    [body.id, id],
+    [body.grade, grade],
+  ]);
+}
+
+export function commentForm(table: Operations, id: string, text: string): CallForm {
+  const { method, path, body, constants } = table.comment;
+  return form(method, fill(path, { id }), constants, [
+    [body.id, id],
+    [body.comment, text],
+  ]);
+}
+
+export function cancelForm(table: Operations, id: string): CallForm {
+  const { method, path, body, constants } = table.cancel;
+  return form(method, fill(path, { id }), constants, [[body.id, id]]);
+}
+
+/**
+ * What narrows the list of feedback requests. Only `campaign` and paging are specified: the others are sent where
+ * `list.filters` names a parameter for them and do nothing otherwise, so the caller still looks at each record.
+ */
+export interface RequestQuery {
+  campaign?: number | undefined;
+  /** YYYY-MM-DD, like the two below. */
+  changedSince?: string | undefined;
+  dateFrom?: string | undefined;
+  dateTo?: string | undefined;
+  contact?: Contact | undefined;
+  status?: string | undefined;
+}
+
+/** Query parameters of GET /appeals/, in order. */
+export function listParameters(table: Operations, query: RequestQuery): [name: string, value: string][] {
+  const values: Record<string, string | undefined> = {
+    '{campaign}': query.campaign?.toString(),
+    '{changedSince}': query.changedSince,
+    '{dateFrom}': query.dateFrom,
+    '{dateTo}': query.dateTo,
+    '{contact}': query.contact === undefined ? undefined : normaliseContact(query.contact).value,
+    '{status}': query.status,
+  };
+  const parameters: [string, string][] = [];
+  if (query.campaign !== undefined) parameters.push(['campaign', String(query.campaign)]);
+  for (const [name, template] of Object.entries(table.list.filters)) {
+    const needed = template.match(/\{[^}]*\}/g) ?? [];
+    if (needed.some((placeholder) => values[placeholder] === undefined)) continue;
+    parameters.push([name, template.replace(/\{[^}]*\}/g, (placeholder) => values[placeholder] ?? '')]);
+  }
+  return parameters;
+}
+
+/** Empty text, null and an absent key mean the same: nothing. */
+const text = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .transform((value) => (value === undefined || value === '' ? null : value));
+/** Some services send decimals as text. */
+const number = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d+(?:\.\d+)?$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .transform((value) => value ?? null);
+
+const Fields = z.object({
+  id: z.union([z.string().min(1), z.number().transform(String)]),
+  campaign: number,
+  phone: text,
+  email: text,
+  identifier: text,
+  scheduled: z.iso
+    .datetime({ offset: true })
+    .nullish()
+    .transform((value) => (value === undefined || value === null ? null : new Date(value))),
+  status: text,
+  grade: number,
+  comment: text,
+  customFields: z
+    .union([z.record(z.string(), z.unknown()), z.array(z.unknown())])
+    .nullish()
+    .transform((value) => value ?? {}),
+});
+
+export type ParsedRecord =
+  | { ok: true; request: FeedbackRequest }
+  /** Places that don't fit, as the service calls them, and what was expected; never a value. */
+  | { ok: false; mismatches: string[] };
+
+/**
+ * Reads a record.
+ * @param at Where the record is within `answer`: `create.record`, `get.record` or `list.record`.
+ */
+export function parseRecord(table: Operations, answer: unknown, at: string): ParsedRecord {
+  const raw = valueAt(answer, at);
+  const places = table.record;
+  const collected = Object.fromEntries(
+    Object.entries(places).map(([name, place]) => [name, place === null ? undefined : valueAt(raw, place)]),
+  );
+  const parsed = Fields.safeParse(collected);
+  if (!parsed.success) {
+    const names = new Map<PropertyKey, string | null>(Object.entries(places));
+    const mismatches = parsed.error.issues.map((issue) => {
+      const [first, ...rest] = issue.path;
+      const place = first === undefined ? '' : (names.get(first) ?? String(first));
+      return [at, place, ...rest.map(String)].filter((part) => part !== '').join('.');
+    });
+    return { ok: false, mismatches };
+  }
+  const { customFields, ...fields } = parsed.data;
+  return { ok: true, request: { ...fields, customFields: readCustomFields(table, customFields) } };
+}
+
+function readCustomFields(table: Operations, sent: Record<string, unknown> | unknown[]): Record<string, unknown> {
+  if (!Array.isArray(sent)) return sent;
+  const { name, value } = table.customFields;
+  const named = sent.map((entry): [unknown, unknown] => [valueAt(entry, name), valueAt(entry, value)]);
+  return Object.fromEntries(named.flatMap(([key, held]) => (typeof key === 'string' ? [[key, held]] : [])));
+}
+
+function customFieldsForm(table: Operations, values: NewRequest['customFields']): unknown {
+  const { layout, name, value } = table.customFields;
+  if (layout === 'object') return { ...values };
+  return Object.entries(values).map(([key, held]) =>
+    bodyOf(
+      [],
+      [
+        [name, key],
+        [value, held],
+      ],
+    ),
+  );
+}
+
+function form(method: string, path: string, constants: Readonly<Record<string, unknown>>, placed: Placed[]): CallForm {
+  const body = bodyOf(Object.entries(constants), placed);
+  return { method, path, body: Object.keys(body).length === 0 ? undefined : body };
+}
+
+function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonObject {
+  const body: JsonObject = {};
+  for (const [place, value] of [...constants, ...placed]) {
+    if (place !== null && value !== undefined) put(body, place, value);
+  }
+  return body;
+}
+
+/** `place` comes from the checked table, so it can't name a prototype. '' lays the value's own keys beside the others. */
+function put(body: JsonObject, place: string, value: unknown): void {
+  if (place === '') {
+    if (isObject(value)) for (const [key, held] of Object.entries(value)) define(body, key, held);
+    return;
+  }
+  const path = place.split('.');
+  const last = path.pop() ?? place;
+  let at = body;
+  for (const segment of path) {
+    const next = at[segment];
+    const inner: JsonObject = isObject(next) ? next : {};
+    at[segment] = inner;
+    at = inner;
+  }
+  define(at, last, value);
+}
+
+/** A custom field may be called anything, `__proto__` included. */
+function define(target: JsonObject, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function valueAt(root: unknown, place: string): unknown {
+  if (place === '') return root;
+  let at = root;
+  for (const segment of place.split('.')) {
+    if (!isObject(at) || !Object.hasOwn(at, segment)) return undefined;
+    at = at[segment];
+  }
+  return at;
+}
+
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/:([A-Za-z]\w*)/g, (_whole, name: string) => pathSegment(values[name] ?? ''));
+}
+
+/** An empty value or a dot segment, encoded or not, would name another path. */
+function pathSegment(value: string): string {
+  if (value !== '' && value !== '.' && value !== '..' && value.isWellFormed()) return encodeURIComponent(value);
+  const message = 'The id of the feedback request is empty or one that no address can name: give the id of its record.';
+  throw new CloseloopError(message, { kind: 'permanent' }, { outcome: 'never-sent' });
+}

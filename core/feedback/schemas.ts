@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { campaignTypes } from '../contact.ts';
+
+/*
+ * What the service sends, as the specification's section 2 gives it. Keys are the service's own. Unknown keys are
+ * dropped, so that the service may add some; a known key of another kind is an error.
+ */
+
+/** ISO 8601 with an offset, microseconds allowed (cut to milliseconds). Without an offset the instant is unknown. */
+const Timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const TimeOfDay = z.iso.time({ precision: 0 });
+const Count = z.int().min(0);
+/** An average of nothing is null. */
+const Figure = z.number().nullable();
+
+export const metrics = ['avg', 'csat', 'nps', 'survey'] as const;
+export type Metric = (typeof metrics)[number];
+
+export const fieldTypes = [
+  'Text',
+  'Integer',
+  'Date',
+  'Time',
+  'Date and time',
+  'Yes/No',
+  'Choice',
+  'URL address',
+] as const;
+export type FieldType = (typeof fieldTypes)[number];
+
+export const CustomFieldDefinition = z.object({
+  name: z.string(),
+  field_type: z.enum(fieldTypes),
+  required: z.boolean(),
+  /** Possible values for `Choice`; empty for other types. */
+  choices: z.array(z.string()),
+});
+export type CustomFieldDefinition = z.output<typeof CustomFieldDefinition>;
+
+export const CampaignStats = z.object({
+  /** Per cent; present only for campaigns with metric csat. */
+  csat_index: Figure.optional(),
+  /** −100 to 100; present only for campaigns with metric nps. */
+  nps_index: Figure.optional(),
+  appeals_total: Count,
+  appeals_graded: Count,
+  appeals_commented: Count,
+  /** Null or absent when nothing was graded. */
+  average_grade: Figure.optional(),
+  /** Graded feedback requests per grade; the keys are the grades. */
+  grade_counts: z.record(z.string(), Count),
+});
+export type CampaignStats = z.output<typeof CampaignStats>;
+
+export const Campaign = z.object({
+  id: z.int(),
+  type: z.enum(campaignTypes),
+  metric: z.enum(metrics),
+  name: z.string(),
+  /** In order; empty for survey-only campaigns. */
+  grade_list: z.array(z.number()),
+  /** Wall-clock `HH:MM:SS` in the account's zone. */
+  send_from: TimeOfDay,
+  send_until: TimeOfDay,
+  /** Minutes the service itself waits before sending a request without a scheduled date. */
+  send_delay: Count.nullable(),
+  custom_fields: z.array(CustomFieldDefinition),
+  stats: CampaignStats,
+});
+export type Campaign = z.output<typeof Campaign>;
+
+export const CustomFieldStatistic = z.object({
+  id: z.int(),
+  name: z.string(),
+  /** One entry per value entered, highest average grade first. */
+  values: z.array(
+    z.object({
+      value: z.union([z.string(), z.number(), z.boolean(), z.null()]),
+      count: Count,
+      average_grade: Figure.optional(),
+    }),
+  ),
+});
+export type CustomFieldStatistic = z.output<typeof CustomFieldStatistic>;
+export const CustomFieldStatistics = z.array(CustomFieldStatistic);
+
+/** A feedback request as sent. What its fields are called is an assumption: `operations.ts` reads them. */
+export const RawFeedbackRequest = z.record(z.string(), z.unknown());
+export type RawFeedbackRequest = z.output<typeof RawFeedbackRequest>;
+
+export const ContactRecord = z.object({
+  contact: z.string(),
+  num_appeals: Count,
+  num_feedback: Count,
+  /** One entry per grading scale the contact was graded on. */
+  avg_grade: z.array(z.object({ scale: z.string(), avg: z.number() })),
+  index_csat: z.number().nullable(),
+  index_nps: z.number().nullable(),
+  /** When the last feedback request was scheduled. */
+  last_appeal: Timestamp.nullable(),
+  last_grade: Timestamp.nullable(),
+  last_comment: Timestamp.nullable(),
+  last_survey: Timestamp.nullable(),
+  /** Null when not on the blacklist. */
+  blacklist: z.object({ entry: z.string(), date_added: Timestamp }).nullable(),
+  /** Null when on no graylist; else one entry per campaign where the contact is on it. */
+  graylist: z
+    .object({
+      entry: z.string(),
+      campaigns: z.array(z.object({ id: z.int(), name: z.string(), date_added: Timestamp })),
+    })
+    .nullable(),
+});
+export type ContactRecord = z.output<typeof ContactRecord>;
+
+export const MaskResult = z.object({
+  contact: z.string(),
+  /** `appeals`: feedback requests masked by this call; absent when every request was masked before. */
+  masked: z.object({ appeals: Count.optional() }),
+});
+export type MaskResult = z.output<typeof MaskResult>;
+
+export const AccessLogEntry = z.object({
+  user: z.string(),
+  action: z.string(),
+  date_accessed: Timestamp,
+});
+export type AccessLogEntry = z.output<typeof AccessLogEntry>;
+
+export const SurveyEntry = z.object({
+  id: z.int(),
+  name: z.string(),
+  /** Draft and inactive surveys: false. */
+  is_active: z.boolean(),
+});
+export type SurveyEntry = z.output<typeof SurveyEntry>;
+
+const questionKeys = {
+  id: z.int(),
+  question: z.string(),
+  /** Help text; empty when there is none. */
+  instructions: z.string(),
+  required: z.boolean(),
+  is_active: z.boolean(),
+};
+
+/** The specification names these settings without their kinds, so anything goes and all keys are kept. */
+const Bounds = z.looseObject({ min: z.unknown().optional(), max: z.unknown().optional() });
+
+/** One question; `config` depends on `answer_type`. Keys of `config` that the specification doesn't show are kept. */
+export const Question = z.discriminatedUnion('answer_type', [
+  z.object({
+    ...questionKeys,
+    answer_type: z.literal('metric'),
+    config: z.looseObject({
+      metric: z.string(),
+      start: z.int(),
+      end: z.int(),
+      step: z.int(),
+      label_start: z.string(),
+      label_mid: z.string(),
+      label_end: z.string(),
+      // A scale other than nps has no promoters; the specification doesn't say whether it then sends the keys.
+      nps_promoters: z.array(z.int()).nullish(),
+      nps_detractors: z.array(z.int()).nullish(),
+    }),
+  }),
+  z.object({
+    ...questionKeys,
+    answer_type: z.literal('choice'),
+    config: z.looseObject({
+      choices: z.array(z.string()),
+      limit: z.string().nullish(),
+      limit_exact: z.int().nullish(),
+      limit_min: z.int().nullish(),
+      limit_max: z.int().nullish(),
+      show_other: z.boolean(),
+    }),
+  }),
+  z.object({
+    ...questionKeys,
+    answer_type: z.literal('text'),
+    config: z.looseObject({ widget: z.string().nullish(), max_length: z.int().nullish() }),
+  }),
+  z.object({
+    ...questionKeys,
+    answer_type: z.literal('range'),
+    config: z.looseObject({ start: z.unknown().optional(), end: z.unknown().optional() }),
+  }),
+  z.object({ ...questionKeys, answer_type: z.literal('number'), config: Bounds }),
+  z.object({ ...questionKeys, answer_type: z.literal('date'), config: Bounds }),
+  z.object({ ...questionKeys, answer_type: z.literal('time'), config: Bounds }),
+  z.object({
+    ...questionKeys,
+    answer_type: z.literal('bool'),
+    config: z.looseObject({ true_label: z.unknown().optional(), false_label: z.unknown().optional() }),
+  }),
+]);
+export type Question = z.output<typeof Question>;
+
+/** `questions`: in the order the customer sees them. */
+export const Survey = z.object({ ...SurveyEntry.shape, questions: z.array(Question) });
+export type Survey = z.output<typeof Survey>;
+
+/** One page of a list; at most 1,000 records. */
+export interface Page<Item> {
+  /** Over all pages. */
+  count: number;
+  results: Item[];
+}
+
+/** The envelope of every list but the custom-field statistics. Source: specification section 1, Paging of lists. */
+export function envelopeOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    count: Count,
+    next: z.string().nullable(),
+    previous: z.string().nullable(),
+    results: z.array(item),
+  });
+}

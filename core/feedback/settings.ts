@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { OperationOverrides } from './operations.ts';
+
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+const BaseUrl = z.string().superRefine((text, context) => {
+  const flaw = baseUrlFlaw(text);
+  if (flaw !== undefined) context.addIssue({ code: 'custom', message: flaw });
+});
+
+const ApiKey = z.string().superRefine((key, context) => {
+  const flaw = apiKeyFlaw(key);
+  if (flaw !== undefined) context.addIssue({ code: 'custom', message: flaw });
+});
+
+/** An IANA zone name that this Node knows, such as `Europe/Tallinn`. An offset (`+02:00`) has no daylight saving time. */
+const TimeZone = z.string().refine(isTimeZone, {
+  error: 'is not a time zone name; give an IANA name such as Europe/Tallinn',
+});
+
+/** The `feedback` section of the configuration: one account of the Feedback Collection Service. */
+export const FeedbackSettings = z
+  .strictObject({
+    /** The production address, `https://…/api`. Source: specification section 1, rules 1 and 2. */
+    baseUrl: BaseUrl,
+    /** The test environment's address; needed with `environment: test`. */
+    testBaseUrl: BaseUrl.optional(),
+    environment: z.enum(['production', 'test']).default('production'),
+    apiKey: ApiKey,
+    /** The account's zone: what the service's dates and send times are in. */
+    timeZone: TimeZone,
+    /** For one call, answer's body included. */
+    timeoutMs: z.int().min(1).max(600_000).default(10_000),
+    operations: OperationOverrides.optional(),
+  })
+  .superRefine((settings, context) => {
+    if (settings.environment !== 'test' || settings.testBaseUrl !== undefined) return;
+    const message = 'is needed with environment: test; give the address of the test environment';
+    context.addIssue({ code: 'custom', path: ['testBaseUrl'], message });
+  });
+export type FeedbackSettings = z.output<typeof FeedbackSettings>;
+
+/** The address of the environment in use, without a slash at its end. */
+export function baseUrlOf(settings: Pick<FeedbackSettings, 'baseUrl' | 'testBaseUrl' | 'environment'>): URL {
+  const chosen = settings.environment === 'test' ? settings.testBaseUrl : settings.baseUrl;
+  if (chosen === undefined) throw new TypeError('environment: test without testBaseUrl');
+  const url = new URL(chosen);
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+function baseUrlFlaw(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null) return 'is not an address; give one like https://feedback.example.com/api';
+  if (url.protocol === 'http:' && !loopback.test(url.hostname)) {
+    return 'must begin with https:// (http:// is accepted for loopback addresses only)';
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
+  if (url.username !== '' || url.password !== '')
+    return 'must not hold a user name or password; the key goes in apiKey';
+  if (url.search !== '' || text.includes('?')) return 'must not hold a query (?…)';
+  if (url.hash !== '' || text.includes('#')) return 'must not hold a fragment (#…)';
+  return undefined;
+}
+
+function apiKeyFlaw(key: string): string | undefined {
+  if (key === '') return 'is empty; an admin finds the key in the web app under Settings, API keys';
+  if (/^Token\s/i.test(key)) return 'must be the key alone, without the word Token';
+  if (!/^[\x21-\x7e]+$/.test(key)) return 'holds spaces, line ends or letters that no key has; copy the key again';
+  return undefined;
+}
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,89 @@
+import { closest, distance } from 'fastest-levenshtein';
+import { CloseloopError } from '../errors.ts';
+import { compileExpression, type Expression } from './expression.ts';
+import { type CustomValue, convert, type FieldDefinition } from './field-value.ts';
+
+/** Custom field name → expression over the record. */
+export type Mapping = ReadonlyMap<string, Expression>;
+
+/** @throws CloseloopError config for an expression that can't be compiled */
+export function compileMapping(fields: Readonly<Record<string, string>>): Mapping {
+  return new Map(Object.entries(fields).map(([name, source]) => [name, compileExpression(source)]));
+}
+
+/** What can be seen without a record: names the campaign doesn't have, required fields without an expression. */
+export function checkMapping(mapping: Mapping, definitions: readonly FieldDefinition[]): string[] {
+  const names = definitions.map(({ name }) => name);
+  const unknown = [...mapping.keys()]
+    .filter((name) => !names.includes(name))
+    .map((name) => `the campaign has no custom field "${name}"${suggestion(name, names)}`);
+  const missing = definitions
+    .filter(({ name, required }) => required && !mapping.has(name))
+    .map(({ name }) => `the campaign requires the custom field "${name}", and the rule has no expression for it`);
+  return [...unknown, ...missing];
+}
+
+function suggestion(name: string, names: readonly string[]): string {
+  if (names.length === 0) return '; it has none';
+  const lower = name.trim().toLowerCase();
+  const near = closest(
+    lower,
+    names.map((one) => one.toLowerCase()),
+  );
+  const found = names.find((one) => one.toLowerCase() === near);
+  if (found !== undefined && distance(lower, near) <= Math.max(2, Math.floor(lower.length / 3))) {
+    return `; did you mean "${found}"?`;
+  }
+  return `; it has ${names.map((one) => `"${one}"`).join(', ')}`;
+}
+
+/** All or nothing: a request is never sent half filled. `problems` name every field that stands in the way. */
+export type Applied =
+  | { ok: true; values: Record<string, CustomValue>; sources: Record<string, string> }
+  | { ok: false; problems: string[] };
+
+/** The values of one record for one campaign. `sources` gives the expression of each value that is sent. */
+export async function applyMapping(
+  mapping: Mapping,
+  shape: unknown,
+  definitions: readonly FieldDefinition[],
+  options: { timeZone: string },
+): Promise<Applied> {
+  const values: Record<string, CustomValue> = {};
+  const sources: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const definition of definitions) {
+    const { name, required } = definition;
+    const expression = mapping.get(name);
+    const found = expression ? await evaluate(expression, shape) : { ok: true as const, value: undefined };
+    const converted = found.ok ? convert(definition, found.value, options) : found;
+    if (!converted.ok) {
+      problems.push(`"${name}" (${definition.field_type}): ${converted.why}`);
+    } else if (converted.value !== undefined) {
+      values[name] = converted.value;
+      sources[name] = expression?.source ?? '';
+    } else if (required) {
+      problems.push(
+        `"${name}" is required, and ${expression ? `${expression.source} found nothing` : 'is not mapped'}`,
+      );
+    }
+  }
+  for (const name of mapping.keys()) {
+    if (!definitions.some((definition) => definition.name === name)) {
+      problems.push(`the campaign has no custom field "${name}"`);
+    }
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values, sources };
+}
+
+async function evaluate(
+  expression: Expression,
+  shape: unknown,
+): Promise<{ ok: true; value: unknown } | { ok: false; why: string }> {
+  try {
+    return { ok: true, value: await expression.evaluate(shape) };
+  } catch (error) {
+    if (!(error instanceof CloseloopError)) throw error;
+    return { ok: false, why: error.message };
+  }
+}

@@ -1,0 +1,146 @@
+import { type Call, dayParameter, type Endpoint, visibleCampaign, wholeNumber } from './endpoint.ts';
+import { type Campaign, campaignTypes, type FieldValue, metrics } from './model.ts';
+import { paged } from './paging.ts';
+import { invalid, notAChoice } from './problem.ts';
+import { addTally, average, campaignStats, emptyTally, emptyValueTally, type ValueTally } from './statistics.ts';
+import { sendTimes } from './store.ts';
+
+export const campaignEndpoints: Endpoint[] = [
+  {
+    name: 'campaigns.list',
+    method: 'GET',
+    path: '/appeals/campaigns',
+    run(call) {
+      const types = choices(call.query, 'type', campaignTypes);
+      const wanted = choices(call.query, 'metric', metrics);
+      const range = statsRange(call.query);
+      const found = call.account.campaigns.filter(
+        ({ type, metric, state }) =>
+          state !== 'draft' &&
+          (types.length === 0 || types.includes(type)) &&
+          (wanted.length === 0 || wanted.includes(metric)),
+      );
+      return { status: 200, body: paged(found, call.url, (campaign) => showCampaign(campaign, range)) };
+    },
+  },
+  {
+    name: 'campaigns.get',
+    method: 'GET',
+    path: '/appeals/campaigns/:id',
+    run(call) {
+      const campaign = visibleCampaign(call, wholeNumber(call.params.id, 'id'));
+      return { status: 200, body: showCampaign(campaign, statsRange(call.query)) };
+    },
+  },
+  {
+    name: 'customFields.list',
+    method: 'GET',
+    path: '/appeals/custom-fields',
+    run(call) {
+      const id = call.query.get('campaign');
+      if (id === null || id === '') throw invalid('campaign', 'Parameter "campaign" is required.');
+      const filter = {
+        from: dayParameter(call.query, 'date_from'),
+        to: dayParameter(call.query, 'date_to'),
+        changedSince: dayParameter(call.query, 'changed_since'),
+      };
+      return { status: 200, body: fieldStatistics(call, visibleCampaign(call, wholeNumber(id, 'campaign')), filter) };
+    },
+  },
+];
+
+/** Days of the account's zone, both included. */
+interface Range {
+  from: number | undefined;
+  to: number | undefined;
+}
+
+const inside = (day: number, { from, to }: Range): boolean =>
+  (from === undefined || day >= from) && (to === undefined || day <= to);
+
+const statsRange = (query: URLSearchParams): Range => ({
+  from: dayParameter(query, 'stats_from'),
+  to: dayParameter(query, 'stats_to'),
+});
+
+function choices(query: URLSearchParams, name: string, allowed: readonly string[]): string[] {
+  const given = query.getAll(name);
+  const wrong = given.find((value) => !allowed.includes(value));
+  if (wrong !== undefined) throw invalid(name, notAChoice(wrong));
+  return given;
+}
+
+function showCampaign(campaign: Campaign, range: Range): object {
+  const { sendFrom, sendUntil } = sendTimes(campaign);
+  return {
+    id: campaign.id,
+    type: campaign.type,
+    metric: campaign.metric,
+    name: campaign.name,
+    grade_list: campaign.gradeList,
+    send_from: sendFrom,
+    send_until: sendUntil,
+    send_delay: campaign.sendDelay,
+    custom_fields: campaign.fields.map(({ name, fieldType, required, choices }) => ({
+      name,
+      field_type: fieldType,
+      required,
+      choices,
+    })),
+    stats: campaignStats(campaign.metric, campaign.gradeList, tallyIn(campaign, range)),
+  };
+}
+
+/** Costs nothing without a range, and one step per day with requests with one. */
+function tallyIn(campaign: Campaign, range: Range) {
+  if (range.from === undefined && range.to === undefined) return campaign.total;
+  const sum = emptyTally(campaign.gradeList);
+  for (const [day, tally] of campaign.days) if (inside(day, range)) addTally(sum, tally);
+  return sum;
+}
+
+function fieldStatistics(
+  call: Call,
+  campaign: Campaign,
+  filter: Range & { changedSince: number | undefined },
+): object[] {
+  const unfiltered = Object.values(filter).every((day) => day === undefined);
+  return campaign.fields.flatMap((field, position) => {
+    const kept = campaign.values[position];
+    if (kept === undefined) return [];
+    const tallies = unfiltered ? kept.values() : counted(call, campaign, position, filter);
+    const values = [...tallies]
+      .filter((tally) => tally.requests > 0)
+      .map(({ value, requests, graded, sum }) => ({ value, count: requests, average_grade: average(sum, graded) }))
+      .sort((a, b) => b.average_grade - a.average_grade || b.count - a.count);
+    return [{ id: field.id, name: field.name, values }];
+  });
+}
+
+/** Dates may be any, so these are counted anew over the campaign's requests. */
+function counted(
+  call: Call,
+  campaign: Campaign,
+  position: number,
+  filter: Range & { changedSince: number | undefined },
+): Iterable<ValueTally> {
+  const tallies = new Map<FieldValue, ValueTally>();
+  for (const request of campaign.requests) {
+    call.store.visited += 1;
+    if (!inside(request.day, filter)) continue;
+    const changedAt = request.answer?.gradeChangedAt ?? null;
+    if (filter.changedSince !== undefined) {
+      if (changedAt === null || campaign.account.zone.day(changedAt) < filter.changedSince) continue;
+    }
+    const value = request.values?.[position] ?? null;
+    if (value === null) continue;
+    const tally = tallies.get(value) ?? emptyValueTally(value);
+    tallies.set(value, tally);
+    tally.requests += 1;
+    const grade = request.answer?.grade ?? null;
+    if (grade === null) continue;
+    tally.graded += 1;
+    tally.sum += grade;
+  }
+  return tallies.values();
+}

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+
+/** `+` and digits when it is written as an international number (with + or 00), else undefined. */
+export function internationalNumber(text: string): string | undefined {
+  const bare = text.replace(/[\s().-]/g, '');
+  const match = /^(?:\+|00)([1-9]\d{4,14})$/.exec(bare);
+  return match === null ? undefined : `+${match[1]}`;
+}
+
+const plainText = (text: string): string => text.trim().toLowerCase();
+
+/** One spelling per contact: what the contact record shows, and the key of blacklist, graylist and access log. */
+export const normalised = (contact: string): string => internationalNumber(contact) ?? plainText(contact);
+
+/**
+ * The index keys under which a request with these values is found. Numbers and text are kept apart, so that the
+ * identifier "0012345" is not the number +12345 (yet a look-up tries both, see `lookupKeys`).
+ */
+export function indexKeys(of: { phone: string | null; email: string | null; identifier: string | null }): string[] {
+  const keys = new Set<string>();
+  if (of.phone !== null) keys.add(`number:${of.phone}`);
+  if (of.email !== null) keys.add(`text:${plainText(of.email)}`);
+  if (of.identifier !== null) keys.add(`text:${plainText(of.identifier)}`);
+  return [...keys];
+}
+
+/** A contact matches every request whose phone, email or identifier equals it, ignoring case (specification 2). */
+export function lookupKeys(contact: string): string[] {
+  const number = internationalNumber(contact);
+  return number === undefined ? [`text:${plainText(contact)}`] : [`number:${number}`, `text:${plainText(contact)}`];
+}
+
+/** What is remembered of a masked contact: enough to know it again when told, not enough to tell it. */
+export const digest = (key: string): string => createHash('sha256').update(key).digest('base64');

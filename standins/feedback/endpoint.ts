@@ -1,0 +1,62 @@
+import type { StandinResponse } from '../server.ts';
+import type { Account, Campaign } from './model.ts';
+import { forbidden, invalid, noCampaign } from './problem.ts';
+import type { Store } from './store.ts';
+import { parseDay } from './zone.ts';
+
+/** A request that has passed the general rules: path, key, method, body format. */
+export interface Call {
+  account: Account;
+  store: Store;
+  /** Path parameters, decoded. */
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** Parsed JSON; undefined when there was no body. */
+  body: unknown;
+  /** Epoch milliseconds on the stand-in's clock. */
+  now: number;
+  /** Its public address, for paging. */
+  url: URL;
+}
+
+export interface Endpoint {
+  /** What calls are counted under, whatever the wire form: "campaigns.list". */
+  name: string;
+  method: string;
+  /** Relative to `/api`. `:id` and `:campaign` are digits, any other `:name` is one segment. */
+  path: string;
+  run(call: Call): StandinResponse;
+}
+
+/** A date parameter as day number; undefined when it wasn't given. */
+export function dayParameter(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const day = parseDay(text);
+  if (day === undefined) throw invalid(name, 'Enter a valid date. Use YYYY-MM-DD.');
+  return day;
+}
+
+/** A whole number from a query, a path or a JSON body. */
+export function wholeNumber(given: unknown, name: string): number {
+  const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
+  if (typeof number === 'number' && Number.isSafeInteger(number)) return number;
+  throw invalid(name, 'A valid integer is required.');
+}
+
+/** For the campaign endpoints: a campaign that isn't there, is a draft or is another account's is 404. */
+export function visibleCampaign(call: Call, id: number): Campaign {
+  const campaign = call.store.campaigns.get(id);
+  if (campaign === undefined || campaign.account !== call.account || campaign.state === 'draft') throw noCampaign();
+  return campaign;
+}
+
+/** For operations on feedback requests: another account's campaign, or one that isn't active, is 403. */
+export function activeCampaign(call: Call, id: number): Campaign {
+  const campaign = call.store.campaigns.get(id);
+  if (campaign === undefined) throw noCampaign();
+  if (campaign.account !== call.account) throw forbidden();
+  if (campaign.state === 'draft') throw noCampaign();
+  if (campaign.state === 'inactive') throw forbidden();
+  return campaign;
+}

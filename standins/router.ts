@@ -1,0 +1,78 @@
+import type { StandinRequest, StandinResponse } from './server.ts';
+
+/** One request as the vendor's API saw it; control calls are not in here. */
+export interface Call {
+  method: string;
+  /** The endpoint, ids replaced by names: `/api/v2/tickets/{id}`. The path as it came where no endpoint answers it. */
+  path: string;
+  at: Date;
+}
+
+export type Params = Readonly<Record<string, string>>;
+
+/** An endpoint. `{name}` in the template takes one path segment; `{name:pattern}` only one that matches the pattern. */
+export interface Route<Context> {
+  method: string;
+  template: string;
+  answer: (context: Context, params: Params) => StandinResponse | Promise<StandinResponse>;
+}
+
+export interface Found<Context> {
+  route: Route<Context>;
+  params: Params;
+  /** For the call log: names without patterns; a parameter called `type` keeps its value. */
+  endpoint: string;
+}
+
+/** Routes in order, first match wins. `undefined`: no endpoint has this method and path. */
+export function createRouter<Context>(
+  routes: readonly Route<Context>[],
+): (method: string, path: string) => Found<Context> | undefined {
+  const compiled = routes.map((route) => ({ route, pattern: compile(route.template) }));
+  return (method, path) => {
+    for (const { route, pattern } of compiled) {
+      if (route.method !== method) continue;
+      const params = pattern.exec(path)?.groups;
+      if (params === undefined) continue;
+      const decoded = decode(params);
+      if (decoded !== undefined) return { route, params: decoded, endpoint: endpointOf(route.template, decoded) };
+    }
+    return undefined;
+  };
+}
+
+/** How often each endpoint was called, keyed `GET /api/v2/tickets/{id}`. */
+export function countCalls(calls: readonly Call[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { method, path } of calls) counts[`${method} ${path}`] = (counts[`${method} ${path}`] ?? 0) + 1;
+  return counts;
+}
+
+/** The body as JSON whatever its content type; `undefined` when it is empty or not JSON. */
+export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
+  try {
+    return JSON.parse(req.raw.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+const segment = /\{(\w+)(?::([^}]+))?\}/g;
+
+function compile(template: string): RegExp {
+  // The empty group makes `groups` an object for templates without a parameter as well.
+  const source = template.replace(segment, (_all, name: string, pattern?: string) => `(?<${name}>${pattern ?? '[^/]+'})`);
+  return new RegExp(`^${source}(?<_>)$`);
+}
+
+function endpointOf(template: string, params: Params): string {
+  return template.replace(segment, (_all, name: string) => (name === 'type' ? (params[name] ?? '') : `{${name}}`));
+}
+
+function decode(groups: Record<string, string>): Params | undefined {
+  try {
+    return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
+  } catch {
+    return undefined;
+  }
+}

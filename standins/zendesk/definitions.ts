@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { statuses } from './model.ts';
+
+/** What the control surface takes: the stand-in's own words, not the vendor's. */
+const id = z.number().int().positive();
+const fieldValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
+
+export const userDefinition = z.strictObject({
+  id: id.optional(),
+  name: z.string().default('Customer'),
+  email: z.string().nullable().default(null),
+  phone: z.string().nullable().default(null),
+  sharedPhoneNumber: z.boolean().default(false),
+  role: z.enum(['end-user', 'agent', 'admin']).default('end-user'),
+  active: z.boolean().default(true),
+  suspended: z.boolean().default(false),
+  verified: z.boolean().default(true),
+  locale: z.string().default('en-US'),
+  ianaTimeZone: z.string().default('Europe/Tallinn'),
+  organizationId: id.nullable().default(null),
+  tags: z.array(z.string()).default([]),
+  userFields: z.record(z.string(), z.unknown()).default({}),
+});
+
+export const userChange = z.strictObject({ ...userDefinition.partial().shape, id });
+
+export const groupDefinition = z.strictObject({ id: id.optional(), name: z.string() });
+export const organizationDefinition = z.strictObject({
+  id: id.optional(),
+  name: z.string(),
+  tags: z.array(z.string()).default([]),
+});
+
+export const fieldDefinition = z.strictObject({
+  id: id.optional(),
+  title: z.string(),
+  type: z.enum([
+    'text',
+    'textarea',
+    'checkbox',
+    'date',
+    'integer',
+    'decimal',
+    'regexp',
+    'partialcreditcard',
+    'multiselect',
+    'tagger',
+    'lookup',
+  ]),
+  active: z.boolean().default(true),
+  /** Required to solve. */
+  required: z.boolean().default(false),
+  regexp: z.string().nullable().default(null),
+  /** A checkbox's tag. */
+  tag: z.string().nullable().default(null),
+  /** Options of a dropdown (`tagger`) or multiselect; `value` is the tag. */
+  options: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
+});
+
+export const ticketDefinition = z.strictObject({
+  id: id.optional(),
+  subject: z.string().default('Printer'),
+  description: z.string().default('It does not print.'),
+  status: z.enum(statuses).default('open'),
+  priority: z.enum(['low', 'normal', 'high', 'urgent']).nullable().default(null),
+  type: z.enum(['question', 'incident', 'problem', 'task']).nullable().default(null),
+  requesterId: id,
+  submitterId: id.optional(),
+  assigneeId: id.nullable().default(null),
+  groupId: id.nullable().default(null),
+  organizationId: id.nullable().default(null),
+  brandId: id.default(3001),
+  formId: id.default(4001),
+  externalId: z.string().nullable().default(null),
+  channel: z.string().default('email'),
+  isPublic: z.boolean().default(true),
+  tags: z.array(z.string()).default([]),
+  /** By field id. */
+  customFields: z.record(z.string(), fieldValue).default({}),
+});
+
+export const ticketName = z.strictObject({ id });
+/** `actorId`: who does it; default the assignee, else the system. */
+export const ticketAction = z.strictObject({ id, actorId: id.optional() });
+export const statusAction = z.strictObject({ ...ticketAction.shape, status: z.enum(statuses) });
+export const commentAction = z.strictObject({ id, authorId: id, body: z.string(), public: z.boolean().default(true) });
+export const tagAction = z.strictObject({ ...ticketAction.shape, tags: z.array(z.string()) });
+export const fieldAction = z.strictObject({ ...ticketAction.shape, fieldId: id, value: fieldValue });
+/** `id` is merged away, into `into`. */
+export const mergeAction = z.strictObject({ ...ticketAction.shape, into: id });
+
+export const webhookTarget = z.strictObject({
+  url: z.string(),
+  /** One as a rule; with more, deliveries take turns. Default ["zendesk-webhook-secret"]. */
+  secrets: z.array(z.string().min(1)).min(1).default(['zendesk-webhook-secret']),
+  style: z.enum(['event', 'trigger']).default('event'),
+  /** Event style: event names with or without the prefix `zen:event-type:`. */
+  subscriptions: z.array(z.string()).default(['ticket.status_changed', 'ticket.merged', 'ticket.soft_deleted', 'ticket.marked_as_spam']),
+  /** Trigger style: the body, with {{ticket.id}} and {{ticket.status}}. */
+  template: z.string().default('{"v":1,"source":"zendesk-trigger","ticket_id":"{{ticket.id}}"}'),
+  /** Trigger style: fires when a ticket reaches one of these. */
+  statuses: z.array(z.enum(statuses)).default(['solved']),
+});
+
+export const delivery = z.strictObject({
+  /** "ticket.status_changed" … */
+  type: z.string().default('ticket.status_changed'),
+  id,
+  /** The event's own keys; default {"current": the status, "previous": "OPEN"}. */
+  event: z.record(z.string(), z.unknown()).optional(),
+  /** Same id in two deliveries = the same event twice. */
+  eventId: z.string().optional(),
+  actorId: id.optional(),
+});
+
+export const senderChange = z.strictObject({
+  pauseScale: z.number().min(0).exactOptional(),
+  timeoutMs: z.number().positive().exactOptional(),
+  duplicates: z.number().min(0).max(1).exactOptional(),
+  reorder: z.boolean().exactOptional(),
+  concurrency: z.number().int().positive().exactOptional(),
+});
+
+export const settingsChange = z.strictObject({
+  /** "Modify closed ticket" in the Admin Center. */
+  modifyClosedTickets: z.boolean().exactOptional(),
+  /** Whether API tokens still work. */
+  legacyTokens: z.boolean().exactOptional(),
+  perMinute: z.number().int().positive().exactOptional(),
+  ticketUpdatesPerMinute: z.number().int().positive().exactOptional(),
+  /** How long a job is queued, and then at work. */
+  jobQueuedMs: z.number().min(0).exactOptional(),
+  jobWorkingMs: z.number().min(0).exactOptional(),
+  /** Where the metric set sideload goes: beside the tickets, or into each. */
+  metricSets: z.enum(['beside', 'inside']).exactOptional(),
+  /** Role of the user behind the API client. */
+  apiRole: z.enum(['agent', 'admin']).exactOptional(),
+});

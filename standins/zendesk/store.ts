@@ -1,0 +1,136 @@
+import type { z } from 'zod';
+import { ControlError } from '../control-surface.ts';
+import type * as define from './definitions.ts';
+import {
+  customStatusIds,
+  type FieldValue,
+  type Group,
+  type Organization,
+  type Ticket,
+  type TicketField,
+  type Token,
+  type User,
+  type Webhook,
+} from './model.ts';
+
+export interface Settings {
+  modifyClosedTickets: boolean;
+  legacyTokens: boolean;
+  perMinute: number;
+  ticketUpdatesPerMinute: number;
+  jobQueuedMs: number;
+  jobWorkingMs: number;
+  metricSets: 'beside' | 'inside';
+}
+
+/** Id of the service user behind the API client. */
+export const apiUserId = 9900;
+
+/** Everything one account holds. */
+export class Store {
+  readonly tickets = new Map<number, Ticket>();
+  readonly users = new Map<number, User>();
+  readonly groups = new Map<number, Group>();
+  readonly organizations = new Map<number, Organization>();
+  readonly fields = new Map<number, TicketField>();
+  readonly tokens = new Map<string, Token>();
+  readonly mails: { ticketId: number; at: number }[] = [];
+  webhooks: Webhook[] = [];
+  readonly settings: Settings;
+  #lastId = 700_000;
+
+  constructor(settings: Settings, now: number) {
+    this.settings = { ...settings };
+    this.users.set(apiUserId, {
+      id: apiUserId,
+      name: 'Integration',
+      email: 'integration@example.com',
+      phone: null,
+      sharedPhoneNumber: false,
+      role: 'admin',
+      active: true,
+      suspended: false,
+      verified: true,
+      locale: 'en-US',
+      ianaTimeZone: 'Europe/Tallinn',
+      organizationId: null,
+      tags: [],
+      userFields: {},
+      createdAt: now,
+      updatedAt: now,
+    });
+  }
+
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  addUser({ id = this.nextId(), ...rest }: z.output<typeof define.userDefinition>, now: number): User {
+    const user: User = { id, ...rest, createdAt: now, updatedAt: now };
+    return put(this.users, user, 'user');
+  }
+
+  addGroup({ id = this.nextId(), name }: z.output<typeof define.groupDefinition>): Group {
+    return put(this.groups, { id, name }, 'group');
+  }
+
+  addOrganization({ id = this.nextId(), ...rest }: z.output<typeof define.organizationDefinition>): Organization {
+    return put(this.organizations, { id, ...rest }, 'organization');
+  }
+
+  addField({ id = this.nextId(), options, ...rest }: z.output<typeof define.fieldDefinition>): TicketField {
+    const numbered = options.map((option) => ({ id: this.nextId(), ...option }));
+    return put(this.fields, { id, ...rest, options: numbered }, 'ticket field');
+  }
+
+  addTicket(definition: z.output<typeof define.ticketDefinition>, now: number): Ticket {
+    const { id = this.nextId(), customFields, requesterId, submitterId = requesterId, ...rest } = definition;
+    this.user(requesterId);
+    const fields = new Map<number, FieldValue>();
+    for (const [key, value] of Object.entries(customFields)) {
+      if (!this.fields.has(Number(key))) throw new ControlError(`there is no ticket field ${key}`);
+      fields.set(Number(key), value);
+    }
+    const ticket: Ticket = {
+      id,
+      ...rest,
+      customStatusId: customStatusIds[rest.status],
+      requesterId,
+      submitterId,
+      fields,
+      tags: [...rest.tags],
+      createdAt: now,
+      updatedAt: now,
+      generatedAt: now,
+      gone: 'no',
+      audits: [],
+      metrics: {
+        id: this.nextId(),
+        reopens: 0,
+        replies: 0,
+        solvedAt: rest.status === 'solved' || rest.status === 'closed' ? now : null,
+        statusUpdatedAt: now,
+      },
+    };
+    return put(this.tickets, ticket, 'ticket');
+  }
+
+  ticket(id: number): Ticket {
+    const ticket = this.tickets.get(id);
+    if (ticket === undefined) throw new ControlError(`there is no ticket ${id}`);
+    return ticket;
+  }
+
+  user(id: number): User {
+    const user = this.users.get(id);
+    if (user === undefined) throw new ControlError(`there is no user ${id}`);
+    return user;
+  }
+}
+
+function put<Item extends { id: number }>(map: Map<number, Item>, item: Item, kind: string): Item {
+  if (map.has(item.id)) throw new ControlError(`there is a ${kind} ${item.id} already`);
+  map.set(item.id, item);
+  return item;
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { Attempt, DeliveryResult, Message, RetryPolicy, WebhookSender } from '../webhook-sender.ts';
+import type { Status, Ticket, Webhook } from './model.ts';
+import { signZendesk } from './signature.ts';
+import type { Happening } from './ticket-change.ts';
+import { iso } from './views.ts';
+
+export const eventPrefix = 'zen:event-type:';
+
+/**
+ * Narrow on purpose: 409 three times; 429 and 503 only with Retry-After under 60 s; time-outs five times; nothing else,
+ * so neither a 500, a 401 nor a refused connection. The spacing is not documented; Retry-After is kept, else 5 s.
+ */
+export const zendeskRetries: RetryPolicy = {
+  timeoutMs: 12_000,
+  pauseMs(attempts) {
+    const last = attempts.at(-1);
+    if (last === undefined || last.met === 'no-connection') return undefined;
+    const alike = attempts.filter((one) => sameTrouble(one, last)).length;
+    if (last.met === 'timeout') return alike <= 5 ? 5_000 : undefined;
+    if (last.status === 409) return alike <= 3 ? 5_000 : undefined;
+    const wait = last.retryAfterSeconds;
+    const asked = last.status === 429 || last.status === 503;
+    // Without an end in the facts; five like the time-outs, so that a receiver that is down for good is given up.
+    return asked && wait !== undefined && wait < 60 && alike <= 5 ? wait * 1000 : undefined;
+  },
+};
+
+function sameTrouble(one: Attempt, other: Attempt): boolean {
+  return one.met === other.met && (one.met !== 'answer' || other.met !== 'answer' || one.status === other.status);
+}
+
+export interface WebhookPorts {
+  sender: WebhookSender;
+  accountId: number;
+  random: () => number;
+  /** For the signature's timestamp; real time even where the account's clock is not. */
+  wallClock: () => Date;
+}
+
+export interface Occasion {
+  ticket: Ticket;
+  actorId: number;
+  at: number;
+  happened: readonly Happening[];
+  /** Tags as the payload shows them, where they lag behind the ticket's. */
+  tags?: string[];
+  eventId?: string;
+}
+
+/** Sends what happened to every webhook that wants it. Results in the order of webhooks and events. */
+export function fire(webhooks: readonly Webhook[], occasion: Occasion, ports: WebhookPorts): Promise<DeliveryResult>[] {
+  const sequence = randomUUID().replaceAll('-', '').slice(0, 26).toUpperCase();
+  const deliveries: Promise<DeliveryResult>[] = [];
+  for (const webhook of webhooks.filter((one) => one.active)) {
+    if (webhook.subscriptions.includes('conditional_ticket_events')) {
+      if (!occasion.happened.some((one) => reaches(one, webhook.statuses))) continue;
+      deliveries.push(send(webhook, triggerBody(webhook, occasion.ticket), ports));
+      continue;
+    }
+    occasion.happened.forEach((happening, index) => {
+      if (!webhook.subscriptions.includes(`${eventPrefix}ticket.${happening.type}`)) return;
+      deliveries.push(send(webhook, eventBody(happening, occasion, { id: sequence, position: index + 1 }, ports), ports));
+    });
+  }
+  return deliveries;
+}
+
+/** Signed for every attempt afresh; all attempts of one delivery share the invocation id. */
+function send(webhook: Webhook, body: string, ports: WebhookPorts): Promise<DeliveryResult> {
+  const invocation = `01${randomUUID().replaceAll('-', '').slice(0, 24).toUpperCase()}`;
+  const secret = webhook.secrets[webhook.turn % webhook.secrets.length] ?? '';
+  webhook.turn += 1;
+  return ports.sender.send((): Message => {
+    const timestamp = iso(ports.wallClock().getTime());
+    return {
+      method: 'POST',
+      url: webhook.url,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'Zendesk Webhook',
+        'x-zendesk-account-id': String(ports.accountId),
+        'x-zendesk-webhook-id': webhook.id,
+        'x-zendesk-webhook-invocation-id': invocation,
+        'x-zendesk-webhook-signature-timestamp': timestamp,
+        'x-zendesk-webhook-signature': signZendesk(secret, timestamp, body),
+      },
+      body,
+    };
+  });
+}
+
+function reaches(happening: Happening, statuses: readonly Status[]): boolean {
+  const current = happening.event.current;
+  return happening.type === 'status_changed' && statuses.some((status) => status.toUpperCase() === current);
+}
+
+function triggerBody(webhook: Webhook, ticket: Ticket): string {
+  const display = `${ticket.status.charAt(0).toUpperCase()}${ticket.status.slice(1)}`;
+  return webhook.template.replaceAll(/\{\{\s*ticket\.(id|status)\s*\}\}/g, (_all, name: string) =>
+    name === 'id' ? String(ticket.id) : display,
+  );
+}
+
+function eventBody(
+  { type, event }: Happening,
+  { ticket, actorId, at, tags, eventId }: Occasion,
+  sequence: { id: string; position: number },
+  { accountId, random }: WebhookPorts,
+): string {
+  const text = (id: number | null): string | null => (id === null ? null : String(id));
+  const nanos = String(Math.floor(random() * 1e6)).padStart(6, '0');
+  return JSON.stringify({
+    type: `${eventPrefix}ticket.${type}`,
+    account_id: accountId,
+    id: eventId ?? randomUUID(),
+    subject: `zen:ticket:${ticket.id}`,
+    time: `${new Date(at).toISOString().slice(0, 23)}${nanos}Z`,
+    zendesk_event_version: '2022-11-06',
+    event: { ...event, meta: { sequence } },
+    detail: {
+      id: String(ticket.id),
+      actor_id: String(actorId),
+      assignee_id: text(ticket.assigneeId),
+      brand_id: String(ticket.brandId),
+      created_at: iso(ticket.createdAt),
+      custom_status: String(ticket.customStatusId),
+      description: ticket.description,
+      external_id: ticket.externalId,
+      form_id: String(ticket.formId),
+      group_id: text(ticket.groupId),
+      is_public: ticket.isPublic,
+      organization_id: text(ticket.organizationId),
+      priority: ticket.priority?.toUpperCase() ?? null,
+      requester_id: String(ticket.requesterId),
+      status: ticket.gone === 'no' ? ticket.status.toUpperCase() : 'DELETED',
+      subject: ticket.subject,
+      submitter_id: String(ticket.submitterId),
+      tags: tags ?? ticket.tags,
+      type: ticket.type?.toUpperCase() ?? null,
+      updated_at: iso(ticket.updatedAt),
+      via: { channel: ticket.channel },
+    },
+  });
+}

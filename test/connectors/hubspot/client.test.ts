@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type HubSpotApi, hubSpotApi } from '../../../connectors/hubspot/client.ts';
+import { settings } from '../../../connectors/hubspot/settings.ts';
+import { CloseloopError } from '../../../core/errors.ts';
+import { type Handler, minimal, type Reply, serve, testPorts } from './fake-hubspot.ts';
+
+const path = '/crm/objects/2026-09/tickets/batch/read';
+const anything = z.object({ results: z.array(z.unknown()) });
+
+/** What one call throws, and what it told the budget. */
+async function failing(
+  handler: Handler,
+  {
+    call = (api) => api.call('POST', path, anything, { body: { inputs: [] } }),
+    timeoutMs = 5000,
+    more = {},
+  }: { call?: (api: HubSpotApi) => Promise<unknown>; timeoutMs?: number; more?: object } = {},
+) {
+  const server = await serve(handler);
+  const { ports, used } = testPorts();
+  try {
+    const api = hubSpotApi(settings.parse({ ...minimal, baseUrl: server.url, ...more }), ports, timeoutMs);
+    const error = await call(api).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (!(error instanceof CloseloopError)) throw new Error('expected a CloseloopError', { cause: error });
+    return { error, used, calls: server.calls.length };
+  } finally {
+    await server.close();
+  }
+}
+
+describe('a call', () => {
+  test('goes out with the token, once, and takes its slot in the budget', async () => {
+    const server = await serve(() => ({ body: { results: [] } }));
+    const { ports, used } = testPorts();
+    const api = hubSpotApi(settings.parse({ ...minimal, baseUrl: server.url }), ports);
+    await api.call('POST', path, anything, { body: { inputs: [{ id: '1' }] } });
+    await api.call('GET', '/crm/owners/2026-09', anything, { query: { limit: '100' } });
+    await server.close();
+    expect(server.calls.map(({ method, path, headers }) => [method, path, headers.authorization])).toEqual([
+      ['POST', path, 'Bearer pat-eu1-made-up'],
+      ['GET', '/crm/owners/2026-09?limit=100', 'Bearer pat-eu1-made-up'],
+    ]);
+    expect(server.calls[0]?.headers['content-type']).toBe('application/json');
+    expect(used).toEqual({ takes: 2, pauses: [] });
+  });
+
+  test('keeps the token of its own source when several are open', async () => {
+    const server = await serve(() => ({ body: { results: [] } }));
+    const sources = ['pat-a', 'pat-b'].map((accessToken) =>
+      hubSpotApi(settings.parse({ ...minimal, accessToken, baseUrl: server.url }), testPorts().ports),
+    );
+    for (const api of sources) await api.call('GET', path, anything);
+    await server.close();
+    expect(server.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer pat-a', 'Bearer pat-b']);
+  });
+
+  const endings: [name: string, handler: Handler][] = [
+    ['never answers', () => undefined],
+    [
+      'sends headers and no body',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+        return undefined;
+      },
+    ],
+    [
+      'drips its body',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const drip = setInterval(() => response.write(' '), 10);
+        response.on('close', () => clearInterval(drip));
+        return undefined;
+      },
+    ],
+  ];
+  test.each(endings)('ends, connection and all, when the server %s', async (_, handler) => {
+    const hungUp = Promise.withResolvers<void>();
+    const { error } = await failing(
+      (call, response) => {
+        response.on('close', () => hungUp.resolve());
+        return handler(call, response);
+      },
+      // the server is closed only after the client has hung up: this test would hang otherwise
+      { timeoutMs: 100, call: (api) => api.call('GET', path, anything).finally(() => hungUp.promise) },
+    );
+    expect([error.message, error.advice, error.outcome]).toEqual([
+      `HubSpot GET ${path}: no whole answer in time; tried again`,
+      { kind: 'transient' },
+      'unknown',
+    ]);
+  });
+
+  test('on a cut connection may have been done', async () => {
+    const { error } = await failing((_, response) => {
+      response.destroy();
+      return undefined;
+    });
+    expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
+  });
+
+  test('to nobody was never sent', async () => {
+    const server = await serve(() => ({}));
+    await server.close();
+    const { error } = await failing(() => ({}), { more: { baseUrl: server.url } });
+    expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'never-sent']);
+  });
+
+  test('that used up the window makes everybody rest until the next', async () => {
+    const server = await serve(() => ({
+      headers: { 'x-hubspot-ratelimit-remaining': '0', 'x-hubspot-ratelimit-interval-milliseconds': '10000' },
+      body: { results: [] },
+    }));
+    const { ports, used } = testPorts();
+    await hubSpotApi(settings.parse({ ...minimal, baseUrl: server.url }), ports).call('GET', path, anything);
+    await server.close();
+    expect(used.pauses).toEqual([10_000]);
+  });
+});
+
+const limited = (policyName: string | undefined, headers = {}): Reply => ({
+  status: 429,
+  headers,
+  body: {
+    status: 'error',
+    message: 'You have reached your limit for jane@example.com',
+    errorType: 'RATE_LIMIT',
+    policyName,
+  },
+});
+const throttled = (retryAfterMs: number) => ({ kind: 'transient', retryAfterMs, throttled: true });
+
+describe('an answer', () => {
+  const rows: [name: string, reply: Reply, advice: object, pauses: number[], says: RegExp, more?: object][] = [
+    [
+      '429 waits as long as Retry-After says',
+      limited('SECONDLY', { 'retry-after': '7' }),
+      throttled(7000),
+      [7000],
+      /SECONDLY limit/,
+    ],
+    ['429 of the second waits a second', limited('SECONDLY'), throttled(1000), [1000], /SECONDLY/],
+    [
+      '429 of ten seconds waits ten',
+      limited('TEN_SECONDLY_ROLLING'),
+      throttled(10_000),
+      [10_000],
+      /TEN_SECONDLY_ROLLING/,
+    ],
+    ['429 without a policy waits ten seconds', limited(undefined), throttled(10_000), [10_000], /rate limit/],
+    [
+      '429 of the day waits an hour where the zone is unknown',
+      limited('DAILY'),
+      throttled(3_600_000),
+      [3_600_000],
+      /DAILY/,
+    ],
+    [
+      '429 of the day waits for midnight there',
+      limited('DAILY'),
+      throttled(12 * 3_600_000),
+      [12 * 3_600_000],
+      /DAILY/,
+      { timeZone: 'Europe/Tallinn' },
+    ],
+    ['423 waits two seconds', { status: 423 }, { kind: 'transient', retryAfterMs: 2000 }, [], /locked/],
+    [
+      '477 parks the account',
+      { status: 477, headers: { 'retry-after': '86400' } },
+      throttled(86_400_000),
+      [86_400_000],
+      /moved/,
+    ],
+    ['502 is tried again', { status: 502, body: '<html>' }, { kind: 'transient' }, [], /failed \(502\)/],
+    [
+      '503 with Retry-After says when',
+      { status: 503, headers: { 'retry-after': '3' } },
+      { kind: 'transient', retryAfterMs: 3000 },
+      [],
+      /503/,
+    ],
+    ['522 is tried again', { status: 522 }, { kind: 'transient' }, [], /522/],
+    ['401 asks for the token', { status: 401 }, { kind: 'config' }, [], /admin must copy.*accessToken/],
+    [
+      '403 names the scope that HubSpot names',
+      {
+        status: 403,
+        body: { category: 'MISSING_SCOPES', errors: [{ context: { requiredGranularScopes: ['tickets.sensitive'] } }] },
+      },
+      { kind: 'config' },
+      [],
+      /scope tickets\.sensitive to the app/,
+    ],
+    [
+      '403 names the scope of the path',
+      { status: 403, body: { category: 'MISSING_SCOPES' } },
+      { kind: 'config' },
+      [],
+      /scope tickets to the app/,
+    ],
+    [
+      '302 is not followed',
+      { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+      { kind: 'config' },
+      [],
+      /redirect.*baseUrl/,
+    ],
+    [
+      '400 is permanent, in HubSpot’s codes',
+      { status: 400, body: { category: 'VALIDATION_ERROR', message: 'jane@example.com' } },
+      { kind: 'permanent' },
+      [],
+      /400 VALIDATION_ERROR$/,
+    ],
+    [
+      '200 of another shape names the place',
+      { body: { results: 'jane@example.com' } },
+      { kind: 'permanent' },
+      [],
+      /at results \(invalid_type\)/,
+    ],
+    ['200 that is no JSON is tried again', { body: '<html>' }, { kind: 'transient' }, [], /not JSON/],
+  ];
+  test.each(rows)('%s', async (_, reply, advice, pauses, says, more) => {
+    const { error, used, calls } = await failing(() => reply, { more: more ?? {} });
+    expect(error.advice).toEqual(advice);
+    expect(used.pauses).toEqual(pauses);
+    expect(error.message).toMatch(says);
+    expect(error.message).toContain(path);
+    expect(error.message).not.toContain('jane');
+    expect(calls).toBe(1);
+  });
+
+  test.each([
+    ['/crm/owners/2026-09', /scope crm\.objects\.owners\.read to/],
+    ['/crm/objects/2026-09/contacts/batch/read', /scope crm\.objects\.contacts\.read to/],
+    ['/crm/objects/2026-09/deals/batch/update', /scope crm\.objects\.deals\.write to/],
+    [
+      '/crm/associations/2026-09/deals/contacts/batch/read',
+      /scope crm\.objects\.deals\.read, crm\.objects\.contacts\.read to/,
+    ],
+  ])('403 on %s names its scope', async (place, says) => {
+    const { error } = await failing(() => ({ status: 403 }), { call: (api) => api.call('POST', place, anything) });
+    expect(error.message).toMatch(says);
+  });
+});

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CampaignType, Contact } from '../../core/contact.ts';
+import { contactFor, contactKey, contactPath, normaliseContact, parseContact } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+
+const phone = (value: string): Contact => ({ kind: 'phone', value });
+const email = (value: string): Contact => ({ kind: 'email', value });
+const identifier = (value: string): Contact => ({ kind: 'identifier', value });
+
+describe('parseContact', () => {
+  const rows: [text: string, country: 'EE' | undefined, expected: Contact][] = [
+    ['+372 5551 2345', undefined, phone('+37255512345')],
+    ['00372 5551 2345', undefined, phone('+37255512345')],
+    ['00 372 5551-2345', undefined, phone('+37255512345')],
+    ['+44 (0)7911 123456', undefined, phone('+447911123456')],
+    ['  +12025550123 ', undefined, phone('+12025550123')],
+    ['5551 2345', 'EE', phone('+37255512345')],
+    ['00372 5551 2345', 'EE', phone('+37255512345')],
+    ['5551 2345', undefined, identifier('5551 2345')],
+    ['+1234', undefined, identifier('+1234')],
+    ['ORD-5551234', 'EE', identifier('ORD-5551234')],
+    [' Mari.Maasikas@Example.com ', undefined, email('Mari.Maasikas@Example.com')],
+    ['mari@', undefined, identifier('mari@')],
+    ['C/77 ü', undefined, identifier('C/77 ü')],
+  ];
+  test.each(rows)('it reads %j (%s) as %j', (text, defaultCountry, expected) => {
+    expect(parseContact(text, { defaultCountry })).toEqual(expected);
+  });
+
+  test.each(['', '   ', '.', '..', ' .. ', 'a\ud800'])('it refuses %j', (text) => {
+    expect(() => parseContact(text)).toThrow(CloseloopError);
+    expect(() => contactPath(identifier(text))).toThrow(CloseloopError);
+  });
+});
+
+describe('contactKey', () => {
+  const same: [Contact, Contact][] = [
+    [phone('+37255512345'), phone('00372 5551 2345')],
+    [email('Mari@Example.com'), email(' mari@example.COM')],
+    [identifier('c-77'), identifier('C-77')],
+    // The service compares a contact with every request's phone, email and identifier.
+    [email('a@b.example'), identifier('A@b.example')],
+  ];
+  test.each(same)('it is the same for %j and %j', (a, b) => expect(contactKey(a)).toBe(contactKey(b)));
+
+  test.each<[Contact, Contact]>([
+    [phone('+37255512345'), phone('+37255512346')],
+    [identifier('007'), identifier('7')],
+    [identifier('0037255512345'), identifier('+37255512345')],
+  ])('it differs for %j and %j', (a, b) => expect(contactKey(a)).not.toBe(contactKey(b)));
+
+  test('it never throws, and a normalised contact keeps it', () => {
+    const kinds = fc.constantFrom('phone', 'email', 'identifier' as const);
+    const anything = fc.record({ kind: kinds, value: fc.string({ unit: 'binary' }) });
+    fc.assert(
+      fc.property(anything, (contact) => {
+        const key = contactKey(contact);
+        if (contact.value.trim() !== '' && !/^\.{1,2}$/.test(contact.value.trim()) && contact.value.isWellFormed()) {
+          const once = normaliseContact(contact);
+          expect(contactKey(once)).toBe(key);
+          expect(normaliseContact(once)).toEqual(once);
+        }
+      }),
+    );
+  });
+});
+
+test('contactPath is one segment that reads back as the contact, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (value) => {
+      fc.pre(value.trim() !== '' && !/^\.{1,2}$/.test(value.trim()));
+      const url = new URL(`https://h.example/api/contacts/${contactPath(identifier(value))}`);
+      const segments = url.pathname.split('/');
+      expect(segments).toHaveLength(4);
+      expect(decodeURIComponent(segments[3] ?? '')).toBe(value.trim());
+      expect(url.search + url.hash).toBe('');
+    }),
+  );
+});
+
+describe('contactFor', () => {
+  const mobile = '+372 5551 2345';
+  const landline = '+372 600 1234';
+  const rows: [name: string, type: CampaignType, candidates: unknown[], contact: Contact | undefined, why: string[]][] =
+    [
+      ['takes the first mobile for sms', 'sms', [mobile, '+37255512346'], phone('+37255512345'), []],
+      [
+        'passes over what is not there',
+        'sms',
+        [undefined, null, '', '  ', mobile],
+        phone('+37255512345'),
+        Array(4).fill('empty'),
+      ],
+      ['passes over a landline', 'sms', [landline, mobile], phone('+37255512345'), ['a landline number']],
+      ['passes over a premium number', 'sms', ['+44 909 8790000'], undefined, ['not a mobile number']],
+      ['takes a number that may be a mobile', 'sms', ['+12025550123'], phone('+12025550123'), []],
+      [
+        'needs a country',
+        'sms',
+        ['5551 2345'],
+        undefined,
+        ['a phone number without country code (write it with + or 00, or set a default country)'],
+      ],
+      ['knows no such number', 'sms', ['+1234'], undefined, ['not a valid phone number']],
+      ['does not send SMS to an address', 'sms', ['a@b.example'], undefined, ['not a phone number']],
+      ['does not send mail to a number', 'email', [mobile], undefined, ['not an e-mail address']],
+      ['takes an address for email', 'email', [mobile, 'a@b.example'], email('a@b.example'), ['not an e-mail address']],
+      [
+        'takes a number for mixed',
+        'mixed',
+        [landline, mobile, 'a@b.example'],
+        phone('+37255512345'),
+        ['a landline number'],
+      ],
+      [
+        'takes an address for mixed',
+        'mixed',
+        [landline, 'a@b.example', mobile],
+        email('a@b.example'),
+        ['a landline number'],
+      ],
+      ['takes an identifier for external', 'external', ['C-77'], identifier('C-77'), []],
+      ['takes a number for external', 'external', [mobile], phone('+37255512345'), []],
+      ['takes an address for widget', 'widget', ['a@b.example'], email('a@b.example'), []],
+      ['takes a whole number as an identifier', 'widget', [77], identifier('77'), []],
+      ['refuses what no address can name', 'external', ['..'], undefined, ['a contact that no address can name']],
+      [
+        'refuses what is no text',
+        'external',
+        [{}, true, 1.5],
+        undefined,
+        Array(3).fill('neither text nor a whole number'),
+      ],
+      ['looks into lists', 'sms', [[landline, mobile]], phone('+37255512345'), ['a landline number']],
+      ['finds an empty list empty of contacts', 'sms', [[]], undefined, ['neither text nor a whole number']],
+      ['finds nothing in nothing', 'mixed', [], undefined, []],
+    ];
+  test.each(rows)('it %s', (_name, type, candidates, contact, why) => {
+    const choice = contactFor(candidates, type);
+    expect(choice.ok ? choice.contact : undefined).toEqual(contact);
+    expect(choice.rejected.map((one) => one.why)).toEqual(why);
+    if (why.length === 4) expect(choice.rejected.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+  });
+
+  test('it reads a national number with a default country', () => {
+    expect(contactFor(['5551 2345'], 'sms', { defaultCountry: 'EE' })).toEqual({
+      ok: true,
+      contact: phone('+37255512345'),
+      rejected: [],
+    });
+  });
+
+  test('it never repeats a value in a reason', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Z0-9+@]{6,12}$/), (value) => {
+        const { rejected } = contactFor([value], 'sms');
+        for (const { why } of rejected) expect(why).not.toContain(value);
+      }),
+    );
+  });
+});

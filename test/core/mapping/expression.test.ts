@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { CloseloopError } from '../../../core/errors.ts';
+import { compileExpression } from '../../../core/mapping/expression.ts';
+
+const ticket = {
+  ticket: {
+    id: '41960',
+    group: { name: 'Phone' },
+    tags: ['vip', 'north'],
+    fields: { store: 'Kadriorg', pin: null },
+    lines: [
+      { sku: 'a', count: 1 },
+      { sku: 'b', count: 2 },
+    ],
+  },
+};
+
+async function failureOf(run: () => unknown): Promise<CloseloopError> {
+  try {
+    await run();
+  } catch (error) {
+    if (error instanceof CloseloopError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe('an expression', () => {
+  const rows: [name: string, source: string, expected: unknown][] = [
+    ['reads a value by its path', 'ticket.fields.store', 'Kadriorg'],
+    ['is absent where nothing is found', 'ticket.fields.shop', undefined],
+    ['keeps null', 'ticket.fields.pin', null],
+    ['gives a condition', 'ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)', true],
+    ['gives a plain list', 'ticket.lines.sku', ['a', 'b']],
+    ['gives one match as itself', 'ticket.lines[count > 1].sku', 'b'],
+    ['gives a list of one where asked to', 'ticket.lines[count > 1].sku[]', ['b']],
+    ['gives an object', 'ticket.group', { name: 'Phone' }],
+    ['may use its own variables and functions', '($f := function($n) { $n < 2 ? 1 : $n * $f($n - 1) }; $f(5))', 120],
+    [
+      'recurses in its tail as long as it likes',
+      '($f := function($n) { $n = 0 ? "end" : $f($n - 1) }; $f(500))',
+      'end',
+    ],
+    ['encodes base64', '$base64decode($base64encode("a:b"))', 'a:b'],
+    ['formats numbers', '$formatNumber(1234.5, "#,##0.00")', '1,234.50'],
+  ];
+  for (const [name, source, expected] of rows) {
+    test(name, async () => expect(await compileExpression(source).evaluate(ticket)).toStrictEqual(expected));
+  }
+
+  test('gives a result without the marks of the evaluator', async () => {
+    const result = await compileExpression('ticket.lines.sku').evaluate(ticket);
+    expect(Object.getOwnPropertyNames(result)).toStrictEqual(['0', '1', 'length']);
+    expect(Object.getPrototypeOf(result)).toBe(Array.prototype);
+  });
+
+  test('gives a copy of the input, never a part of it', async () => {
+    expect(await compileExpression('ticket.group').evaluate(ticket)).not.toBe(ticket.ticket.group);
+  });
+
+  test('remembers nothing from one run to the next, nor between runs at the same time', async () => {
+    const expression = compileExpression('($seen := $exists($seen) ? $seen & id : id; $seen)');
+    const runs = Array.from({ length: 50 }, (_, id) => expression.evaluate({ id: String(id) }));
+    expect(await Promise.all(runs)).toStrictEqual(Array.from({ length: 50 }, (_, id) => String(id)));
+    expect(await compileExpression('$exists($seen)').evaluate({})).toBe(false);
+  });
+});
+
+describe('a mistake in an expression', () => {
+  const rows: [name: string, source: string, message: RegExp][] = [
+    ['is shown with its place', 'ticket.(name', /`ticket\.\(name` has a mistake near character 12: Expected "\)"/],
+    ['is found in an empty text', '', /mistake.*end of expression/],
+    ['is found in text that only looks like one', 'North East', /near character 10: Syntax error: "East"/],
+    ['is found in a broken regular expression', '$match(a, /[/)', /mistake/],
+    ['is found in endless brackets', '('.repeat(20_000), /mistake/],
+  ];
+  for (const [name, source, message] of rows) {
+    test(name, async () => {
+      const error = await failureOf(() => compileExpression(source));
+      expect(error.message).toMatch(message);
+      expect(error.message.length).toBeLessThan(300);
+      expect(error.advice).toStrictEqual({ kind: 'config' });
+    });
+  }
+});
+
+describe('an expression that fails for a record', () => {
+  const record = { name: 'Mari Maasikas', when: 'eile', list: ['x', 1], text: `${'a'.repeat(40)}!` };
+  const rows: [name: string, source: string, message: RegExp][] = [
+    ['says which function got the wrong kind', '$uppercase(5 + 1)', /\$uppercase\(\) is of the wrong kind/],
+    ['says that a value is not a number', '$number(name)', /a value is not a number/],
+    ['says that a text is no timestamp', '$toMillis(when)', /not an ISO 8601 timestamp/],
+    ['says which operator needs numbers', 'name + 1', /near character \d+: \+ needs numbers/],
+    ['says which operator compares different kinds', 'name < 1', /< compares values of different kinds/],
+    ['does not pass on its own error text', '$error(name)', /its own \$error\(\) was called/],
+    ['says that a division by nothing is out of range', '1 / (list[1] - 1)', /out of range/],
+    ['says that a function is no value', '$uppercase', /a function, not a value/],
+    ['says that a lambda is no value', 'function($x) { $x }', /a function, not a value/],
+    ['is stopped in a recursion without end', '($f := function($x) { $f($x + 1) }; $f(1))', /more than 1 s/],
+    ['is stopped in a nesting without end', '($f := function($x) { $f($x + 1) + 1 }; $f(1))', /nests too deep/],
+    [
+      'is stopped in two functions that call each other',
+      '($f := function() { $g() }; $g := function() { $f() }; $f())',
+      /1 s/,
+    ],
+    ['is stopped in a list without end', '($f := function($x) { $f($append($x, 1)) }; $f([]))', /1 s|list is too long/],
+    [
+      'is stopped in a list that doubles',
+      '($f := function($x) { $f($append($x, $x)) }; $f([1, 2]))',
+      /list is too long/,
+    ],
+    ['is stopped in a text that doubles', '($f := function($x) { $f($x & $x) }; $f("ab"))', /too much text/],
+    ['is stopped in a range that is far too long', '[1..9999999]', /list is too long/],
+    ['is stopped in a regular expression that goes back and forth', '$match(text, /^(a+)+$/)', /more than 1 s/],
+    ['is stopped when it gives too much', '$pad("", 2000000, "x")', /too much text/],
+  ];
+  for (const [name, source, message] of rows) {
+    test(name, async () => {
+      const error = await failureOf(() => compileExpression(source).evaluate(record));
+      expect(error.message).toMatch(message);
+      expect(error.message).not.toMatch(/Mari|eile|aaaa/);
+      expect(error.advice).toStrictEqual({ kind: 'permanent' });
+    });
+  }
+
+  test('leaves nothing behind: the next one works', async () => {
+    const endless = compileExpression('($f := function($x) { $f($x + 1) }; $f(1))');
+    const results = await Promise.allSettled([endless.evaluate({}), compileExpression('a').evaluate({ a: 1 })]);
+    expect(results.map(({ status }) => status)).toStrictEqual(['rejected', 'fulfilled']);
+  });
+});
+
+describe('the constant of an expression', () => {
+  const rows: [name: string, source: string, expected: unknown][] = [
+    ['is a text', '"North"', { ok: true, value: 'North' }],
+    ['is a sum', '-(2 + 3)', { ok: true, value: -5 }],
+    ['is null', 'null', { ok: true, value: null }],
+    ['is a list', '["a", "b"]', { ok: true, value: ['a', 'b'] }],
+    ['is not there for a path', 'North', undefined],
+    ['is not there where a part reads the record', '"No. " & id', undefined],
+    ['is not there for the clock', '$now()', undefined],
+  ];
+  for (const [name, source, expected] of rows) {
+    test(name, () => expect(compileExpression(source).constant).toStrictEqual(expected));
+  }
+
+  test('says why it has none', () => {
+    expect(compileExpression('1 / 0').constant).toMatchObject({
+      ok: false,
+      why: expect.stringMatching(/out of range/),
+    });
+  });
+});

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../core/ports.ts';
+import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import type { StandinServer } from '../../standins/server.ts';
+import { liveClock } from '../../worker/clock.ts';
+import { type App, run } from '../../worker/commands/start.ts';
+import { loadConfig } from '../../worker/config/config.ts';
+import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
+import { JourneyStore } from '../../worker/journey/store.ts';
+import type { TestRedis } from '../redis.ts';
+import { ToyVendor } from './toy-connector.ts';
+
+/** Log lines, for tests that look at what was told. */
+export interface Told {
+  level: string;
+  fields: Record<string, unknown>;
+  message: string;
+}
+
+export function memoryLog(): { log: Log; told: Told[] } {
+  const told: Told[] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    told.push({ level, fields: { ...fields }, message });
+  };
+  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, told };
+}
+
+/** Looks until `find` gives something. The test's own time-out ends a search in vain. */
+export async function until<T>(find: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
+  for (;;) {
+    const found = await find();
+    if (found !== undefined && found !== false) return found;
+    await sleep(20);
+  }
+}
+
+export interface Loop {
+  vendor: ToyVendor;
+  feedback: StandinServer & { standin: FeedbackStandin };
+  app: App;
+  told: Told[];
+  store: JourneyStore;
+  post(body: string, headers?: Record<string, string>): Promise<Response>;
+  journey(id: string, state: JourneyState): Promise<Journey>;
+  close(): Promise<void>;
+}
+
+/** The loop in this process, with a toy vendor, the stand-in of the service and a real Redis, over real sockets. */
+export async function startLoop(
+  redis: TestRedis,
+  options: { source: string; rule?: string; general?: string; vendor?: ToyVendor; feedback?: Loop['feedback'] },
+): Promise<Loop> {
+  const vendor = options.vendor ?? new ToyVendor();
+  const feedback = options.feedback ?? (await startFeedbackStandin({ seed: true }));
+  const text = `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+http: { port: 0 }
+lookup: { after: 50ms }
+collect: { every: 200ms }
+${options.general ?? ''}
+sources:
+  ${options.source}:
+    connector: toy
+    secret: good
+    rules:
+      - ${options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }'}
+`;
+  const config = loadConfig(text, { env: {}, connectors: [vendor.connector] });
+  const { log, told } = memoryLog();
+  const { handle } = redis;
+  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
+  const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10 });
+  const store = new JourneyStore(handle.client, options.source, { now: () => new Date() });
+  return {
+    vendor,
+    feedback,
+    app,
+    told,
+    store,
+    post: (body, headers = {}) =>
+      fetch(`${app.url}/hooks/${options.source}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', 'x-toy-secret': 'good', ...headers },
+      }),
+    journey: (id, state) =>
+      until(async () => {
+        const journey = await store.get(id);
+        return journey?.state === state ? journey : undefined;
+      }),
+    close: async () => {
+      await app.close();
+      if (!options.feedback) await feedback.close();
+    },
+  };
+}

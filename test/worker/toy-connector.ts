@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  type Connector,
+  defineConnector,
+  type ReadResult,
+  type RecordState,
+  type WriteBack,
+  type WriteResult,
+} from '../../core/connector.ts';
+
+/** A record of the toy vendor. */
+export interface ToyRecord {
+  id: string;
+  state: RecordState;
+  customer: { email?: string; phone?: string };
+  store?: string;
+  timeZone?: string;
+}
+
+/** A vendor without a network: records in a map, every call counted, failures on order. */
+export class ToyVendor {
+  readonly records = new Map<string, ToyRecord>();
+  readonly written: WriteBack[] = [];
+  readonly calls: { what: string; size: number }[] = [];
+  /** Thrown by the next calls of that kind, first to last. */
+  readonly failures: { read: Error[]; writeBack: Error[] } = { read: [], writeBack: [] };
+
+  close(id: string, more: Partial<ToyRecord> = {}): { delivery: string; at: Date } {
+    const at = new Date();
+    this.records.set(id, {
+      id,
+      state: { is: 'closed', closing: at.toISOString(), closedAt: at },
+      customer: { email: `${id}@example.com` },
+      store: 'Tallinn',
+      ...more,
+    });
+    return { delivery: this.delivery([{ kind: 'closed', id, at }]), at };
+  }
+
+  delivery(events: { kind: 'closed' | 'changed'; id: string; at: Date; key?: string }[]): string {
+    return JSON.stringify(events);
+  }
+
+  get connector(): Connector {
+    return defineConnector({
+      name: 'toy',
+      settings: z.strictObject({ secret: z.string().min(1) }),
+      open: ({ secret }) => ({
+        verify: ({ headers }) => {
+          const given = headers['x-toy-secret'];
+          if (given === undefined) return { ok: false, why: 'unsigned' };
+          return given === secret ? { ok: true } : { ok: false, why: 'mismatch' };
+        },
+        events: ({ raw }) => {
+          const parsed = Delivered.safeParse(parse(raw));
+          if (!parsed.success) return { ok: false, why: 'not a list of events' };
+          const events = parsed.data.map(({ kind, id, at, key }) => ({
+            kind,
+            recordId: id,
+            at,
+            key: key ?? createHash('sha256').update(`${kind}${id}${at.toISOString()}`).digest('hex'),
+            what: `toy ${kind}`,
+          }));
+          return { ok: true, events, ignored: [] };
+        },
+        read: async (ids, purpose) => {
+          this.calls.push({ what: purpose, size: ids.length });
+          const failure = this.failures.read.shift();
+          if (failure) throw failure;
+          return ids.map((id): ReadResult => {
+            const record = this.records.get(id);
+            if (!record) return { ok: false, why: 'not-found' };
+            const { state, timeZone, customer, store } = record;
+            const shape = { ticket: { id, store: store ?? null }, customer };
+            return {
+              ok: true,
+              record: { id, currentId: id, state, shape, ...(timeZone === undefined ? {} : { timeZone }) },
+            };
+          });
+        },
+        writeBack: async (items) => {
+          this.calls.push({ what: 'writeBack', size: items.length });
+          const failure = this.failures.writeBack.shift();
+          if (failure) throw failure;
+          this.written.push(...items);
+          return items.map((): WriteResult => ({ ok: true, findings: [] }));
+        },
+        batchSize: 100,
+        acceptedStatus: 202,
+      }),
+    });
+  }
+}
+
+const Delivered = z.array(
+  z.object({ kind: z.enum(['closed', 'changed']), id: z.string(), at: z.coerce.date(), key: z.string().optional() }),
+);
+
+function parse(raw: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import type { Connector } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import type { RedisClient } from '../journey/store.ts';
+import { connect, type RedisHandle } from '../redis/connection.ts';
+import { startEmbeddedRedis } from '../redis/embedded.ts';
+
+export interface Runtime {
+  config: Config;
+  handle: RedisHandle;
+  redis: RedisClient;
+  close(): Promise<void>;
+}
+
+export interface RuntimeOptions {
+  config: string;
+  data: string;
+  connectors: readonly Connector[];
+}
+
+/** The configuration, read and checked, and the Redis that it names or the embedded one. */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const config = readConfig(options);
+  return await openRedis(config, options.data);
+}
+
+export async function openRedis(config: Config, dir: string): Promise<Runtime> {
+  // The stages' queues tell it too; here it only must not end the process.
+  const lost = () => undefined;
+  if (config.redis !== undefined) {
+    const handle = connect(config.redis, lost);
+    return { config, handle, redis: handle.client, close: () => handle.close() };
+  }
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const embedded = await startEmbeddedRedis({ dir, say });
+  const handle = connect({ path: embedded.socket }, lost);
+  return {
+    config,
+    handle,
+    redis: handle.client,
+    close: async () => {
+      await handle.close();
+      await embedded.stop();
+    },
+  };
+}
+
+function readConfig({ config: file, connectors }: RuntimeOptions): Config {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new CloseloopError(`${file} can't be read: ${cause instanceof Error ? cause.message : cause}`, {
+      kind: 'config',
+    });
+  }
+  return loadConfig(text, { env: process.env, connectors, file });
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Connector } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { Log, Ports } from '../../core/ports.ts';
+import { type Clock, liveClock } from '../clock.ts';
+import { Engine } from '../engine.ts';
+import { createIntake } from '../intake.ts';
+import { createLog } from '../log.ts';
+import { checkRedis } from '../redis/connection.ts';
+import { openRuntime, type Runtime } from './runtime.ts';
+
+export interface StartOptions {
+  config?: string;
+  role: 'intake' | 'worker' | 'all';
+  once: boolean;
+  data: string;
+  connectors: readonly Connector[];
+}
+
+/** A running job gets this long to end before it is handed back. */
+const graceMs = 25_000;
+
+export const livePorts: Ports = {
+  fetch: globalThis.fetch,
+  now: () => new Date(),
+  random: Math.random,
+  sleep: (ms) => sleep(ms),
+};
+
+export async function start(options: StartOptions): Promise<number> {
+  if (options.config === undefined) {
+    const { demo } = await import('../demo/demo.ts');
+    return await demo({ once: options.once, connectors: options.connectors });
+  }
+  const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
+  const runtime = await openRuntime({ ...options, config: options.config });
+  try {
+    await refuseUnsafeRedis(runtime, log);
+    const app = await run(runtime, { role: options.role, clock: liveClock, log });
+    log.info(
+      { role: options.role, ...(app.url === undefined ? {} : { hooks: `${app.url}/hooks/<source>` }) },
+      'started',
+    );
+    if (options.once) await drain(app.engine);
+    else log.info({ signal: await untilSignal() }, 'stopping');
+    await app.close();
+    return 0;
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** An eviction policy other than noeviction throws journeys away when memory is full: nothing is started on it. */
+async function refuseUnsafeRedis(runtime: Runtime, log: Log): Promise<void> {
+  const { refuse, warnings } = await checkRedis(runtime.redis);
+  if (refuse !== undefined) throw new CloseloopError(refuse, { kind: 'config' });
+  for (const why of warnings) log.warn({ why }, 'Redis');
+}
+
+export interface App {
+  engine: Engine;
+  /** Where deliveries come in; `undefined` for a worker. */
+  url: string | undefined;
+  close(): Promise<void>;
+}
+
+/** The loop in this process: the intake, the worker, or both. */
+export async function run(
+  runtime: Runtime,
+  options: { role: StartOptions['role']; clock: Clock; log: Log; batchWindowMs?: number },
+): Promise<App> {
+  const { role, clock, log } = options;
+  const { config, handle, redis } = runtime;
+  const ports: Ports = livePorts;
+  const engine = new Engine({
+    config,
+    redis,
+    connection: handle.bull(),
+    intakeConnection: handle.bullIntake(),
+    clock,
+    ports,
+    log,
+    ...(options.batchWindowMs === undefined ? {} : { batchWindowMs: options.batchWindowMs }),
+  });
+  let app: FastifyInstance | undefined;
+  let url: string | undefined;
+  if (role !== 'worker') {
+    const { host, port, publicUrl } = config.http;
+    await engine.openInlets();
+    app = createIntake({
+      lanes: engine.lanes,
+      store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
+      publicUrl: publicUrl ?? `http://${host}:${port}`,
+      ping: () => redis.ping(),
+      paused: () => engine.paused(),
+      now: () => new Date(),
+      log,
+    });
+    url = await app.listen({ host, port });
+  }
+  if (role !== 'intake') await engine.work();
+  return {
+    engine,
+    url,
+    close: async () => {
+      await app?.close();
+      await engine.close(graceMs);
+    },
+  };
+}
+
+/** Everything that is due, the grades that have come, and their write-backs. */
+async function drain(engine: Engine): Promise<void> {
+  for (const round of ['what is due', 'grades']) {
+    if (round === 'grades') await engine.collectNow();
+    while ((await engine.busy()) > 0) await sleep(100);
+  }
+}
+
+async function untilSignal(): Promise<string> {
+  return await new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal));
+  });
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { Duration } from '../../core/duration.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { compileExpression } from '../../core/mapping/expression.ts';
+
+/** JSONata over the record; a syntax error is a mistake of the configuration. */
+const Expression = z
+  .string()
+  .min(1)
+  .superRefine((source, context) => {
+    try {
+      compileExpression(source);
+    } catch (error) {
+      const message = error instanceof CloseloopError ? error.message : 'is not an expression';
+      context.addIssue({ code: 'custom', message });
+    }
+  })
+  .meta({ description: 'JSONata over the record as the connector presents it' });
+
+const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like "09:00", in quotes');
+
+const Window = z.strictObject({
+  from: TimeOfDay.optional(),
+  until: TimeOfDay.optional(),
+  days: z
+    .array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']))
+    .min(1)
+    .optional(),
+  /** Whose clock: the Feedback account's, or the recipient's (where it isn't known, the account's). */
+  zone: z.enum(['account', 'recipient']).default('account'),
+});
+
+/** "50%" or 0.5 → 0.5. */
+const Share = z.union([
+  z.number().min(0).max(1),
+  z
+    .string()
+    .regex(/^(100|\d{1,2})(\.\d+)?%$/, 'must be a share like "50%"')
+    .transform((text) => Number(text.slice(0, -1)) / 100),
+]);
+
+/** Which closings ask for feedback, in which campaign, whom, with which custom field values, when. */
+export const Rule = z.strictObject({
+  name: z.string().min(1),
+  /** Left out: every closing that no earlier rule took. */
+  when: Expression.optional(),
+  campaign: z.int().positive(),
+  /** One expression, or several: the first that gives a contact usable in the campaign. */
+  contact: z.union([Expression, z.array(Expression).min(1)]),
+  /** Custom field name → expression. */
+  fields: z.record(z.string().min(1), Expression).default({}),
+  /** From closing to asking. Left out: the campaign's own delay. */
+  delay: Duration.optional(),
+  window: Window.optional(),
+  /** No request to a person who was asked this recently, by any source. */
+  throttle: Duration.optional(),
+  sample: Share.optional(),
+  /** A record that is closed again: `never` asks once in its life. */
+  again: z.enum(['never', 'each closing']).default('never'),
+});
+export type Rule = z.output<typeof Rule>;

@@ -1,0 +1,59 @@
+import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../core/connector.ts';
+import type { FeedbackClient } from '../core/feedback/client.ts';
+import type { Log, Ports } from '../core/ports.ts';
+import type { CampaignCache } from './campaigns.ts';
+import type { Clock } from './clock.ts';
+import type { ContactMemory } from './journey/contacts.ts';
+import type { JourneyStore } from './journey/store.ts';
+import type { LoadedRule } from './rules.ts';
+
+/** Everything the stages of one source work with. */
+export interface SourceContext {
+  name: string;
+  source: Source;
+  rules: readonly LoadedRule[];
+  store: JourneyStore;
+  contacts: ContactMemory;
+  feedback: FeedbackClient;
+  campaigns: CampaignCache;
+  clock: Clock;
+  ports: Ports;
+  log: Log;
+  /** The Feedback account's zone. */
+  timeZone: string;
+  /** After a create of unknown outcome: how long the service may still be at work, before it is looked for. */
+  lookAfterMs: number;
+  /** Name of the custom field that holds the journey's reference, in campaigns that have it. */
+  marker: string;
+  /** The create operation can't carry a date, so the service adds the campaign's delay itself (design.md, rule 3). */
+  serviceAddsDelay: boolean;
+  /** At most this many calls to the service at once, over all journeys of this process. */
+  limited: <T>(call: () => Promise<T>) => Promise<T>;
+  read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
+  write(item: WriteBack): Promise<WriteResult>;
+  /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
+  queueAsk(journeyId: string, dueAt: Date): Promise<void>;
+  queueWriteBack(items: readonly { journeyId: string; version: number }[]): Promise<void>;
+}
+
+/** `support/41960.1`: how people and the custom-field marker name a journey. */
+export function refOf(source: string, journeyId: string): string {
+  return `${source}/${journeyId}`;
+}
+
+/** What a read says about asking: the record, or the reason why nobody will be asked about it. */
+export type Look =
+  | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
+  | { is: 'open' }
+  | { is: 'out'; why: string };
+
+/** @throws the record's own error, for the queue to retry */
+export function lookAt(result: ReadResult): Look {
+  if (!result.ok) {
+    if (result.why === 'error') throw result.error;
+    return { is: 'out', why: 'the record does not exist (deleted, or not visible to this connection)' };
+  }
+  const { record } = result;
+  if (record.state.is !== 'closed') return record.state;
+  return { is: 'closed', record, closing: record.state.closing, closedAt: record.state.closedAt };
+}

@@ -1,0 +1,121 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Delivery, SourceEvent } from '../core/connector.ts';
+import type { Log } from '../core/ports.ts';
+import type { Lane } from './engine.ts';
+
+const bodyLimit = 1024 * 1024;
+/** Zendesk retries a 503 only when it may come back within 60 s (facts/zendesk.md, 1.4). */
+const retryAfterSeconds = '30';
+/** Redis must answer within this, or the vendor is told to come again: HubSpot waits 5 s in all. */
+const storeMs = 2_000;
+
+export interface IntakeOptions {
+  lanes: ReadonlyMap<string, Pick<Lane, 'context'>>;
+  /** Durable when it resolves. */
+  store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
+  /** Address as the vendors call it; signatures may cover it. Without a slash at the end. */
+  publicUrl: string;
+  ping: () => Promise<unknown>;
+  /** What has been stopped for a configuration error, by source. */
+  paused: () => Promise<Record<string, { stage: string; why: string }[]>>;
+  now: () => Date;
+  log: Log;
+}
+
+/** The HTTP server: verify over the raw bytes, one durable write, answer. Nothing slow happens before the answer. */
+export function createIntake(options: IntakeOptions): FastifyInstance {
+  const { lanes, store, log, now } = options;
+  const app = Fastify({ bodyLimit, requestTimeout: 10_000, forceCloseConnections: 'idle', return503OnClosing: true });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(/^application\/(.+\+)?json\b/, { parseAs: 'buffer' }, (_request, body, next) => {
+    next(null, body);
+  });
+
+  app.setErrorHandler(async (error: { statusCode?: number; code?: string }, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status === 415) return await reply.code(415).send({ error: 'Send JSON with Content-Type: application/json.' });
+    if (status === 413) return await reply.code(413).send({ error: 'A delivery may have 1 MiB at most.' });
+    if (status < 500) return await reply.code(status).send({ error: 'The request could not be read.' });
+    log.error({ path: request.routeOptions.url, why: String(error) }, 'intake failed');
+    return await reply.code(503).header('retry-after', retryAfterSeconds).send({ error: 'Try again.' });
+  });
+  app.setNotFoundHandler(async (_request, reply) => reply.code(404).send({ error: 'Not found.' }));
+
+  app.post<{ Params: { source: string } }>('/hooks/:source', async (request, reply) => {
+    const { source: name } = request.params;
+    const lane = lanes.get(name);
+    if (!lane) return await reply.code(404).send({ error: 'There is no source of this name.' });
+    const { source } = lane.context;
+    const receivedAt = now();
+    const delivery: Delivery = {
+      method: request.method,
+      url: `${options.publicUrl}${request.url}`,
+      headers: firstValues(request.headers),
+      raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+      receivedAt,
+    };
+    const verdict = source.verify(delivery);
+    if (!verdict.ok) {
+      log.warn({ source: name, why: verdict.why }, 'delivery refused: signature');
+      return await reply.code(401).send({ error: refusals[verdict.why] });
+    }
+    const found = source.events(delivery);
+    if (!found.ok) {
+      log.warn({ source: name, why: found.why }, 'delivery refused: body');
+      return await reply.code(400).send({ error: found.why });
+    }
+    for (const { what, why } of found.ignored) log.debug({ source: name, event: what, why }, 'ignored');
+    if (found.events.length > 0) {
+      try {
+        await within(storeMs, store(name, found.events, receivedAt));
+      } catch (error) {
+        log.error({ source: name, why: String(error) }, 'delivery not stored: the vendor is told to come again');
+        return await reply
+          .code(503)
+          .header('retry-after', retryAfterSeconds)
+          .send({ error: 'Not stored. Send it again.' });
+      }
+    }
+    return await reply
+      .code(source.acceptedStatus)
+      .send({ accepted: found.events.length, ignored: found.ignored.length });
+  });
+
+  app.get('/healthz', async () => ({ ok: true }));
+  app.get('/readyz', async (_request, reply) => {
+    try {
+      await within(storeMs, options.ping());
+      const paused = await within(storeMs, options.paused());
+      return await reply.send({ ok: Object.keys(paused).length === 0, redis: true, paused });
+    } catch {
+      return await reply.code(503).send({ ok: false, redis: false });
+    }
+  });
+  return app;
+}
+
+const refusals = {
+  unsigned: 'The signature is missing.',
+  mismatch:
+    'The signature does not match. Check the secret of this source, and that nothing changes the body on its way.',
+  stale: 'The signature is too old. Check the clocks, and that nothing holds deliveries back.',
+};
+
+function firstValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+  );
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => undefined);
+  }
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { RedisClient } from './store.ts';
+
+const LastAsked = z.object({ at: z.coerce.date(), journey: z.string() });
+export type LastAsked = z.output<typeof LastAsked>;
+
+const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+
+/** How long the memory of a person's last request is kept: longer than any sensible throttle. */
+const memoryMs = 400 * 86_400_000;
+
+/**
+ * What is shared about one person over all sources: who is asking right now, and when they were asked last.
+ * Keys hold a hash of the contact, never the contact.
+ */
+export class ContactMemory {
+  readonly #redis: RedisClient;
+
+  constructor(redis: RedisClient) {
+    this.#redis = redis;
+  }
+
+  /**
+   * One journey at a time may ask a person: the service's counters are compared before and after, and the throttle is
+   * read and written, under this lock. It ends by itself after `ttlMs`.
+   */
+  async lock(contactKey: string, token: string, ttlMs: number): Promise<boolean> {
+    return (await this.#redis.set(this.#key(contactKey, 'lock'), token, 'PX', ttlMs, 'NX')) === 'OK';
+  }
+
+  async release(contactKey: string, token: string): Promise<void> {
+    await this.#redis.eval(releaseScript, 1, this.#key(contactKey, 'lock'), token);
+  }
+
+  async lastAsked(contactKey: string): Promise<LastAsked | undefined> {
+    const stored = await this.#redis.get(this.#key(contactKey, 'asked'));
+    return stored === null ? undefined : LastAsked.parse(JSON.parse(stored));
+  }
+
+  async setLastAsked(contactKey: string, value: LastAsked | undefined): Promise<void> {
+    const key = this.#key(contactKey, 'asked');
+    if (value) await this.#redis.set(key, JSON.stringify(value), 'PX', memoryMs);
+    else await this.#redis.del(key);
+  }
+
+  #key(contactKey: string, what: string): string {
+    return `{cl:contact:${createHash('sha256').update(contactKey).digest('base64url')}}:${what}`;
+  }
+}

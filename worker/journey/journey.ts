@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+/** The states of design.md; `journey/transitions.ts` says which may follow which. */
+export const journeyStates = [
+  'received',
+  'skipped',
+  'waiting',
+  'creating',
+  'asked',
+  'answered',
+  'written',
+  'cancelled',
+  'expired',
+  'failed',
+  'parked',
+] as const;
+export type JourneyState = (typeof journeyStates)[number];
+
+const Contact = z.object({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() });
+
+/**
+ * What is noted before a feedback request is created, so that after a crash or a lost answer the request can be looked
+ * for. `token` names the attempt: a second worker on the same job finds another token and doesn't create.
+ */
+const Intent = z.object({
+  token: z.string(),
+  at: z.coerce.date(),
+  /** The contact's counters at the service before the attempt; 0 and null for a contact it didn't know. */
+  numAppeals: z.number().int(),
+  lastAppeal: z.coerce.date().nullable(),
+  /** After an unknown outcome: do not look before this instant, the service may still be at work. */
+  lookAfter: z.coerce.date(),
+});
+export type Intent = z.output<typeof Intent>;
+
+const Answer = z.object({
+  grade: z.number().nullable(),
+  comment: z.string().nullable(),
+  seenAt: z.coerce.date(),
+  /** Counts the versions seen, from 1; the newest wins. */
+  version: z.number().int(),
+});
+export type Answer = z.output<typeof Answer>;
+
+/** The life of one closing. Stored as JSON in Redis; parsed once, when read. */
+export const Journey = z.object({
+  id: z.string(),
+  source: z.string(),
+  recordId: z.string(),
+  state: z.enum(journeyStates),
+  /** Why it is skipped, cancelled, failed or parked. A sentence; no personal data. */
+  why: z.string().optional(),
+  receivedAt: z.coerce.date(),
+  updatedAt: z.coerce.date(),
+  closing: z.string(),
+  closedAt: z.coerce.date(),
+  rule: z.string().optional(),
+  campaign: z.number().int().optional(),
+  campaignName: z.string().optional(),
+  maxGrade: z.number().optional(),
+  contact: Contact.optional(),
+  values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  recipientZone: z.string().optional(),
+  dueAt: z.coerce.date().optional(),
+  intent: Intent.optional(),
+  requestId: z.string().optional(),
+  askedAt: z.coerce.date().optional(),
+  answer: Answer.optional(),
+  writtenVersion: z.number().int().optional(),
+});
+export type Journey = z.output<typeof Journey>;
+
+/** One line of the decision trace. */
+export interface TraceLine {
+  at: Date;
+  text: string;
+}

@@ -1,0 +1,62 @@
+import type { Queue } from 'bullmq';
+import { z } from 'zod';
+import type { Log } from '../core/ports.ts';
+import type { RedisClient } from './journey/store.ts';
+
+const Pause = z.object({ why: z.string(), at: z.coerce.date() });
+
+/** After this long a stopped stage tries one round again: access may have been given back without a restart. */
+const probeAfterMs = 600_000;
+
+/** Returns 1 when this reason is new. KEYS pauses · ARGV stage, reason, JSON */
+const setScript = `
+local before = redis.call('HGET', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+if before and cjson.decode(before).why == ARGV[2] then return 0 end
+return 1`;
+
+/**
+ * What has been stopped for a configuration error, over all processes of a source: told once per reason, not once per
+ * job, and shown by /readyz and the command line until it is mended.
+ */
+export class Pauses {
+  readonly #redis: RedisClient;
+  readonly #key: string;
+  readonly #source: string;
+  readonly #log: Log;
+
+  constructor(redis: RedisClient, tag: string, source: string, log: Log) {
+    this.#redis = redis;
+    this.#key = `${tag}:paused`;
+    this.#source = source;
+    this.#log = log;
+  }
+
+  async set(stage: string, why: string): Promise<void> {
+    const pause = JSON.stringify({ why, at: new Date() });
+    const isNews = await this.#redis.eval(setScript, 1, this.#key, stage, why, pause);
+    if (isNews !== 1) return;
+    this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
+  }
+
+  async list(): Promise<{ stage: string; why: string; at: Date }[]> {
+    const all = await this.#redis.hgetall(this.#key);
+    return Object.entries(all).map(([stage, text]) => ({ stage, ...Pause.parse(JSON.parse(text)) }));
+  }
+
+  /** At the start of a worker: somebody may have mended the configuration. */
+  async clear(queues: readonly Queue[]): Promise<void> {
+    await this.#redis.del(this.#key);
+    await Promise.all(queues.map((queue) => queue.resume()));
+  }
+
+  /** Lets stages that have been stopped long enough try again. A stage that fails again is paused again, silently. */
+  async probe(queues: readonly Queue[]): Promise<void> {
+    for (const { stage, at } of await this.list()) {
+      const queue = queues.find(({ name }) => name === stage);
+      if (!queue || Date.now() - at.getTime() < probeAfterMs) continue;
+      if (await queue.isPaused()) await queue.resume();
+      else await this.#redis.hdel(this.#key, stage);
+    }
+  }
+}

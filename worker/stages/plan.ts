@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import type { PresentedRecord } from '../../core/connector.ts';
+import { contactFor } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import { applyMapping, checkMapping } from '../../core/mapping/mapping.ts';
+import { nextSendTime } from '../../core/send-time.ts';
+import { lookAt, refOf, type SourceContext } from '../context.ts';
+import type { Journey } from '../journey/journey.ts';
+import { step, unaskedStates } from '../journey/transitions.ts';
+import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
+import type { StageResult } from './stage.ts';
+
+/** One event of a delivery: what intake stores. No personal data. */
+export const PlanJob = z.object({
+  kind: z.enum(['closed', 'changed']),
+  recordId: z.string(),
+  at: z.coerce.date(),
+  key: z.string(),
+  what: z.string(),
+  receivedAt: z.coerce.date(),
+});
+export type PlanJob = z.output<typeof PlanJob>;
+
+/**
+ * Event → journey → decision. The event is a hint; the record, read now, is the truth. May run any number of times for
+ * one event, and be killed anywhere: the journey of a closing is claimed once, and every step looks at its state first.
+ */
+export async function plan(event: PlanJob, context: SourceContext): Promise<StageResult> {
+  const { store } = context;
+  const known = await store.ofEvent(event.recordId, event.key);
+  if (known && known.state !== 'received') return await goOn(known, context);
+
+  const memory = await store.memoryOf(event.recordId);
+  const latest = memory.latest === undefined ? undefined : await store.get(memory.latest);
+  if (event.kind === 'changed' && !(latest && unaskedStates.includes(latest.state))) return { do: 'done' };
+
+  const look = lookAt(await context.read(event.recordId, 'plan'));
+  if (look.is === 'open') {
+    if (latest) await cancel(latest, `the record is open again (${event.what})`, context);
+    context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
+    return { do: 'done' };
+  }
+  if (look.is === 'out') {
+    if (latest) await cancel(latest, look.why, context);
+    if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state))) return { do: 'done' };
+    const { journey } = await claim(event, { recordId: event.recordId, closing: 'out', closedAt: event.at }, context);
+    await skip(journey, look.why, [], context);
+    return { do: 'done' };
+  }
+  if (event.kind === 'changed') return { do: 'done' };
+
+  const { closing, closedAt, record } = look;
+  const { journey, created } = await claim(event, { recordId: record.currentId, closing, closedAt }, context);
+  if (created && latest && latest.id !== journey.id) {
+    await cancel(latest, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
+  }
+  if (!created && journey.state !== 'received') {
+    await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
+    return await goOn(journey, context);
+  }
+  return await goOn(await decide(journey, record, context), context);
+}
+
+/** The event's job failed for good: the closing is not lost, it stands in the list with its reason. */
+export async function giveUpPlan(event: PlanJob, why: string, context: SourceContext): Promise<void> {
+  if (event.kind === 'changed') return;
+  const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
+  const { journey } = await claim(event, at, context);
+  await context.store.update(journey.id, (now) =>
+    now.state === 'received'
+      ? { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] }
+      : undefined,
+  );
+}
+
+/** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
+async function goOn(journey: Journey, context: SourceContext): Promise<StageResult> {
+  if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
+  return { do: 'done' };
+}
+
+async function claim(
+  event: PlanJob,
+  closing: { recordId: string; closing: string; closedAt: Date },
+  context: SourceContext,
+): Promise<{ journey: Journey; created: boolean }> {
+  const { key: eventKey, receivedAt } = event;
+  const claimed = await context.store.claim({ ...closing, eventKey, receivedAt }, [
+    `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}`,
+  ]);
+  if (claimed.created) {
+    context.log.info({ journey: refOf(context.name, claimed.journey.id), event: event.what }, 'received');
+  }
+  return claimed;
+}
+
+async function cancel(journey: Journey, why: string, context: SourceContext): Promise<void> {
+  const after = await context.store.update(journey.id, (now) =>
+    unaskedStates.includes(now.state)
+      ? { journey: step(now, 'cancelled', context.clock.now(), { why }), trace: [`cancelled: ${why}`] }
+      : undefined,
+  );
+  if (after?.state === 'cancelled' && after.why === why) {
+    context.log.info({ journey: refOf(context.name, journey.id), why }, 'cancelled');
+  }
+}
+
+async function skip(journey: Journey, why: string, trace: string[], context: SourceContext): Promise<Journey> {
+  const skipped = await context.store.update(journey.id, (now) =>
+    now.state === 'received'
+      ? { journey: step(now, 'skipped', context.clock.now(), { why }), trace: [...trace, `skipped: ${why}`] }
+      : undefined,
+  );
+  context.log.info({ journey: refOf(context.name, journey.id), why }, 'skipped');
+  return skipped ?? journey;
+}
+
+/**
+ * The rule, the campaign, the values, the contact and the time; or the reason why not.
+ * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
+ */
+async function decide(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+  const { clock, store } = context;
+  const ref = refOf(context.name, journey.id);
+  const no = (why: string, trace: string[] = []) => skip(journey, why, trace, context);
+
+  const choice = await chooseRule(context.rules, record.shape);
+  if (!choice.rule) return await no(choice.why);
+  const { rule } = choice;
+  const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
+
+  const { asked } = await store.memoryOf(journey.recordId);
+  if (rule.again === 'never' && asked !== undefined && asked !== journey.id) {
+    return await no(
+      `this record's customer was asked already: journey ${refOf(context.name, asked)} (again: never)`,
+      trace,
+    );
+  }
+  if (!inSample(rule.sample, ref)) return await no(`outside the sample of ${(rule.sample ?? 1) * 100} %`, trace);
+
+  const campaign = await context.campaigns.get(rule.campaign);
+  const mapped = await mapFields(rule, record, campaign, context);
+  if (!mapped.ok) return await no(`custom fields: ${mapped.problems.join('; ')}`, trace);
+  trace.push(`custom fields: ${describe(mapped.sources)}`);
+
+  const candidates: unknown[] = [];
+  for (const expression of rule.contact) candidates.push(await expression.evaluate(record.shape));
+  const contact = contactFor(candidates, campaign.type);
+  const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
+  if (!contact.ok) return await no(`no usable contact: ${passedOver.join('; ')}`, trace);
+  trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
+
+  const send = sendTime(rule, campaign, journey.closedAt, record.timeZone, context);
+  trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
+
+  const grades = campaign.grade_list;
+  const planned = await store.update(journey.id, (now) =>
+    now.state === 'received'
+      ? {
+          journey: step(now, 'waiting', clock.now(), {
+            rule: rule.name,
+            campaign: campaign.id,
+            campaignName: campaign.name,
+            ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
+            ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
+            contact: contact.contact,
+            values: mapped.values,
+            dueAt: send.at,
+          }),
+          trace,
+        }
+      : undefined,
+  );
+  context.log.info({ journey: ref, rule: rule.name, campaign: campaign.id, dueAt: send.at }, 'waiting');
+  return planned ?? journey;
+}
+
+function describe(sources: Record<string, string>): string {
+  const list = Object.entries(sources).map(([name, source]) => `${name} from ${source}`);
+  return list.length > 0 ? list.join(', ') : 'none';
+}
+
+/** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
+export async function mapFields(rule: LoadedRule, record: PresentedRecord, campaign: Campaign, context: SourceContext) {
+  const problems = rulesProblems(rule, campaign, context.marker);
+  if (problems.length > 0) {
+    throw new CloseloopError(
+      `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`,
+      { kind: 'config' },
+    );
+  }
+  return await applyMapping(rule.mapping, record.shape, definitionsOf(campaign, context.marker), {
+    timeZone: context.timeZone,
+  });
+}
+
+/** What is wrong with a rule before any record is looked at. */
+export function rulesProblems(rule: LoadedRule, campaign: Campaign, marker: string): string[] {
+  return checkMapping(rule.mapping, definitionsOf(campaign, marker));
+}
+
+/** The marker field is ours to fill: a rule need not map it, even where it is required. */
+function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
+  return campaign.custom_fields.filter((field) => field.name !== marker);
+}
+
+/** When to ask, by the rule, the campaign and the zones (core/send-time.ts). */
+export function sendTime(
+  rule: LoadedRule,
+  campaign: Campaign,
+  closedAt: Date,
+  recipientZone: string | undefined,
+  context: SourceContext,
+): { at: Date; why: string[] } {
+  return nextSendTime({
+    now: context.clock.now(),
+    closedAt,
+    delayMs: rule.delay,
+    campaign: {
+      sendFrom: campaign.send_from,
+      sendUntil: campaign.send_until,
+      sendDelayMinutes: campaign.send_delay,
+    },
+    ...(rule.window === undefined ? {} : { window: rule.window }),
+    accountZone: context.timeZone,
+    ...(recipientZone === undefined ? {} : { recipientZone }),
+    serviceAddsDelay: context.serviceAddsDelay,
+  });
+}

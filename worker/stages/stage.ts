@@ -1,0 +1,141 @@
+import {
+  type ConnectionOptions,
+  DelayedError,
+  type Job,
+  Queue,
+  UnrecoverableError,
+  WaitingError,
+  Worker,
+} from 'bullmq';
+import type { z } from 'zod';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import type { Log, Ports } from '../../core/ports.ts';
+import { nextStep } from '../../core/retry.ts';
+
+/** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
+export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
+
+export interface StageOptions<Data extends z.ZodType> {
+  name: string;
+  /** `{cl:<source>}`, see journey/store.ts. */
+  prefix: string;
+  connection: ConnectionOptions;
+  /** What a job holds: ids only, no personal data. */
+  data: Data;
+  concurrency: number;
+  process: (data: z.output<Data>) => Promise<StageResult>;
+  /** No further attempt will be made: settle what the job was about, with this reason. */
+  giveUp: (data: z.output<Data>, why: string) => Promise<void>;
+  /** A person has to act before any job of this stage can succeed. The stage has stopped itself. */
+  onConfigError: (why: string) => Promise<void>;
+  ports: Pick<Ports, 'random'>;
+  log: Log;
+}
+
+/** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
+const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
+
+/** A killed worker's jobs are taken up after 10 s at the latest, however often that happens (facts/bullmq.md, 6.1). */
+const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
+
+/** One queue of one source. `start` runs jobs in this process; adding needs no worker. */
+export class Stage<Data extends z.ZodType> {
+  readonly queue: Queue;
+  readonly #options: StageOptions<Data>;
+  #worker: Worker | undefined;
+
+  constructor(options: StageOptions<Data>) {
+    this.#options = options;
+    this.queue = new Queue(options.name, {
+      prefix: options.prefix,
+      connection: options.connection,
+      defaultJobOptions: jobDefaults,
+    });
+    this.queue.on('error', (error) => this.#lost(error));
+  }
+
+  /** Adds jobs in one write. A job whose id waits or runs already is not added again. `delayMs` is real time. */
+  async add(jobs: readonly { id: string; data: z.input<Data>; delayMs?: number }[]): Promise<void> {
+    await this.queue.addBulk(
+      jobs.map(({ id, data, delayMs }) => ({
+        name: this.#options.name,
+        data,
+        opts: { jobId: id, ...(delayMs === undefined ? {} : { delay: Math.ceil(delayMs) }) },
+      })),
+    );
+  }
+
+  start(): void {
+    const { name, prefix, connection, concurrency, ports } = this.#options;
+    this.#worker = new Worker(name, (job, token) => this.#process(job, token), {
+      prefix,
+      connection,
+      concurrency,
+      ...crashSettings,
+      settings: {
+        backoffStrategy: (attempt, _type, error) => {
+          const step = nextStep(adviceOf(error), attempt, ports.random());
+          return step.do === 'stop' ? -1 : step.delayMs;
+        },
+      },
+    });
+    this.#worker.on('error', (error) => this.#lost(error));
+  }
+
+  /** Finishes what runs, up to `graceMs`; what is left is handed back and run again by another worker. */
+  async close(graceMs: number): Promise<void> {
+    const worker = this.#worker;
+    if (worker) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<'late'>((resolve) => {
+        timer = setTimeout(() => resolve('late'), graceMs);
+      });
+      if ((await Promise.race([worker.close(), late])) === 'late') await worker.close(true);
+      clearTimeout(timer);
+    }
+    await this.queue.close();
+  }
+
+  async #process(job: Job, token: string | undefined): Promise<void> {
+    const data = this.#options.data.parse(job.data);
+    try {
+      const result = await this.#options.process(data);
+      if (result.do === 'wait') await this.#delay(job, token, result.delayMs);
+    } catch (error) {
+      if (error instanceof DelayedError) throw error;
+      await this.#handle(job, token, data, error);
+    }
+  }
+
+  async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
+    const { name, log, ports } = this.#options;
+    const advice = adviceOf(error);
+    const message = error instanceof Error ? error.message : String(error);
+    // Our own bugs keep their stack in the log; what a connector or client says is a sentence for people.
+    const detail = error instanceof CloseloopError ? {} : { stack: error instanceof Error ? error.stack : undefined };
+    if (advice.kind === 'config') {
+      await this.queue.pause();
+      await this.#options.onConfigError(message);
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+    const step = nextStep(advice, job.attemptsMade + 1, ports.random());
+    if (step.do === 'wait') await this.#delay(job, token, step.delayMs);
+    if (step.do === 'stop') {
+      log.error({ stage: name, job: job.id, why: message, ...detail }, 'given up');
+      await this.#options.giveUp(data, message);
+      throw new UnrecoverableError(message);
+    }
+    log.warn({ stage: name, job: job.id, attempt: job.attemptsMade + 1, why: message, ...detail }, 'will be retried');
+    throw error instanceof Error ? error : new Error(message);
+  }
+
+  async #delay(job: Job, token: string | undefined, delayMs: number): Promise<never> {
+    await job.moveToDelayed(Date.now() + Math.ceil(delayMs), token);
+    throw new DelayedError();
+  }
+
+  #lost(error: Error): void {
+    this.#options.log.warn({ stage: this.#options.name, why: error.message }, 'Redis connection');
+  }
+}
