@@ -61,7 +61,10 @@ const segment = /\{(\w+)(?::([^}]+))?\}/g;
 
 function compile(template: string): RegExp {
   // The empty group makes `groups` an object for templates without a parameter as well.
-  const source = template.replace(segment, (_all, name: string, pattern?: string) => `(?<${name}>${pattern ?? '[^/]+'})`);
+  const source = template.replace(
+    segment,
+    (_all, name: string, pattern?: string) => `(?<${name}>${pattern ?? '[^/]+'})`,
+  );
   return new RegExp(`^${source}(?<_>)$`);
 }
 

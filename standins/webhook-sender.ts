@@ -1,9 +1,7 @@
 /** What one attempt of a delivery met. */
 export type Attempt =
   /** `retryAfterSeconds` as the receiver said, when it said a number. */
-  | { met: 'answer'; status: number; retryAfterSeconds?: number }
-  | { met: 'timeout' }
-  | { met: 'no-connection' };
+  { met: 'answer'; status: number; retryAfterSeconds?: number } | { met: 'timeout' } | { met: 'no-connection' };
 
 export interface DeliveryResult {
   attempts: Attempt[];
@@ -56,7 +54,11 @@ export interface WebhookSender {
   idle(): Promise<void>;
 }
 
-export function createWebhookSender(policy: RetryPolicy, ports: SenderPorts, settings: SenderSettings = {}): WebhookSender {
+export function createWebhookSender(
+  policy: RetryPolicy,
+  ports: SenderPorts,
+  settings: SenderSettings = {},
+): WebhookSender {
   const waiting: (() => Promise<void>)[] = [];
   const open = new Set<Promise<unknown>>();
   let running = 0;

@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import type { ContactMemory } from './journey/contacts.ts';
 import type { JourneyStore } from './journey/store.ts';
 import type { LoadedRule } from './rules.ts';
+import type { PlanJob } from './stages/plan.ts';
 
 /** Everything the stages of one source work with. */
 export interface SourceContext {
@@ -31,6 +32,8 @@ export interface SourceContext {
   limited: <T>(call: () => Promise<T>) => Promise<T>;
   read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
   write(item: WriteBack): Promise<WriteResult>;
+  /** An event that closeloop found itself, as if a webhook had brought it. */
+  queueEvent(event: PlanJob): Promise<void>;
   /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
   queueAsk(journeyId: string, dueAt: Date): Promise<void>;
   queueWriteBack(items: readonly { journeyId: string; version: number }[]): Promise<void>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ConnectionOptions, Queue } from 'bullmq';
 import pLimit from 'p-limit';
 import type { SourceEvent, WriteBack } from '../core/connector.ts';
+import { adviceOf } from '../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../core/feedback/client.ts';
 import { resolveOperations } from '../core/feedback/operations.ts';
 import type { Log, Ports } from '../core/ports.ts';
@@ -17,7 +18,7 @@ import { createBudget } from './redis/budget.ts';
 import { loadRule } from './rules.ts';
 import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
 import { CollectJob, collect } from './stages/collect.ts';
-import { giveUpPlan, PlanJob, plan, rulesProblems } from './stages/plan.ts';
+import { campaignOf, giveUpPlan, PlanJob, plan, rulesProblems } from './stages/plan.ts';
 import { Stage } from './stages/stage.ts';
 import { sweep } from './stages/sweep.ts';
 import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts';
@@ -186,17 +187,18 @@ export class Engine {
     const problems: string[] = [];
     for (const rule of context.rules) {
       try {
-        const campaign = await context.campaigns.get(rule.campaign);
+        const campaign = await campaignOf(rule, context);
         problems.push(...rulesProblems(rule, campaign, context.marker).map((text) => `rule "${rule.name}": ${text}`));
       } catch (error) {
-        // Not a verdict on the rule: planning meets the same error, and treats it by its advice.
         const why = error instanceof Error ? error.message : String(error);
-        context.log.warn({ source: context.name, rule: rule.name, why }, 'the rule could not be checked');
+        if (adviceOf(error).kind === 'config') problems.push(why);
+        // Else no verdict on the rule: planning meets the same error, and retries.
+        else context.log.warn({ source: context.name, rule: rule.name, why }, 'the rule could not be checked');
       }
     }
     if (problems.length === 0) return;
     await stages.plan.queue.pause();
-    await pauses.set('plan', `${problems.join('; ')}. Mend the configuration and restart`);
+    await pauses.set('plan', [...new Set(problems)].join('; '));
   }
 
   async #scheduleCollecting(): Promise<void> {
@@ -251,6 +253,9 @@ function createLane(
       keyOf: ({ marker }: WriteBack) => marker,
       run: (items: readonly WriteBack[]) => source.writeBack(items),
     }),
+    queueEvent: async (event) => {
+      await stages.plan.add([{ id: jobIdOf(event.key), data: event }]);
+    },
     queueAsk: async (journeyId, dueAt) => {
       await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
     },

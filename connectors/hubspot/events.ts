@@ -6,32 +6,37 @@ import type { HubSpotSettings } from './settings.ts';
 // Ids have up to 12 digits today; as text, nothing is lost when they grow.
 const Id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
 
+/** One odd field (null, a number for a text) must not cost us the event: it counts as left out. */
+const lenient = <S extends z.ZodType>(schema: S) => schema.optional().catch(undefined);
+const id = lenient(Id);
+const text = lenient(z.union([z.string(), z.number()]).transform(String));
+
 /** Classic (`ticket.propertyChange`) and generic (`object.propertyChange` with `objectTypeId`) alike; the rest may be anything. */
 const HubSpotEvent = z
   .object({
-    subscriptionType: z.string().optional(),
+    subscriptionType: text,
     /** What HubSpot's own field table calls `subscriptionType`. */
-    eventType: z.string().optional(),
-    eventId: Id.optional(),
-    portalId: Id.optional(),
-    appId: Id.optional(),
+    eventType: text,
+    eventId: id,
+    portalId: id,
+    appId: id,
     /** Epoch ms. */
-    occurredAt: Id.transform(Number).optional(),
-    objectId: Id.optional(),
-    objectTypeId: z.string().optional(),
-    propertyName: z.string().optional(),
-    propertyValue: z.string().nullish(),
-    changeSource: z.string().optional(),
-    sourceId: z.union([z.string(), z.number()]).transform(String).nullish(),
-    primaryObjectId: Id.optional(),
-    mergedObjectIds: z.array(Id).optional(),
-    newObjectId: Id.optional(),
-    associationType: z.string().optional(),
-    associationRemoved: z.boolean().optional(),
-    fromObjectId: Id.optional(),
-    fromObjectTypeId: z.string().optional(),
-    toObjectId: Id.optional(),
-    toObjectTypeId: z.string().optional(),
+    occurredAt: lenient(Id.transform(Number).pipe(z.number().max(8.64e15))),
+    objectId: id,
+    objectTypeId: text,
+    propertyName: text,
+    propertyValue: text,
+    changeSource: text,
+    sourceId: text,
+    primaryObjectId: id,
+    mergedObjectIds: lenient(z.array(Id)),
+    newObjectId: id,
+    associationType: text,
+    associationRemoved: lenient(z.boolean()),
+    fromObjectId: id,
+    fromObjectTypeId: text,
+    toObjectId: id,
+    toObjectTypeId: text,
   })
   .transform(({ eventType, ...event }) => ({ ...event, type: event.subscriptionType ?? eventType ?? '' }));
 type HubSpotEvent = z.output<typeof HubSpotEvent>;
@@ -55,10 +60,7 @@ export function events(delivery: Delivery, settings: HubSpotSettings): Events {
   for (const item of body) {
     const parsed = HubSpotEvent.safeParse(item);
     if (!parsed.success) {
-      ignored.push({
-        what: 'an event',
-        why: `not of HubSpot's shape at ${parsed.error.issues[0]?.path.join('.') || 'its top'}`,
-      });
+      ignored.push({ what: 'an event', why: 'it is not a JSON object' });
       continue;
     }
     const event = parsed.data;
@@ -154,7 +156,7 @@ function typeOf(name: string): ObjectType | undefined {
 }
 
 /** A stage's id; anything that doesn't look like one is not repeated. */
-const stageText = (value: string | null | undefined) => (/^[\w-]{1,64}$/.test(value ?? '') ? value : 'another one');
+const stageText = (value: string | undefined) => (/^[\w-]{1,64}$/.test(value ?? '') ? value : 'another one');
 
 function parseJson(raw: Uint8Array): unknown {
   try {

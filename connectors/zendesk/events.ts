@@ -5,23 +5,26 @@ import type { ZendeskSettings } from './settings.ts';
 
 const ticketEvent = 'zen:event-type:ticket.';
 
-const anId = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
+const ticketId = z.union([z.int().positive(), z.string().regex(/^\d{1,15}$/)]).transform(String);
+
+/** Of a user or an account: anything, as the system itself acts as user -1. */
+const anyId = z.union([z.number(), z.string()]).transform(String);
 
 /** An event-subscribed delivery. The same 21 details for every ticket event, of which we need three. */
 const Subscribed = z.object({
   type: z.string(),
   id: z.string().min(1).max(200),
-  account_id: anId.nullish(),
+  account_id: anyId.nullish(),
   /** `zen:ticket:41960` */
   subject: z.string().nullish(),
   /** Up to nanoseconds. */
   time: z.string().nullish(),
   event: z.object({ current: z.unknown(), previous: z.unknown() }).partial().nullish(),
-  detail: z.object({ id: anId.nullish(), actor_id: anId.nullish() }).nullish(),
+  detail: z.object({ id: ticketId.nullish(), actor_id: anyId.nullish() }).nullish(),
 });
 
 /** A delivery of our trigger's template: ids only, as text in quotes could break the JSON. */
-const Triggered = z.object({ ticket_id: anId, account_id: anId.nullish() });
+const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
 
 type Meaning = { is: SourceEvent['kind'] } | { is: 'ignored'; why: string };
 
@@ -54,7 +57,7 @@ export function events(
   const strange = (id: string | null | undefined): Events | undefined =>
     accountId === undefined || id == null || id === accountId
       ? undefined
-      : left(`account ${id}`, 'another Zendesk account than accountId in the configuration');
+      : left('a delivery', 'another Zendesk account than accountId in the configuration');
 
   const triggered = Triggered.safeParse(json.value);
   if (triggered.success) {
@@ -80,7 +83,7 @@ export function events(
 
   const meaning = isStatus ? meaningOfStatus(previous, current) : meaningOfName(name);
   if (meaning.is === 'ignored') return left(what, meaning.why);
-  const recordId = detail?.id ?? /^zen:ticket:(\d{1,20})$/.exec(subject ?? '')?.[1];
+  const recordId = detail?.id ?? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1];
   if (recordId === undefined) return { ok: false, why: 'a ticket event without the id of the ticket' };
   const at = new Date(time ?? Number.NaN);
   return found({

@@ -95,7 +95,9 @@ export const webhookTarget = z.strictObject({
   secrets: z.array(z.string().min(1)).min(1).default(['zendesk-webhook-secret']),
   style: z.enum(['event', 'trigger']).default('event'),
   /** Event style: event names with or without the prefix `zen:event-type:`. */
-  subscriptions: z.array(z.string()).default(['ticket.status_changed', 'ticket.merged', 'ticket.soft_deleted', 'ticket.marked_as_spam']),
+  subscriptions: z
+    .array(z.string())
+    .default(['ticket.status_changed', 'ticket.merged', 'ticket.soft_deleted', 'ticket.marked_as_spam']),
   /** Trigger style: the body, with {{ticket.id}} and {{ticket.status}}. */
   template: z.string().default('{"v":1,"source":"zendesk-trigger","ticket_id":"{{ticket.id}}"}'),
   /** Trigger style: fires when a ticket reaches one of these. */

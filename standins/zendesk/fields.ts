@@ -1,5 +1,5 @@
-import type { Invalid } from './problem.ts';
 import type { FieldValue, TicketField } from './model.ts';
+import type { Invalid } from './problem.ts';
 
 export type Taken =
   | { do: 'set'; value: FieldValue }
@@ -35,7 +35,8 @@ export function takeValue(field: TicketField, value: unknown): Taken {
       return { do: 'set', value: text };
     }
     case 'date': {
-      const day = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : undefined;
+      const day =
+        typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : undefined;
       const real = day !== undefined && !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === value;
       return real && typeof value === 'string' ? { do: 'set', value } : invalid(field, 'is not a valid date');
     }
@@ -50,7 +51,9 @@ export function takeValue(field: TicketField, value: unknown): Taken {
     case 'lookup': {
       const text = plain(value);
       if (text === undefined) return { do: 'drop' };
-      return text.length > maxText ? invalid(field, 'is too long (maximum is 65536 characters)') : { do: 'set', value: text };
+      return text.length > maxText
+        ? invalid(field, 'is too long (maximum is 65536 characters)')
+        : { do: 'set', value: text };
     }
   }
 }
@@ -64,16 +67,23 @@ export function tagsOf(field: TicketField, value: FieldValue | undefined): strin
 }
 
 /** What the field's value must be when the ticket carries `tags`; `undefined` for fields that have nothing to do with tags. */
-export function valueFromTags(field: TicketField, current: FieldValue | undefined, tags: readonly string[]): FieldValue | undefined {
+export function valueFromTags(
+  field: TicketField,
+  current: FieldValue | undefined,
+  tags: readonly string[],
+): FieldValue | undefined {
   const present = field.options.map((option) => option.value).filter((value) => tags.includes(value));
-  if (field.type === 'tagger') return typeof current === 'string' && tags.includes(current) ? current : (present[0] ?? null);
+  if (field.type === 'tagger')
+    return typeof current === 'string' && tags.includes(current) ? current : (present[0] ?? null);
   if (field.type === 'multiselect') return present.length === 0 ? null : present;
   if (field.type === 'checkbox' && field.tag !== null) return tags.includes(field.tag);
   return undefined;
 }
 
 function plain(value: unknown): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined;
 }
 
 const railsTypes: Partial<Record<TicketField['type'], string>> = {

@@ -41,13 +41,22 @@ export const invalidToken = (): Problem =>
   new Problem({
     status: 401,
     headers: { 'www-authenticate': 'Bearer realm="zendesk", error="invalid_token"' },
-    body: { error: 'invalid_token', error_description: 'The access token provided is expired, revoked, malformed or invalid for other reasons.' },
+    body: {
+      error: 'invalid_token',
+      error_description: 'The access token provided is expired, revoked, malformed or invalid for other reasons.',
+    },
   });
 
 export const forbidden = (): Problem =>
   new Problem({
     status: 403,
-    body: { error: { title: 'Forbidden', message: 'You do not have access to this page. Please contact the account owner of this help desk for further help.' } },
+    body: {
+      error: {
+        title: 'Forbidden',
+        message:
+          'You do not have access to this page. Please contact the account owner of this help desk for further help.',
+      },
+    },
   });
 
 /** Plain text sent as text/html: no JSON, on purpose. */

@@ -72,9 +72,28 @@ export function changeTicket(
     const isPublic = patch.comment.public ?? ticket.isPublic;
     const id = store.nextId();
     const { body } = patch.comment;
-    events.push({ id, type: 'Comment', author_id: author?.id ?? actor.userId, body, html_body: `<p>${body}</p>`, plain_body: body, public: isPublic, attachments: [] });
+    events.push({
+      id,
+      type: 'Comment',
+      author_id: author?.id ?? actor.userId,
+      body,
+      html_body: `<p>${body}</p>`,
+      plain_body: body,
+      public: isPublic,
+      attachments: [],
+    });
     const isStaff = author !== undefined && author.role !== 'end-user';
-    happened.push({ type: 'comment_added', event: { comment: { id: String(id), body, is_public: isPublic, author: { id: String(author?.id ?? actor.userId), is_staff: isStaff, name: author?.name ?? '' } } } });
+    happened.push({
+      type: 'comment_added',
+      event: {
+        comment: {
+          id: String(id),
+          body,
+          is_public: isPublic,
+          author: { id: String(author?.id ?? actor.userId), is_staff: isStaff, name: author?.name ?? '' },
+        },
+      },
+    });
     if (isPublic && isStaff) {
       ticket.metrics.replies += 1;
       store.mails.push({ ticketId: ticket.id, at: now });
@@ -99,7 +118,10 @@ export function changeTicket(
     if (JSON.stringify(previous) === JSON.stringify(value)) continue;
     changed(String(id), previous, value);
     const field = store.fields.get(id);
-    happened.push({ type: 'custom_field_changed', event: { field: { id: String(id), title: field?.title, type: field?.type }, current: value, previous } });
+    happened.push({
+      type: 'custom_field_changed',
+      event: { field: { id: String(id), title: field?.title, type: field?.type }, current: value, previous },
+    });
     ticket.fields.set(id, value);
   }
   if (status !== ticket.status) changeStatus(ticket, status, now, changed, happened);
@@ -136,7 +158,10 @@ function changeStatus(
   const custom = customStatusIds[status];
   if (custom !== ticket.customStatusId) {
     changed('custom_status_id', ticket.customStatusId, custom);
-    happened.push({ type: 'custom_status_changed', event: { current: String(custom), previous: String(ticket.customStatusId) } });
+    happened.push({
+      type: 'custom_status_changed',
+      event: { current: String(custom), previous: String(ticket.customStatusId) },
+    });
     ticket.customStatusId = custom;
   }
   ticket.status = status;
@@ -167,16 +192,24 @@ function checkStatus(
   fields: ReadonlyMap<number, FieldValue>,
 ): void {
   if (status === ticket.status) return;
-  if (status === 'new') throw recordInvalid({ status: [{ description: 'Status: is not valid', error: 'InvalidValue' }] });
+  if (status === 'new')
+    throw recordInvalid({ status: [{ description: 'Status: is not valid', error: 'InvalidValue' }] });
   if (status !== 'solved') return;
   if (assigneeId === null) {
-    throw recordInvalid({ base: [{ description: 'Assignee: is required when solving a ticket', error: 'BlankValue' }] });
+    throw recordInvalid({
+      base: [{ description: 'Assignee: is required when solving a ticket', error: 'BlankValue' }],
+    });
   }
   const missing: Invalid[string] = [];
   for (const field of store.fields.values()) {
     const value = fields.get(field.id) ?? ticket.fields.get(field.id) ?? null;
     if (!field.required || !field.active || (value !== null && value !== false)) continue;
-    missing.push({ description: `${field.title}: is required when solving a ticket`, error: 'BlankValue', ticket_field_id: field.id, ticket_field_type: 'FieldText' });
+    missing.push({
+      description: `${field.title}: is required when solving a ticket`,
+      error: 'BlankValue',
+      ticket_field_id: field.id,
+      ticket_field_type: 'FieldText',
+    });
   }
   if (missing.length > 0) throw recordInvalid({ base: missing });
 }

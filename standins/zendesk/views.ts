@@ -1,4 +1,12 @@
-import { type Audit, customStatusIds, type Group, type Organization, type Ticket, type TicketField, type User } from './model.ts';
+import {
+  type Audit,
+  customStatusIds,
+  type Group,
+  type Organization,
+  type Ticket,
+  type TicketField,
+  type User,
+} from './model.ts';
 import type { Store } from './store.ts';
 
 /** Records as the REST API shows them: ids are numbers, enums lower case, times ISO 8601 to the second. */
@@ -125,26 +133,61 @@ export function viewUser(user: User, base: string): object {
 }
 
 export function viewGroup(group: Group, base: string): object {
-  return { url: `${base}/api/v2/groups/${group.id}.json`, id: group.id, is_public: true, name: group.name, description: '', default: false, deleted: false };
+  return {
+    url: `${base}/api/v2/groups/${group.id}.json`,
+    id: group.id,
+    is_public: true,
+    name: group.name,
+    description: '',
+    default: false,
+    deleted: false,
+  };
 }
 
 export function viewOrganization(organization: Organization, base: string): object {
   const { id, name, tags } = organization;
-  return { url: `${base}/api/v2/organizations/${id}.json`, id, name, tags, domain_names: [], details: '', notes: '', group_id: null, external_id: null, organization_fields: {} };
+  return {
+    url: `${base}/api/v2/organizations/${id}.json`,
+    id,
+    name,
+    tags,
+    domain_names: [],
+    details: '',
+    notes: '',
+    group_id: null,
+    external_id: null,
+    organization_fields: {},
+  };
 }
 
 export function viewField(field: TicketField, base: string): object {
   const { id, title, type, active, required, regexp, tag, options } = field;
   const { url, ...rest } = systemField(id, title, type, base);
   const choice = type === 'tagger' || type === 'multiselect';
-  const custom = options.map((option, index) => ({ ...option, raw_name: option.name, position: index, default: false }));
-  return { url, ...rest, active, required, regexp_for_validation: regexp, tag, removable: true, ...(choice ? { custom_field_options: custom } : {}) };
+  const custom = options.map((option, index) => ({
+    ...option,
+    raw_name: option.name,
+    position: index,
+    default: false,
+  }));
+  return {
+    url,
+    ...rest,
+    active,
+    required,
+    regexp_for_validation: regexp,
+    tag,
+    removable: true,
+    ...(choice ? { custom_field_options: custom } : {}),
+  };
 }
 
 /** The fields every account has; they can't be removed. */
 export function viewSystemFields(base: string): object[] {
   const types = ['subject', 'description', 'status', 'tickettype', 'priority', 'group', 'assignee', 'custom_status'];
-  return types.map((type, index) => systemField(100 + index, `${type.charAt(0).toUpperCase()}${type.slice(1)}`, type, base));
+  return types.map((type, index) =>
+    systemField(100 + index, `${type.charAt(0).toUpperCase()}${type.slice(1)}`, type, base),
+  );
 }
 
 export function viewAudit(audit: Audit): object {

@@ -60,7 +60,9 @@ export function fire(webhooks: readonly Webhook[], occasion: Occasion, ports: We
     }
     occasion.happened.forEach((happening, index) => {
       if (!webhook.subscriptions.includes(`${eventPrefix}ticket.${happening.type}`)) return;
-      deliveries.push(send(webhook, eventBody(happening, occasion, { id: sequence, position: index + 1 }, ports), ports));
+      deliveries.push(
+        send(webhook, eventBody(happening, occasion, { id: sequence, position: index + 1 }, ports), ports),
+      );
     });
   }
   return deliveries;

@@ -121,8 +121,8 @@ describe('contactFor', () => {
         ['a landline number'],
       ],
       ['takes an identifier for external', 'external', ['C-77'], identifier('C-77'), []],
-      ['takes a number for external', 'external', [mobile], phone('+37255512345'), []],
-      ['takes an address for widget', 'widget', ['a@b.example'], email('a@b.example'), []],
+      ['takes a number as the identifier for external', 'external', [mobile], identifier('+37255512345'), []],
+      ['takes an address as the identifier for widget', 'widget', ['a@b.example'], identifier('a@b.example'), []],
       ['takes a whole number as an identifier', 'widget', [77], identifier('77'), []],
       ['refuses what no address can name', 'external', ['..'], undefined, ['a contact that no address can name']],
       [

@@ -48,12 +48,20 @@ export interface Loop {
 /** The loop in this process, with a toy vendor, the stand-in of the service and a real Redis, over real sockets. */
 export async function startLoop(
   redis: TestRedis,
-  options: { source: string; rule?: string; general?: string; vendor?: ToyVendor; feedback?: Loop['feedback'] },
+  options: {
+    source: string;
+    rule?: string;
+    general?: string;
+    vendor?: ToyVendor;
+    feedback?: Loop['feedback'];
+    operations?: object;
+  },
 ): Promise<Loop> {
   const vendor = options.vendor ?? new ToyVendor();
   const feedback = options.feedback ?? (await startFeedbackStandin({ seed: true }));
+  const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
   const text = `
-feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 http: { port: 0 }
 lookup: { after: 50ms }
 collect: { every: 200ms }

@@ -4,7 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { connect, type RedisHandle } from '../redis/connection.ts';
-import { startEmbeddedRedis } from '../redis/embedded.ts';
+import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 
 export interface Runtime {
   config: Config;
@@ -22,18 +22,22 @@ export interface RuntimeOptions {
 /** The configuration, read and checked, and the Redis that it names or the embedded one. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const config = readConfig(options);
-  return await openRedis(config, options.data);
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  return await openRedis(config, options.data, { say });
 }
 
-export async function openRedis(config: Config, dir: string): Promise<Runtime> {
+export async function openRedis(
+  config: Config,
+  dir: string,
+  options: Pick<EmbeddedOptions, 'cache' | 'say'>,
+): Promise<Runtime> {
   // The stages' queues tell it too; here it only must not end the process.
   const lost = () => undefined;
   if (config.redis !== undefined) {
     const handle = connect(config.redis, lost);
     return { config, handle, redis: handle.client, close: () => handle.close() };
   }
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const embedded = await startEmbeddedRedis({ dir, say });
+  const embedded = await startEmbeddedRedis({ dir, ...options });
   const handle = connect({ path: embedded.socket }, lost);
   return {
     config,

@@ -1,159 +1,260 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, unlinkSync, writeSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { lstat, mkdir, open, readFile, realpath } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { CloseloopError } from '../../core/errors.ts';
-import { findServer } from './server-binary.ts';
-
-export interface EmbeddedRedis {
-  /** Path of the unix socket. */
-  socket: string;
-  stop(): Promise<void>;
-}
+import { takeLock } from './file-lock.ts';
+import { ping } from './ping.ts';
+import { findServerBinary, type ServerBinary } from './server-binary.ts';
 
 export interface EmbeddedOptions {
-  /** Data, lock and socket live here. */
+  /** Holds `data/`, `redis.log` and the fetched server: `.closeloop`. */
   dir: string;
-  /** Where a fetched server is kept; shared by all directories of a project. */
+  /** Where a fetched server lies. Default `<dir>/redis-server`. */
   cache?: string;
+  /** One line for the person at the terminal. */
   say: (line: string) => void;
-  /** `always`: no answer before the disk has it. `everysec` may lose the last second when the machine (not Redis) dies. */
+  /**
+   * `always` (default): an answered write outlives a power cut. `everysec`: up to a second of writes is lost then,
+   * nothing when a process crashes.
+   */
   fsync?: 'always' | 'everysec';
 }
 
-/** The kernel's limit for a unix socket's path, less a margin. */
-const longestSocket = 100;
+export interface EmbeddedRedis {
+  /** Path of its unix socket. */
+  socket: string;
+  /** False: another closeloop on this folder started it, and it ends with that one. */
+  own: boolean;
+  /** Ends it, when it is our own, after it has written everything. May be called again. */
+  stop(): Promise<void>;
+}
+
+/** Bytes that fit in a unix socket's address: 107 on Linux, 103 on macOS. */
+const longestSocket = 103;
+const handOverMs = 10_000;
+const stopMs = 10_000;
 
 /**
- * The shell is the server's parent and waits on our end of a pipe: when this process ends, however it ends, the pipe
- * closes and the server is told to save and end. A plain child would outlive a kill -9 (facts/bullmq.md, section 3).
+ * Starts Redis and watches over it: when Redis ends, it exits with its status; when our end of descriptor 0 closes,
+ * which a kill -9 does too, it stops Redis. The watcher is a process of its own, so that killing the shell is no escape.
  */
-const wrapper = '"$0" "$@" </dev/null & p=$!; cat >/dev/null; kill -TERM $p; wait $p';
+const wrapper = `
+exec 3<&0
+"$@" </dev/null 3<&- &
+server=$!
+{ read -r _ <&3; kill -TERM $server; } 2>/dev/null &
+watcher=$!
+wait $server
+status=$?
+kill $watcher 2>/dev/null
+exit $status`;
 
 /**
- * Starts a private Redis on a unix socket, append-only file on. Resolves when it answers.
- * @throws CloseloopError config when another process uses the directory, or no server can be had
+ * A Redis of our own: on a unix socket, every write in a file below `dir`, ended with this process however that ends,
+ * started again when it dies by itself. Resolves when it answers; with the running one when another closeloop on this
+ * machine has one on the same folder.
+ * @throws CloseloopError config, with what to do, when there is no server or it can't start.
  */
 export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<EmbeddedRedis> {
+  const { say } = options;
   const dir = resolve(options.dir);
   const data = join(dir, 'data');
-  mkdirSync(data, { recursive: true, mode: 0o700 });
-  const binary = await findServer(options.cache ?? join(dir, 'redis-server'), options.say);
-  const unlock = lock(join(dir, 'lock'));
-  const socket = socketIn(dir);
-  await untilGone(socket);
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  const socket = await socketFor(data);
 
-  const args = [
-    ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', '--dir', data, '--save', ''],
-    ...['--appendonly', 'yes', '--appendfsync', options.fsync ?? 'always', '--maxmemory-policy', 'noeviction'],
-    ...['--hz', '100', '--daemonize', 'no', '--loglevel', 'warning'],
-  ];
-  const child = spawn('sh', ['-c', wrapper, binary.file, ...args], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'pipe'],
-    env: { ...process.env, ...(binary.libraries === undefined ? {} : { LD_LIBRARY_PATH: binary.libraries }) },
-  });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = `${said}${text}`.slice(-2_000);
-  });
-  child.stdin.on('error', () => undefined);
-  const ended = new Promise<void>((done) => child.once('close', () => done()));
-  let running = true;
-  void ended.then(() => {
-    running = false;
-  });
-
-  const stop = async (): Promise<void> => {
-    child.stdin.end();
-    await ended;
-    unlock();
-  };
+  const release = await ownOrShare(data, socket);
+  if ('sharedWith' in release) {
+    say(`Using the Redis of process ${release.sharedWith}, which ends with that process.`);
+    return { socket, own: false, stop: async () => undefined };
+  }
   try {
-    await untilAnswering(socket, () => running);
+    const cache = resolve(options.cache ?? join(dir, 'redis-server'));
+    const binary = await findServerBinary({ cache, path: process.env['PATH'] ?? '', say });
+    const keeper = new Keeper({ binary, dir, data, socket, fsync: options.fsync ?? 'always', say });
+    await keeper.start();
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= keeper.stop().finally(() => release.free());
+      return stopped;
+    };
+    return { socket, own: true, stop };
   } catch (error) {
-    await stop();
-    const why = `The embedded Redis in ${dir} did not start: ${said.trim() || (error instanceof Error ? error.message : '')}`;
-    throw new CloseloopError(why, { kind: 'config' }, { cause: error });
+    await release.free();
+    throw error;
   }
-  return { socket, stop };
 }
 
-async function untilAnswering(socket: string, running: () => boolean): Promise<void> {
-  const redis = new Redis({ path: socket, retryStrategy: () => 20, maxRetriesPerRequest: null });
-  redis.on('error', () => undefined);
-  try {
-    for (;;) {
-      if (!running()) throw new Error('it ended');
-      // While it loads its file it answers LOADING; ready is when it says PONG.
-      const answer = await Promise.race([redis.ping().catch(() => 'not yet'), sleep(200, 'not yet')]);
-      if (answer === 'PONG') return;
-      await sleep(10);
+/** Takes the folder's lock, or waits until the Redis of the process that has it answers. */
+async function ownOrShare(data: string, socket: string): Promise<{ free(): Promise<void> } | { sharedWith: number }> {
+  for (const until = Date.now() + 60_000; ; ) {
+    const lock = await takeLock(join(data, 'lock'));
+    if (lock.free) {
+      await untilDead(socket, data).catch(async (error: unknown) => {
+        await lock.release();
+        throw error;
+      });
+      return { free: () => lock.release() };
     }
-  } finally {
-    redis.disconnect();
-  }
-}
-
-/** The server of a process that was just killed is still saving: two on one file would destroy it. */
-async function untilGone(socket: string): Promise<void> {
-  while (await answers(socket)) await sleep(20);
-  rmSync(socket, { force: true });
-}
-
-async function answers(socket: string): Promise<boolean> {
-  const connection = createConnection(socket);
-  try {
-    await once(connection, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    connection.destroy();
-  }
-}
-
-function socketIn(dir: string): string {
-  const near = join(dir, 'redis.sock');
-  if (Buffer.byteLength(near) <= longestSocket) return near;
-  const short = join(tmpdir(), `closeloop-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`);
-  mkdirSync(short, { recursive: true, mode: 0o700 });
-  return join(short, 'redis.sock');
-}
-
-/** Two servers on one append-only file would destroy it: the directory belongs to one living process. */
-function lock(file: string): () => void {
-  for (;;) {
-    try {
-      const fd = openSync(file, 'wx', 0o600);
-      writeSync(fd, String(process.pid));
-      closeSync(fd);
-      return () => rmSync(file, { force: true });
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    }
-    const pid = Number(readFileSync(file, 'utf8'));
-    if (pid > 0 && isAlive(pid)) {
+    if ((await ping(socket, 1_000)) === 'ready') return { sharedWith: lock.pid };
+    if (Date.now() > until) {
       throw new CloseloopError(
-        `Process ${pid} uses the embedded Redis in ${join(file, '..')}. End it, choose another directory with --data, ` +
-          'or give both a Redis of their own with "redis:" in the configuration',
+        `${data} is in use by process ${lock.pid}, whose Redis does not answer. Stop that process (kill ${lock.pid}) and start again, or choose another folder with --data.`,
         { kind: 'config' },
       );
     }
-    unlinkSync(file);
+    await sleep(100);
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+/** A Redis whose parent was killed is about to end; two on the same files would spoil them. */
+async function untilDead(socket: string, data: string): Promise<void> {
+  for (const until = Date.now() + handOverMs; (await ping(socket, 1_000)) !== 'dead'; await sleep(10)) {
+    if (Date.now() < until) continue;
+    const pid = await readFile(join(data, 'redis.pid'), 'utf8').catch(() => '');
+    throw new CloseloopError(
+      `A Redis server that no closeloop owns still uses ${data}. End it${pid.trim() === '' ? '' : ` (kill ${pid.trim()})`} and start again.`,
+      { kind: 'config' },
+    );
+  }
+}
+
+/** In the data folder where its path is short enough, else in a private folder below the system's temporary one. */
+async function socketFor(data: string): Promise<string> {
+  const inside = join(data, 'redis.sock');
+  if (Buffer.byteLength(inside) <= longestSocket) return inside;
+  const name = createHash('sha256')
+    .update(await realpath(data))
+    .digest('hex')
+    .slice(0, 16);
+  const folder = join(tmpdir(), `closeloop-${name}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = await lstat(folder);
+  const uidOfOurs = process.getuid?.() ?? uid;
+  if (uid !== uidOfOurs || (mode & 0o170777) !== 0o040700) {
+    throw new CloseloopError(
+      `${folder} must be a folder of yours that nobody else can enter. Remove it, or choose a shorter folder with --data.`,
+      { kind: 'config' },
+    );
+  }
+  return join(folder, 'redis.sock');
+}
+
+interface KeeperSettings {
+  binary: ServerBinary;
+  dir: string;
+  data: string;
+  socket: string;
+  fsync: 'always' | 'everysec';
+  say: (line: string) => void;
+}
+
+/** One Redis process after another, until told to stop. */
+class Keeper {
+  readonly #settings: KeeperSettings;
+  #child: ChildProcess | undefined;
+  #exit: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(settings: KeeperSettings) {
+    this.#settings = settings;
+  }
+
+  async start(): Promise<void> {
+    const { socket, say, dir } = this.#settings;
+    await this.#spawn();
+    let running = true;
+    void this.#exit.then(() => {
+      running = false;
+    });
+    const begun = Date.now();
+    for (let told = false; ; await sleep(5)) {
+      const pulse = await ping(socket, 5_000);
+      if (pulse === 'ready') break;
+      if (!running) throw await this.#failure();
+      if (!told && Date.now() - begun > 3_000) {
+        say(`Redis reads the data in ${dir} …`);
+        told = true;
+      }
+    }
+    void this.#keep();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#child;
+    child?.stdin?.end();
+    const giveUp = new AbortController();
+    const late = sleep(stopMs, true, { signal: giveUp.signal }).catch(() => false);
+    if (await Promise.race([this.#exit.then(() => false), late])) {
+      // The whole group: the shell, its watcher and Redis.
+      if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      await this.#exit;
+    }
+    giveUp.abort();
+  }
+
+  /** A Redis that ended by itself (out of memory, killed) is started again; whoever is connected connects again. */
+  async #keep(): Promise<void> {
+    const { socket, say, dir } = this.#settings;
+    for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+      const begun = Date.now();
+      await this.#exit;
+      if (this.#stopping) return;
+      if (Date.now() - begun > 60_000) pauseMs = 100;
+      say(`The embedded Redis has ended by itself; starting it again (its log: ${join(dir, 'redis.log')}).`);
+      await sleep(pauseMs, undefined, { ref: false });
+      // With its shell killed, the old one lives until it has seen that.
+      while (!this.#stopping && (await ping(socket, 1_000)) !== 'dead') await sleep(50, undefined, { ref: false });
+      if (this.#stopping) return;
+      await this.#spawn();
+    }
+  }
+
+  async #spawn(): Promise<void> {
+    const { binary, dir, data, socket, fsync } = this.#settings;
+    const args: [name: string, value: string][] = [
+      ['port', '0'],
+      ['unixsocket', socket],
+      ['unixsocketperm', '700'],
+      ['dir', data],
+      ['pidfile', join(data, 'redis.pid')],
+      ['appendonly', 'yes'],
+      ['appendfsync', fsync],
+      ['save', ''],
+      ['maxmemory-policy', 'noeviction'],
+      ['hz', '100'],
+      ['daemonize', 'no'],
+      ['loglevel', 'warning'],
+    ];
+    const log = await open(join(dir, 'redis.log'), 'w', 0o600);
+    try {
+      const child = spawn('sh', ['-c', wrapper, 'sh', binary.command, ...args.flatMap(([k, v]) => [`--${k}`, v])], {
+        // In a group of its own: Ctrl-C must not end Redis before the workers have closed.
+        detached: true,
+        stdio: ['pipe', log.fd, log.fd],
+        env: { ...process.env, ...binary.env },
+      });
+      this.#child = child;
+      this.#exit = new Promise((done) => {
+        child.once('exit', () => done());
+        child.once('error', () => done());
+      });
+      // Redis alone keeps nobody alive.
+      child.unref();
+      if (child.stdin instanceof Socket) child.stdin.unref();
+      child.stdin?.on('error', () => undefined);
+    } finally {
+      await log.close();
+    }
+  }
+
+  async #failure(): Promise<CloseloopError> {
+    const file = join(this.#settings.dir, 'redis.log');
+    const lines = (await readFile(file, 'utf8').catch(() => '')).trim().split('\n').slice(-3).join('\n  ');
+    return new CloseloopError(`The embedded Redis did not start. From ${file}:\n  ${lines}`, { kind: 'config' });
   }
 }

@@ -1,111 +1,173 @@
 import { execFile } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
+import { isCode, takeLock } from './file-lock.ts';
 
 const run = promisify(execFile);
+const fetchMs = 180_000;
 
+/** A Redis server program and the environment it needs beside ours. */
 export interface ServerBinary {
-  file: string;
-  /** Folder of the libraries that came with a fetched one. */
-  libraries?: string;
+  command: string;
+  env: Record<string, string>;
 }
 
-const names = ['redis-server', 'valkey-server'];
-const packages = ['redis-tools', 'libjemalloc2', 'liblzf1'];
+export interface FindOptions {
+  /** Folder for a fetched one; made when needed. */
+  cache: string;
+  /** The PATH to look in. */
+  path: string;
+  say: (line: string) => void;
+}
 
 /**
- * A server from the PATH; else one unpacked under `cache` before; else, on Debian and Ubuntu, one fetched into `cache`
- * now, without root and without changing anything outside (facts/toolchain.md). `say` gets the one line about that.
- * @throws CloseloopError config, with what to type, where none can be had
+ * The Redis or Valkey on the PATH; else the one in the cache; else, on Debian and Ubuntu, one fetched into the cache
+ * without root and without touching anything else.
+ * @throws CloseloopError config, with what to type, where none can be had.
  */
-export async function findServer(cache: string, say: (line: string) => void): Promise<ServerBinary> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    for (const name of names) {
-      const file = join(folder, name);
-      if (folder !== '' && isExecutable(file)) return { file };
-    }
-  }
-  const fetched = unpacked(cache);
-  if (fetched) return fetched;
-  say('No redis-server on the PATH: fetching one into the project (about 2 s, once).');
-  try {
-    await fetchInto(cache);
-  } catch (cause) {
-    throw new CloseloopError(
-      'No redis-server or valkey-server on the PATH, and none could be fetched here (that needs Debian or Ubuntu, and network). ' +
-        'Install one ("brew install redis", "apt install redis-server", …), or start one ' +
-        '("docker run -p 6379:6379 redis:7 --appendonly yes") and set "redis: redis://127.0.0.1:6379" in the configuration',
-      { kind: 'config' },
-      { cause },
-    );
-  }
-  const server = unpacked(cache);
-  if (!server)
-    throw new CloseloopError(`The fetched package holds no Redis server; remove ${cache} and try again`, {
-      kind: 'config',
-    });
-  return server;
-}
+export async function findServerBinary({ cache, path, say }: FindOptions): Promise<ServerBinary> {
+  const installed = await onPath(path);
+  if (installed) return { command: installed, env: {} };
+  const cached = await inCache(cache);
+  if (cached) return cached;
 
-function unpacked(cache: string): ServerBinary | undefined {
-  const file = join(cache, 'usr/bin/redis-server');
-  const lib = join(cache, 'usr/lib');
-  if (!isExecutable(file) || !existsSync(lib)) return undefined;
-  const [machine] = readdirSync(lib).filter((name) => name.includes('-linux-'));
-  return { file, ...(machine === undefined ? {} : { libraries: join(lib, machine) }) };
-}
-
-/** Unpacks beside the cache and renames: a second process at the same time, or a kill, leaves nothing half done. */
-async function fetchInto(cache: string): Promise<void> {
-  const parent = join(cache, '..');
-  mkdirSync(parent, { recursive: true });
-  const work = mkdtempSync(join(parent, 'fetching-'));
-  try {
-    const apt = join(work, 'apt');
-    const target = join(work, 'redis');
-    for (const folder of ['lists/partial', 'archives/partial']) mkdirSync(join(apt, folder), { recursive: true });
-    mkdirSync(target);
-    const options = [
-      `Dir::State::Lists=${apt}/lists`,
-      `Dir::Cache=${apt}`,
-      'Debug::NoLocking=1',
-      'APT::Sandbox::User=',
-    ].flatMap((option) => ['-o', option]);
-    await run('apt-get', [...options, 'update', '-qq'], { cwd: apt });
-    await run('apt-get', [...options, 'download', '-qq', ...packages], { cwd: apt });
-    for (const deb of readdirSync(apt).filter((name) => name.endsWith('.deb'))) {
-      await run('dpkg', ['-x', join(apt, deb), target]);
+  await mkdir(dirname(cache), { recursive: true });
+  // Fetching twice at once would work, the second only wastes time: it waits for the first.
+  for (;;) {
+    const lock = await takeLock(`${cache}.lock`);
+    if (!lock.free) {
+      await sleep(100);
+      continue;
     }
-    // The package ships the server under this name; called by the other one, it is the server.
-    symlinkSync('redis-check-rdb', join(target, 'usr/bin/redis-server'));
     try {
-      renameSync(target, cache);
-    } catch (error) {
-      // Another process was first; its copy is as good.
-      if (!unpacked(cache)) throw error;
+      return (await inCache(cache)) ?? (await fetchInto(cache, path, say));
+    } finally {
+      await lock.release();
     }
-  } finally {
-    rmSync(work, { recursive: true, force: true });
   }
 }
 
-function isExecutable(file: string): boolean {
+async function onPath(path: string): Promise<string | undefined> {
+  for (const name of ['redis-server', 'valkey-server']) {
+    for (const folder of path.split(delimiter).filter((entry) => entry !== '')) {
+      const file = join(folder, name);
+      if (await isProgram(file)) return file;
+    }
+  }
+  return undefined;
+}
+
+async function isProgram(file: string): Promise<boolean> {
   try {
-    accessSync(file, constants.X_OK);
-    return true;
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
   } catch {
     return false;
   }
+}
+
+/** `undefined` also for one that doesn't run here: fetched on another system, or before an upgrade of this one. */
+async function inCache(cache: string): Promise<ServerBinary | undefined> {
+  const command = join(cache, 'usr/bin/redis-server');
+  if (!(await isProgram(command))) return undefined;
+  const found: ServerBinary = { command, env: await libraries(cache) };
+  return (await flawOf(found)) === undefined ? found : undefined;
+}
+
+/** The libraries lie in a folder named after the machine's architecture. */
+async function libraries(cache: string): Promise<Record<string, string>> {
+  const base = join(cache, 'usr/lib');
+  const folders = (await readdir(base, { withFileTypes: true }).catch(() => [])).filter((entry) => entry.isDirectory());
+  return { LD_LIBRARY_PATH: folders.map(({ name }) => join(base, name)).join(delimiter) };
+}
+
+async function flawOf({ command, env }: ServerBinary): Promise<string | undefined> {
+  try {
+    await run(command, ['--version'], { env: { ...process.env, ...env }, timeout: 10_000 });
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+async function fetchInto(cache: string, path: string, say: (line: string) => void): Promise<ServerBinary> {
+  const apt = await Promise.all(['apt-get', 'apt-cache', 'dpkg', 'dpkg-query'].map((tool) => hasTool(tool, path)));
+  if (!apt.every(Boolean)) throw noServer('and this system has no apt-get to fetch one with');
+  say(`No Redis on this machine: fetching one into ${cache} (once; nothing else changes) …`);
+
+  const draft = `${cache}.${randomUUID()}.tmp`;
+  try {
+    await unpackPackages(draft);
+    const found: ServerBinary = { command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) };
+    const flaw = await flawOf(found);
+    if (flaw !== undefined) throw noServer(`and the one that was fetched does not run here (${flaw})`);
+    await rm(cache, { recursive: true, force: true });
+    await rename(draft, cache);
+  } catch (error) {
+    if (error instanceof CloseloopError) throw error;
+    throw noServer(`and fetching one failed (${reasonOf(error)})`, error);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return { command: join(cache, 'usr/bin/redis-server'), env: await libraries(cache) };
+}
+
+/**
+ * Package lists, packages and their content, all below `root`. The program is in redis-tools, its name redis-server a
+ * link in the package of that name; libraries that the system lacks come along.
+ */
+async function unpackPackages(root: string): Promise<void> {
+  const work = join(root, 'apt');
+  for (const folder of ['lists/partial', 'archives/partial']) await mkdir(join(work, folder), { recursive: true });
+  const options = [
+    `Dir::State::Lists=${join(work, 'lists')}`,
+    `Dir::Cache=${work}`,
+    'Debug::NoLocking=1',
+    'APT::Sandbox::User=',
+    'Acquire::Retries=2',
+    'Acquire::http::Timeout=20',
+  ].flatMap((option) => ['-o', option]);
+  const call = async (tool: string, ...args: string[]) =>
+    (await run(tool, args, { cwd: work, timeout: fetchMs, maxBuffer: 2 ** 26 })).stdout;
+
+  await call('apt-get', ...options, 'update', '-qq');
+  const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
+  const needed = await call('apt-cache', ...options, 'depends', '--recurse', ...only, 'redis-tools');
+  const installed = await call('dpkg-query', '-W', '-f', '${db:Status-Abbrev} ${Package}\n');
+  const present = new Set(installed.split('\n').flatMap((line) => line.match(/^ii\S*\s+(\S+)/)?.[1] ?? []));
+  const missing = needed.split('\n').filter((line) => /^[a-z0-9][a-z0-9+.-]*$/.test(line) && !present.has(line));
+  await call('apt-get', ...options, 'download', '-qq', ...new Set([...missing, 'redis-tools', 'redis-server']));
+  for (const file of await readdir(work)) {
+    if (file.endsWith('.deb')) await call('dpkg', '-x', join(work, file), root);
+  }
+  await rm(work, { recursive: true });
+}
+
+async function hasTool(name: string, path: string): Promise<boolean> {
+  const places = path.split(delimiter).filter((entry) => entry !== '');
+  const found = await Promise.all(places.map((folder) => isProgram(join(folder, name))));
+  return found.includes(true);
+}
+
+function noServer(why: string, cause?: unknown): CloseloopError {
+  const message = [
+    `There is no redis-server or valkey-server on the PATH, ${why}. Do one of these, then start again:`,
+    '  macOS:           brew install redis',
+    '  Debian, Ubuntu:  sudo apt-get install redis-server',
+    '  Docker:          docker run -d -p 6379:6379 -v closeloop:/data redis:7 redis-server --appendonly yes --maxmemory-policy noeviction',
+    '                   and set REDIS_URL=redis://127.0.0.1:6379',
+  ].join('\n');
+  return new CloseloopError(message, { kind: 'config' }, { cause });
+}
+
+/** The last line of what a tool printed says most. */
+function reasonOf(error: unknown): string {
+  if (isCode(error, 'ENOENT')) return 'a program is missing';
+  const printed = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  const text = printed !== '' ? printed : error instanceof Error ? error.message : String(error);
+  return text.split('\n').at(-1)?.slice(0, 300) ?? '';
 }

@@ -9,7 +9,7 @@ import type { Intent, Journey } from '../journey/journey.ts';
 import { step } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
 import { lookForRequest } from './look-for-request.ts';
-import { mapFields, sendTime } from './plan.ts';
+import { campaignOf, mapFields, sendTime } from './plan.ts';
 import type { StageResult } from './stage.ts';
 
 export const AskJob = z.object({ journeyId: z.string() });
@@ -31,7 +31,7 @@ export async function ask({ journeyId }: z.output<typeof AskJob>, context: Sourc
   if (journey?.state !== 'waiting') return done;
 
   const { rule, contact } = requirements(journey, context);
-  const campaign = await context.campaigns.get(rule.campaign);
+  const campaign = await campaignOf(rule, context);
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > context.clock.now()) return await wait(journey, due, context);
 
@@ -83,6 +83,15 @@ async function recheck(journey: Journey, context: SourceContext): Promise<string
   if (look.is === 'out') return look.why;
   // A reading without history can't name the closing; that it is closed has to do then.
   if (look.closing === '' || look.closing === journey.closing) return undefined;
+  // Its webhook may have been missed; if not, the closing's journey is found and nothing happens.
+  await context.queueEvent({
+    kind: 'closed',
+    recordId: journey.recordId,
+    at: look.closedAt,
+    key: `seen when asking:${journey.recordId}:${look.closing}`,
+    what: 'found closed again when its customer was to be asked',
+    receivedAt: new Date(),
+  });
   return 'the record was reopened and closed again since: the new closing has a journey of its own';
 }
 
@@ -240,7 +249,7 @@ async function laterLook(journey: Journey, error: unknown, context: SourceContex
 async function remap(journey: Journey, rule: LoadedRule, context: SourceContext): Promise<boolean> {
   const look = lookAt(await context.read(journey.recordId, 'plan'));
   if (look.is !== 'closed') return false;
-  const campaign = await context.campaigns.get(rule.campaign);
+  const campaign = await campaignOf(rule, context);
   const mapped = await mapFields(rule, look.record, campaign, context);
   if (!mapped.ok || JSON.stringify(mapped.values) === JSON.stringify(journey.values)) return false;
   await context.store.update(journey.id, (now) =>
@@ -263,7 +272,7 @@ async function resolveUnknown(journey: Journey, context: SourceContext): Promise
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
   return await withContact(contact, context, async () => {
-    const campaign = await context.campaigns.get(rule.campaign);
+    const campaign = await campaignOf(rule, context);
     const found = await lookForRequest(
       {
         campaign: campaign.id,

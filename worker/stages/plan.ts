@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { PresentedRecord } from '../../core/connector.ts';
 import { contactFor } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { applyMapping, checkMapping } from '../../core/mapping/mapping.ts';
 import { nextSendTime } from '../../core/send-time.ts';
@@ -139,7 +140,7 @@ async function decide(journey: Journey, record: PresentedRecord, context: Source
   }
   if (!inSample(rule.sample, ref)) return await no(`outside the sample of ${(rule.sample ?? 1) * 100} %`, trace);
 
-  const campaign = await context.campaigns.get(rule.campaign);
+  const campaign = await campaignOf(rule, context);
   const mapped = await mapFields(rule, record, campaign, context);
   if (!mapped.ok) return await no(`custom fields: ${mapped.problems.join('; ')}`, trace);
   trace.push(`custom fields: ${describe(mapped.sources)}`);
@@ -179,6 +180,20 @@ async function decide(journey: Journey, record: PresentedRecord, context: Source
 function describe(sources: Record<string, string>): string {
   const list = Object.entries(sources).map(([name, source]) => `${name} from ${source}`);
   return list.length > 0 ? list.join(', ') : 'none';
+}
+
+/**
+ * The rule's campaign. One that isn't there is a mistake of the rule: its journeys wait until a person mended it.
+ * @throws CloseloopError config for a campaign the service doesn't know
+ */
+export async function campaignOf(rule: LoadedRule, context: SourceContext): Promise<Campaign> {
+  try {
+    return await context.campaigns.get(rule.campaign);
+  } catch (error) {
+    if (!(error instanceof FeedbackError && error.status === 404)) throw error;
+    const message = `source ${context.name}, rule "${rule.name}": the account has no campaign ${rule.campaign}, or it is a draft. Mend the rule, or activate the campaign`;
+    throw new CloseloopError(message, { kind: 'config' }, { cause: error });
+  }
 }
 
 /** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */

@@ -20,8 +20,9 @@ function withTransport(transport, work) {
 
 class ZendeskCallError extends Error {
   constructor(place, why, facts) {
-    super(`${place}: ${why}`, facts.cause === undefined ? {} : { cause: facts.cause });
+    super(`${place.method} ${place.path}: ${why}`, facts.cause === undefined ? {} : { cause: facts.cause });
     this.name = 'ZendeskCallError';
+    this.path = place.path;
     this.code = facts.code;
     this.statusCode = facts.statusCode;
     this.headers = facts.headers ?? {};
@@ -37,7 +38,7 @@ class ZendeskCallError extends Error {
 async function zendeskCall(options) {
   const method = (options.method ?? 'GET').toUpperCase();
   const url = safeUrl(options.url, method);
-  const place = `${method} ${url.pathname}`;
+  const place = { method, path: url.pathname };
   const hasBody = options.json !== undefined && options.json !== true;
   const headers = { accept: 'application/json', 'user-agent': userAgent, ...options.headers };
   if (hasBody) headers['content-type'] = 'application/json';
@@ -82,7 +83,7 @@ async function zendeskCall(options) {
 function safeUrl(raw, method) {
   const refuse = (why) => {
     const facts = { code: 'REFUSED_URL', retryable: false, sent: 'never' };
-    return new ZendeskCallError(`${method} refused`, why, facts);
+    return new ZendeskCallError({ method, path: '(refused)' }, why, facts);
   };
   if (!URL.canParse(raw)) throw refuse('not a URL');
   const url = new URL(raw);

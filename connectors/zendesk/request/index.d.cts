@@ -33,6 +33,8 @@ export function withTransport<T>(transport: Transport, work: () => T): T;
 
 /** The message names method, path and status only; `body` may hold personal data. */
 export class ZendeskCallError extends Error {
+  /** Without the query. */
+  path: string;
   /** `HTTP_404`, `REDIRECT`, `BAD_JSON`, `REFUSED_URL`, `ETIMEDOUT`, or the system's (`ECONNREFUSED` …). */
   code: string;
   /** Absent when there was no answer. */

@@ -1,3 +1,4 @@
+import { Client } from '@hubspot/api-client';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type HubSpotApi, hubSpotApi } from '../../../connectors/hubspot/client.ts';
@@ -92,6 +93,17 @@ describe('a call', () => {
       { kind: 'transient' },
       'unknown',
     ]);
+  });
+
+  test('ends in time also where somebody else opened an official client since', async () => {
+    const { error } = await failing(() => undefined, {
+      timeoutMs: 100,
+      call: (api) => {
+        new Client({ accessToken: 'pat-other' });
+        return api.call('GET', path, anything);
+      },
+    });
+    expect(error.message).toMatch(/no whole answer in time/);
   });
 
   test('on a cut connection may have been done', async () => {
@@ -214,6 +226,24 @@ describe('an answer', () => {
       { kind: 'permanent' },
       [],
       /400 VALIDATION_ERROR$/,
+    ],
+    [
+      '400 repeats nothing that is not a code or a name',
+      {
+        status: 400,
+        body: {
+          category: 'jane@example.com',
+          errors: [
+            { code: 'jane doe', context: { propertyName: ['Jane'] } },
+            { code: 'INVALID_DATE', context: { propertyName: 'x_at' } },
+            { code: 'INVALID_OPTION', context: { propertyName: 'Jane' } },
+            { code: 'jane doe', context: { propertyName: 'x_by' } },
+          ],
+        },
+      },
+      { kind: 'permanent' },
+      [],
+      /: 400 error, INVALID_DATE in x_at, INVALID_OPTION, INVALID in x_by$/,
     ],
     [
       '200 of another shape names the place',

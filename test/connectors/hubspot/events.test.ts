@@ -217,10 +217,16 @@ describe('a delivery', () => {
       'closed ticket-541935488729: stage is now another one',
     ],
     [
+      'has odd values in fields that matter less',
+      { ...stage, eventId: null, occurredAt: '99999999999999999999', propertyValue: 4, sourceId: { a: 1 } },
+      ours,
+      'closed ticket-541935488729: stage is now 4',
+    ],
+    [
       'has a record id of another kind',
       { ...stage, objectId: { a: 1 } },
       ours,
-      "ignored an event: not of HubSpot's shape at objectId",
+      'ignored ticket.propertyChange of hs_pipeline_stage: it names no record',
     ],
     [
       'merges into the primary record',
@@ -242,6 +248,14 @@ describe('a delivery', () => {
 
   test.each([['{}'], [''], ['null'], ['{"a":1'], ['"text"']])('of %j is not parseable', (body) => {
     expect(read(body)).toEqual({ ok: false, why: 'the body is not a JSON array of HubSpot events' });
+  });
+
+  test('with something that is no event says so', () => {
+    expect(summary(read([null, 'x', stage]))).toEqual([
+      'closed ticket-541935488729: stage is now 4',
+      'ignored an event: it is not a JSON object',
+      'ignored an event: it is not a JSON object',
+    ]);
   });
 
   test('of any JSON array at all loses no element and throws nothing', () => {

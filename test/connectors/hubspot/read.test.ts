@@ -201,8 +201,10 @@ describe('a state', () => {
         added = true;
         const looks = () => calls.filter(({ path }) => path.includes('/pipelines/')).length;
         expect((await source.read(['ticket-8'], 'ask'))[0]).toMatchObject({ record: { state: { is: 'out' } } });
+        clock.ms += 9_000;
+        expect((await source.read(['ticket-8'], 'ask'))[0]).toMatchObject({ record: { state: { is: 'out' } } });
         expect(looks()).toBe(1); // looked just now
-        clock.ms += 11_000;
+        clock.ms += 2_000;
         expect((await source.read(['ticket-8'], 'ask'))[0]).toMatchObject({ record: { state: { is: 'closed' } } });
         await source.read(['ticket-8'], 'ask');
         expect(looks()).toBe(2);

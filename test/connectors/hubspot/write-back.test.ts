@@ -132,6 +132,14 @@ describe('an answer', () => {
   });
 });
 
+test('a grade of nought is not the same as nothing', async () => {
+  const { results } = await writing(
+    ({ body }) => ({ body: { results: body.inputs.map(({ id }) => ({ id, properties: { feedback_grade: null } })) } }),
+    [answer('ticket-7', { grade: 0 })],
+  );
+  expect(results).toMatchObject([{ ok: true, findings: [expect.stringContaining('feedback_grade')] }]);
+});
+
 describe('a batch', () => {
   test('of more than a hundred is split', async () => {
     const { calls, results } = await writing(
@@ -164,6 +172,12 @@ describe('a batch', () => {
     );
     expect(brief(results)).toEqual(['ok', 'ok']);
     expect(calls.length).toBe(2);
+  });
+
+  test('answered with nothing at all for a record alone counts it as gone', async () => {
+    const { results, calls } = await writing(() => ({ body: { results: [] } }), [answer('ticket-7')]);
+    expect(brief(results)).toEqual(['not-found']);
+    expect(calls.length).toBe(1);
   });
 
   test('refused for one value writes all others and blames every record that carries it, in few calls', async () => {

@@ -190,7 +190,6 @@ const rows: Row[] = [
     expected: { advice: permanent },
     says: /refuses/,
   },
-  { it: 'tells a proxy that wants a password', reply: { status: 407 }, expected: { advice: config }, says: /proxy/ },
   {
     it: 'tells a web page from the service',
     reply: { headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<p>Mari Maasikas' },

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { ConnectorPorts } from '../../core/connector.ts';
+import type { ZendeskApi } from './client.ts';
+
+const TicketField = z.object({
+  id: z.union([z.number(), z.string()]).transform(String),
+  type: z.string(),
+  title: z.string().nullish(),
+  active: z.boolean().nullish(),
+  custom_field_options: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+});
+export type TicketField = z.output<typeof TicketField>;
+
+/** The account's ticket fields as the rest of the connector needs them. */
+export interface Catalogue {
+  byId: ReadonlyMap<string, TicketField>;
+  /** Field id → name in expressions, for fields that have one of their own. */
+  slugs: ReadonlyMap<string, string>;
+}
+
+/** How long a new or renamed field may go unnoticed. */
+const keepMs = 15 * 60_000;
+
+/** Reads the fields at most every 15 minutes, however many ask at once. `fresh` reads them now. */
+export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): (fresh?: boolean) => Promise<Catalogue> {
+  let held: { read: Promise<Catalogue>; at: number } | undefined;
+  return (fresh = false) => {
+    const now = ports.now().getTime();
+    if (!fresh && held !== undefined && now - held.at < keepMs) return held.read;
+    const read = api.listTicketFields(z.array(TicketField)).then(catalogueOf);
+    const mine = { read, at: now };
+    held = mine;
+    // A failure is told to those who wait for it and not kept.
+    read.catch(() => {
+      if (held === mine) held = undefined;
+    });
+    return read;
+  };
+}
+
+/**
+ * A field's name in expressions is its title in small letters with `_` between words: "Order No." is `order_no`.
+ * Where two titles give the same name an active field wins over an inactive one, then the older one (the lower id):
+ * a field that is added later can't take the name away from a rule in use. Every field has its id as a name as well.
+ */
+export function catalogueOf(fields: readonly TicketField[]): Catalogue {
+  const inactive = (field: TicketField): number => (field.active === false ? 1 : 0);
+  const oldestFirst = [...fields].sort((a, b) => inactive(a) - inactive(b) || Number(a.id) - Number(b.id));
+  const owners = new Map<string, string>();
+  for (const { id, title } of oldestFirst) {
+    const slug = slugOf(title ?? '');
+    if (slug !== '' && !owners.has(slug)) owners.set(slug, id);
+  }
+  return {
+    byId: new Map(fields.map((field) => [field.id, field])),
+    slugs: new Map([...owners].map(([slug, id]) => [id, slug])),
+  };
+}
+
+/** Letters of every script stay, accents go: "Größe (cm)" is `grosse_cm`, as nobody types them the same way twice. */
+export function slugOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+    .replace(/^_+|_+$/g, '');
+}

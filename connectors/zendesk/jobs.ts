@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import type { ZendeskApi } from './client.ts';
+
+const JobResult = z.object({
+  id: z.union([z.number(), z.string()]).transform(String),
+  success: z.boolean().default(false),
+  error: z.unknown(),
+});
+export type JobResult = z.output<typeof JobResult>;
+
+const Job = z.object({
+  id: z.string().min(1),
+  /** queued, working, completed, failed, killed */
+  status: z.string(),
+  /** One per ticket when completed; anything else before and after a failure. */
+  results: z.array(z.unknown()).catch([]),
+});
+export type Job = z.output<typeof Job>;
+
+export const JobAnswer = z.object({ job_status: Job });
+const JobsAnswer = z.object({ job_statuses: z.array(Job) });
+
+/** The first look at a job comes after the time that the last one took; the next when it is twice as old. */
+const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: 15 * 60_000 };
+
+interface Watched {
+  ageMs: number;
+  lookAtMs: number;
+  resolve: (job: Job) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Waits for background jobs. One look asks for all jobs that anybody of this source waits for, and looks come at
+ * growing distances: calls are what an account has least of.
+ * @returns waits until the job has ended, well or badly. Throws when that can't be found out (outcome `unknown`).
+ */
+export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>): (job: Job) => Promise<Job> {
+  const watched = new Map<string, Watched>();
+  let usualMs = waits.firstMs;
+  let looking = false;
+
+  async function look(): Promise<void> {
+    const waitMs = Math.min(...[...watched.values()].map(({ ageMs, lookAtMs }) => lookAtMs - ageMs));
+    const waiters = [...watched];
+    await sleep(waitMs);
+    for (const [, waiter] of waiters) waiter.ageMs += waitMs;
+    const ids = [...watched.keys()].slice(0, 100);
+    const { job_statuses } = await api.get(`/api/v2/job_statuses/show_many.json?ids=${ids.join(',')}`, JobsAnswer);
+    const jobs = new Map(job_statuses.map((job) => [job.id, job]));
+    for (const id of ids) settle(id, jobs.get(id));
+  }
+
+  function settle(id: string, job: Job | undefined): void {
+    const waiter = watched.get(id);
+    if (waiter === undefined) return;
+    if (job !== undefined && hasEnded(job)) {
+      usualMs = Math.min(Math.max(waiter.ageMs * 0.8, waits.leastMs), waits.mostMs);
+      watched.delete(id);
+      waiter.resolve(job);
+    } else if (job === undefined || waiter.ageMs > waits.giveUpMs) {
+      watched.delete(id);
+      waiter.reject(lost(id));
+    } else {
+      waiter.lookAtMs = waiter.ageMs + Math.min(Math.max(waiter.ageMs, waits.firstMs), waits.mostMs);
+    }
+  }
+
+  async function lookUntilDone(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      while (watched.size > 0) await look();
+    } catch (error) {
+      const waiting = [...watched.values()];
+      watched.clear();
+      for (const { reject } of waiting) reject(error);
+    } finally {
+      looking = false;
+    }
+  }
+
+  return (job) => {
+    if (hasEnded(job)) return Promise.resolve(job);
+    return new Promise((resolve, reject) => {
+      watched.set(job.id, { ageMs: 0, lookAtMs: usualMs, resolve, reject });
+      void lookUntilDone();
+    });
+  };
+}
+
+/** What became of each ticket, by id. A ticket the job says nothing of is absent. */
+export function resultsOf(job: Job): ReadonlyMap<string, JobResult> {
+  const results = job.results.map((raw) => JobResult.safeParse(raw)).flatMap(({ data }) => (data === undefined ? [] : [data]));
+  return new Map(results.map((result) => [result.id, result]));
+}
+
+function hasEnded({ status }: Job): boolean {
+  return status !== 'queued' && status !== 'working';
+}
+
+function lost(id: string): CloseloopError {
+  const message = `Zendesk job ${id} (update_many): its end can't be found out; the tickets are read before the next attempt.`;
+  return new CloseloopError(message, { kind: 'transient' }, { outcome: 'unknown' });
+}

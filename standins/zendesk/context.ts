@@ -1,0 +1,25 @@
+import type { StandinRequest, StandinResponse } from '../server.ts';
+import type { Jobs } from './jobs.ts';
+import type { Ticket, User, Webhook } from './model.ts';
+import type { Limit } from './rate-limits.ts';
+import type { Store } from './store.ts';
+import type { Happening } from './ticket-change.ts';
+
+/** What an endpoint works with. */
+export interface Context {
+  req: StandinRequest;
+  store: Store;
+  jobs: Jobs;
+  user: User;
+  /** `https://sub.zendesk.com` of the links in answers; here the address the caller used. */
+  base: string;
+  now: number;
+  sleep: (ms: number) => Promise<void>;
+  /** Tells the webhooks. */
+  announce: (ticket: Ticket, actorId: number, happened: readonly Happening[]) => void;
+  addWebhook: (webhook: Pick<Webhook, 'name' | 'url' | 'subscriptions' | 'active'>) => Webhook;
+  /** Takes from the limits an endpoint has besides the account's. Adds its headers to the answer. @throws Problem 429 */
+  limit: (limits: readonly Limit[]) => void;
+}
+
+export type Answer = StandinResponse;

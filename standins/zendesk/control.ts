@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { controlRoute, createControlSurface } from '../control-surface.ts';
+import type { StandinRequest, StandinResponse } from '../server.ts';
+import * as define from './definitions.ts';
+import type { ZendeskStandin } from './standin.ts';
+
+const nothing = z.unknown();
+
+/** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
+export function createZendeskControl(standin: ZendeskStandin): (req: StandinRequest) => Promise<StandinResponse> {
+  return createControlSurface([
+    controlRoute('POST', 'users', define.userDefinition, (input) => standin.addUser(input)),
+    controlRoute('PATCH', 'users/{id:\\d+}', define.userChange, (input) => standin.changeUser(input)),
+    controlRoute('POST', 'groups', define.groupDefinition, (input) => standin.addGroup(input)),
+    controlRoute('POST', 'organizations', define.organizationDefinition, (input) => standin.addOrganization(input)),
+    controlRoute('POST', 'ticket-fields', define.fieldDefinition, (input) => standin.addTicketField(input)),
+    controlRoute('GET', 'tickets', nothing, () => standin.tickets()),
+    controlRoute('POST', 'tickets', define.ticketDefinition, (input) => ({ id: standin.addTicket(input).id })),
+    controlRoute('GET', 'tickets/{id:\\d+}', define.ticketName, ({ id }) => standin.ticket(id)),
+    controlRoute('POST', 'tickets/{id:\\d+}/solve', define.ticketAction, ({ id, actorId }) =>
+      standin.solve(id, actorId),
+    ),
+    controlRoute('POST', 'tickets/{id:\\d+}/reopen', define.ticketAction, ({ id, actorId }) =>
+      standin.reopen(id, actorId),
+    ),
+    controlRoute('POST', 'tickets/{id:\\d+}/close', define.ticketAction, ({ id }) => standin.close(id)),
+    controlRoute('POST', 'tickets/{id:\\d+}/status', define.statusAction, (input) => standin.setStatus(input)),
+    controlRoute('POST', 'tickets/{id:\\d+}/comment', define.commentAction, (input) => standin.comment(input)),
+    controlRoute('POST', 'tickets/{id:\\d+}/tags', define.tagAction, (input) => standin.setTags(input)),
+    controlRoute('POST', 'tickets/{id:\\d+}/field', define.fieldAction, (input) => standin.setField(input)),
+    controlRoute('POST', 'tickets/{id:\\d+}/merge', define.mergeAction, (input) => standin.merge(input)),
+    controlRoute('POST', 'tickets/{id:\\d+}/delete', define.ticketAction, ({ id, actorId }) =>
+      standin.deleteTicket(id, actorId),
+    ),
+    controlRoute('POST', 'tickets/{id:\\d+}/spam', define.ticketAction, ({ id, actorId }) =>
+      standin.markAsSpam(id, actorId),
+    ),
+    controlRoute('PUT', 'webhook', define.webhookTarget, (input) => standin.setWebhook(input)),
+    controlRoute('DELETE', 'webhook', nothing, () => standin.removeWebhooks()),
+    controlRoute('POST', 'deliveries', define.delivery, (input) => standin.fireWebhook(input)),
+    controlRoute('PATCH', 'sender', define.senderChange, (input) => standin.changeSender(input)),
+    controlRoute('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
+    controlRoute('DELETE', 'tokens', nothing, () => standin.revokeTokens()),
+    controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
+    controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
+    controlRoute('POST', 'idle', nothing, () => standin.idle()),
+    controlRoute('POST', 'reset', nothing, () => standin.reset()),
+  ]);
+}

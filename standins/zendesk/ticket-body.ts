@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { jsonBody } from '../router.ts';
+import type { StandinRequest } from '../server.ts';
+import { statuses, type Ticket } from './model.ts';
+import { badRequest, recordInvalid, recordNotFound, updateConflict } from './problem.ts';
+import type { Store } from './store.ts';
+import type { Patch } from './ticket-change.ts';
+import { iso } from './views.ts';
+
+/** Keys a ticket update knows. What it knows and this stand-in doesn't act on is taken without effect. */
+const known = new Set(
+  `id subject comment status custom_status_id priority type requester_id assignee_id assignee_email group_id organization_id
+  collaborator_ids additional_collaborators followers email_ccs external_id problem_id due_at tags custom_fields fields metadata
+  safe_update updated_stamp brand_id ticket_form_id sharing_agreement_ids attribute_value_ids requester macro_ids`.split(
+    /\s+/,
+  ),
+);
+const bulkOnly = new Set(['additional_tags', 'remove_tags']);
+
+const idLike = z.union([z.number().int(), z.string().regex(/^\d+$/).transform(Number)]);
+const customFields = z.union([
+  z.array(z.object({ id: idLike, value: z.unknown() })),
+  z
+    .record(z.string(), z.unknown())
+    .transform((map) => Object.entries(map).map(([id, value]) => ({ id: Number(id), value }))),
+]);
+const ticketBody = z.object({
+  subject: z.string().optional(),
+  comment: z
+    .union([
+      z.string().transform((body) => ({ body, html_body: undefined, public: undefined, author_id: undefined })),
+      z.object({
+        body: z.string().optional(),
+        html_body: z.string().optional(),
+        public: z.boolean().optional(),
+        author_id: idLike.optional(),
+      }),
+    ])
+    .optional(),
+  status: z.string().optional(),
+  priority: z.string().nullable().optional(),
+  type: z.string().nullable().optional(),
+  requester_id: idLike.optional(),
+  assignee_id: idLike.nullable().optional(),
+  group_id: idLike.nullable().optional(),
+  organization_id: idLike.nullable().optional(),
+  external_id: z.string().nullable().optional(),
+  tags: z.union([z.array(z.string()), z.string().transform((text) => text.split(/[\s,]+/))]).optional(),
+  additional_tags: z.array(z.string()).optional(),
+  remove_tags: z.array(z.string()).optional(),
+  custom_fields: customFields.optional(),
+  fields: customFields.optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  safe_update: z.unknown().optional(),
+  updated_stamp: z.string().optional(),
+});
+
+/** `warn`: top-level keys dropped without effect, for the header X-Zendesk-API-Warn. */
+export interface ReadBody {
+  patch: Patch;
+  warn: string[];
+  /** Present when `safe_update` was sent, whatever its value: `false` counts as true. */
+  stamp?: string;
+}
+
+/** The JSON object of a request; the vendor reads none without a JSON content type. @throws Problem 400 */
+export function objectOf(req: StandinRequest): Record<string, unknown> {
+  const isJson = req.headers['content-type']?.toLowerCase().startsWith('application/json') === true;
+  const parsed = z.record(z.string(), z.unknown()).safeParse(isJson ? jsonBody(req) : undefined);
+  if (!parsed.success) throw badRequest('The request body must be a JSON object sent as application/json');
+  return parsed.data;
+}
+
+/** @throws Problem 400 for a malformed body, 422 for values no ticket takes */
+export function readTicketBody(given: unknown, form: 'single' | 'bulk'): ReadBody {
+  const object = z.record(z.string(), z.unknown()).safeParse(given);
+  if (!object.success)
+    throw badRequest(
+      'You passed an invalid value for the ticket attribute. Invalid parameter: ticket must be an object',
+    );
+  const dropped = Object.keys(object.data).filter((key) => !known.has(key) && !(form === 'bulk' && bulkOnly.has(key)));
+  const kept = Object.fromEntries(Object.entries(object.data).filter(([key]) => !dropped.includes(key)));
+  const parsed = ticketBody.safeParse(kept);
+  if (!parsed.success) {
+    const path = parsed.error.issues[0]?.path.join('.') ?? 'ticket';
+    throw badRequest(`You passed an invalid value for the ${path} attribute.`);
+  }
+  const body = parsed.data;
+  const status = oneOf('status', body.status, statuses);
+  const priority = oneOf('priority', body.priority, ['low', 'normal', 'high', 'urgent'] as const);
+  const type = oneOf('type', body.type, ['question', 'incident', 'problem', 'task'] as const);
+  const fields = body.custom_fields ?? body.fields;
+  const text = body.comment?.body ?? body.comment?.html_body;
+  if (text !== undefined && text.length > 65_536)
+    throw recordInvalid({ comment: [{ description: 'Comment: is too long' }] });
+  const patch: Patch = {
+    ...(body.subject === undefined ? {} : { subject: body.subject }),
+    ...(status === undefined || status === null ? {} : { status }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(type === undefined ? {} : { type }),
+    ...(body.requester_id === undefined ? {} : { requesterId: body.requester_id }),
+    ...(body.assignee_id === undefined ? {} : { assigneeId: body.assignee_id }),
+    ...(body.group_id === undefined ? {} : { groupId: body.group_id }),
+    ...(body.organization_id === undefined ? {} : { organizationId: body.organization_id }),
+    ...(body.external_id === undefined ? {} : { externalId: body.external_id }),
+    ...(body.tags === undefined ? {} : { tags: body.tags }),
+    ...(body.additional_tags === undefined ? {} : { addTags: body.additional_tags }),
+    ...(body.remove_tags === undefined ? {} : { removeTags: body.remove_tags }),
+    ...(fields === undefined ? {} : { fields: fields.map(({ id, value }) => ({ id, value: value ?? null })) }),
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+    ...(text === undefined || text === ''
+      ? {}
+      : {
+          comment: {
+            body: text,
+            ...(body.comment?.public === undefined ? {} : { public: body.comment.public }),
+            ...(body.comment?.author_id === undefined ? {} : { authorId: body.comment.author_id }),
+          },
+        }),
+  };
+  const safe = Object.hasOwn(object.data, 'safe_update');
+  return { patch, warn: dropped, ...(safe ? { stamp: body.updated_stamp ?? '' } : {}) };
+}
+
+/** @throws Problem 404 */
+export function visibleTicket(store: Store, id: number): Ticket {
+  const ticket = store.tickets.get(id);
+  if (ticket === undefined || ticket.gone !== 'no') throw recordNotFound();
+  return ticket;
+}
+
+/** @throws Problem 409 when the ticket changed after the stamp */
+export function checkStamp(ticket: Ticket, stamp: string | undefined): void {
+  if (stamp === undefined) return;
+  const at = Date.parse(stamp);
+  if (Number.isNaN(at) || iso(at) !== iso(ticket.updatedAt)) throw updateConflict();
+}
+
+function oneOf<Value extends string>(
+  field: string,
+  given: string | null | undefined,
+  allowed: readonly Value[],
+): Value | null | undefined {
+  if (given === undefined || given === null) return given;
+  const found = allowed.find((one) => one === given);
+  if (found === undefined)
+    throw recordInvalid({ [field]: [{ description: `${field}: ${given} is not valid`, error: 'InvalidValue' }] });
+  return found;
+}

@@ -1,0 +1,168 @@
+import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import { startZendeskStandin } from '../../standins/zendesk/standin.ts';
+import type { Clock } from '../clock.ts';
+import { type Story, stores, stories } from './scenario.ts';
+
+export const timeZone = 'Europe/Tallinn';
+const secret = 'the-demo-signs-with-this';
+const fields = { grade: 360001, comment: 360002, answeredAt: 360003, store: 360004 };
+const agentId = 9001;
+const campaign = 12;
+const hour = 3_600_000;
+
+/** The world around closeloop: a help desk where tickets close, the Feedback service, and customers who answer. */
+export interface Town {
+  /** closeloop's configuration for it. */
+  config: string;
+  pointWebhooksAt(url: string): void;
+  /** Does what is due by the clock: tickets close and reopen, customers answer. */
+  live(): Promise<void>;
+  /** One more ticket, which closes at once; its customer answers within hours. */
+  addCaller(): void;
+  gradeOn(ticket: number): number | undefined;
+  requests(): number;
+  close(): Promise<void>;
+}
+
+interface Plan {
+  at: Date;
+  act: () => void;
+}
+
+export async function openTown(clock: Clock): Promise<Town> {
+  const begin = clock.now();
+  const feedback = await startFeedbackStandin({ now: clock.now, timeZone });
+  const desk = await startZendeskStandin({ now: clock.now });
+  let plans: Plan[] = [];
+  /** Answers wait until the service has sent the request. */
+  let answers: { contact: string; story: Story; given: number }[] = [];
+
+  feedback.standin.addAccount({ name: 'acme', timeZone });
+  feedback.standin.addKey({ account: 'acme', key: 'demo-key' });
+  feedback.standin.addCampaign({
+    account: 'acme',
+    id: campaign,
+    name: 'After support',
+    type: 'mixed',
+    sendFrom: '09:00:00',
+    sendUntil: '20:00:00',
+    sendDelay: 120,
+    customFields: [
+      { name: 'Store', fieldType: 'Choice', choices: stores, required: true },
+      { name: 'Agent' },
+      { name: 'closeloop', showInReport: false },
+    ],
+  });
+  // The service does its work, and the answer is lost: the customer must not be asked again for it.
+  feedback.standin.faults.add({ method: 'POST', path: '/api/appeals/$', then: 'work-then-cut' });
+
+  desk.standin.addUser({ id: agentId, name: 'Agent Smith', email: 'agent@acme.example', role: 'agent' });
+  desk.standin.addGroup({ id: 2001, name: 'Phone' });
+  desk.standin.addTicketField({ id: fields.grade, title: 'Feedback grade', type: 'integer' });
+  desk.standin.addTicketField({ id: fields.comment, title: 'Feedback comment', type: 'textarea' });
+  desk.standin.addTicketField({ id: fields.answeredAt, title: 'Feedback date', type: 'date' });
+  desk.standin.addTicketField({ id: fields.store, title: 'Store', type: 'text' });
+
+  function open(story: Story): void {
+    const { customer, ticket, tags = [] } = story;
+    const user = desk.standin.addUser({
+      name: customer.name,
+      email: customer.email ?? null,
+      phone: customer.phone ?? null,
+      role: customer.agent ? 'agent' : 'end-user',
+      ianaTimeZone: timeZone,
+    });
+    desk.standin.addTicket({
+      id: ticket,
+      requesterId: user.id,
+      assigneeId: agentId,
+      groupId: 2001,
+      tags,
+      customFields: { [fields.store]: story.store },
+    });
+    const contact = customer.phone ?? customer.email;
+    if (story.answers && contact !== undefined) answers.push({ contact, story, given: 0 });
+  }
+
+  function plan(hours: number, act: () => void): void {
+    plans.push({ at: new Date(begin.getTime() + hours * hour), act });
+  }
+
+  for (const story of stories) {
+    open(story);
+    plan(story.solvedAt, () => {
+      desk.standin.solve(story.ticket);
+      if (story.twice)
+        void desk.standin.fireWebhook({ id: story.ticket, event: { current: 'SOLVED', previous: 'OPEN' } });
+    });
+    if (story.reopenedAt !== undefined) plan(story.reopenedAt, () => desk.standin.reopen(story.ticket));
+    if (story.solvedAgainAt !== undefined) plan(story.solvedAgainAt, () => desk.standin.solve(story.ticket));
+  }
+
+  let callers = 0;
+  return {
+    config: `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: ${timeZone} }
+http: { port: 0 }
+collect: { every: 10m }
+expireAfter: 24h
+sources:
+  support:
+    connector: zendesk
+    subdomain: acme
+    baseUrl: ${desk.url}
+    clientId: ${desk.standin.credentials.clientId}
+    clientSecret: ${desk.standin.credentials.clientSecret}
+    webhookSecrets: ["${secret}"]
+    rules:
+      - name: phone team
+        when: ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)
+        campaign: ${campaign}
+        contact: [requester.phone, requester.email]
+        fields: { Store: ticket.fields.store, Agent: assignee.name }
+        throttle: 30d
+        again: each closing
+    writeBack: { grade: ${fields.grade}, comment: ${fields.comment}, answeredAt: ${fields.answeredAt}, note: true, tags: true }
+`,
+    pointWebhooksAt: (url) => desk.standin.setWebhook({ url, secrets: [secret] }),
+    async live() {
+      const now = clock.now();
+      const due = plans.filter(({ at }) => at <= now);
+      plans = plans.filter(({ at }) => at > now);
+      for (const { act } of due.sort((a, b) => a.at.getTime() - b.at.getTime())) act();
+      for (const waiting of answers) {
+        const answer = waiting.story.answers?.[waiting.given];
+        const request = feedback.standin.requests({ contact: waiting.contact }).at(-1);
+        if (!answer || !request?.sentAt) continue;
+        if (now.getTime() - new Date(request.sentAt).getTime() < answer.after * hour) continue;
+        const { grade, comment } = answer;
+        feedback.standin.answer({ request: request.id, grade, ...(comment === undefined ? {} : { comment }) });
+        waiting.given++;
+      }
+      answers = answers.filter(({ story, given }) => given < (story.answers?.length ?? 0));
+    },
+    addCaller() {
+      const n = ++callers;
+      const story: Story = {
+        ticket: 2000 + n,
+        what: 'solved',
+        customer: { name: `Caller ${n}`, email: `caller-${n}@example.com` },
+        store: stores[n % stores.length] ?? 'Tallinn',
+        solvedAt: 0,
+        answers: [{ after: 1 + (n % 3), grade: 1 + (n % 5), comment: 'Thank you.' }],
+        ends: ['written'],
+      };
+      open(story);
+      desk.standin.solve(story.ticket);
+    },
+    gradeOn: (ticket) => {
+      const grade = desk.standin.ticket(ticket).fields[String(fields.grade)];
+      return grade === null || grade === undefined ? undefined : Number(grade);
+    },
+    requests: () => feedback.standin.requests({ campaign }).length,
+    async close() {
+      await feedback.close();
+      await desk.close();
+    },
+  };
+}

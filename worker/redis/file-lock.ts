@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+
+const Holder = z.object({
+  pid: z.int().positive(),
+  /** When the process began, where the system tells: a number that was given to another process is not the holder. */
+  born: z.string(),
+});
+type Holder = z.output<typeof Holder>;
+
+export type Lock = { free: true; release(): Promise<void> } | { free: false /** Who holds it. */; pid: number };
+
+/**
+ * Takes the lock file `path`, or says which live process has it. The lock of a process that has ended, however it
+ * ended, is taken over. Its folder must exist.
+ */
+export async function takeLock(path: string): Promise<Lock> {
+  const own: Holder = { pid: process.pid, born: await bornOf(process.pid) };
+  for (;;) {
+    const draft = `${path}.${randomUUID()}.tmp`;
+    await writeFile(draft, JSON.stringify(own));
+    try {
+      // A link appears whole or not at all, so nobody reads half a lock.
+      await link(draft, path);
+      return { free: true, release: () => removeFile(path) };
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw error;
+    } finally {
+      await removeFile(draft);
+    }
+    const text = await readLock(path);
+    const holder = text === undefined ? undefined : parseHolder(text);
+    if (holder && (await isAlive(holder))) return { free: false, pid: holder.pid };
+    if (text !== undefined) await removeStale(path, text);
+  }
+}
+
+async function removeStale(path: string, text: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}.tmp`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return;
+    throw error;
+  }
+  // Between the look and the move somebody else may have taken it over: theirs goes back.
+  if ((await readLock(aside)) !== text) await link(aside, path).catch(() => undefined);
+  await removeFile(aside);
+}
+
+async function readLock(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    return Holder.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive({ pid, born }: Holder): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it lives, under another user.
+    if (!isCode(error, 'EPERM')) return false;
+  }
+  return (await bornOf(pid)) === born;
+}
+
+/** Field 22 of /proc/<pid>/stat (proc(5)); empty where there is no /proc. */
+async function bornOf(pid: number): Promise<string> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // The program's name, in brackets, may hold spaces.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!isCode(error, 'ENOENT')) throw error;
+  });
+}
+
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,24 @@
+import { connect } from 'node:net';
+
+/**
+ * What answers at a unix socket: `ready` (+PONG), `loading` (Redis reads its files), `silent` (somebody listens and says
+ * nothing), `dead` (nobody listens).
+ */
+export type Pulse = 'ready' | 'loading' | 'silent' | 'dead';
+
+/** Never rejects. */
+export async function ping(socket: string, timeoutMs: number): Promise<Pulse> {
+  return await new Promise((resolve) => {
+    const connection = connect(socket);
+    const end = (pulse: Pulse) => {
+      connection.destroy();
+      resolve(pulse);
+    };
+    connection.setTimeout(timeoutMs, () => end('silent'));
+    connection.on('connect', () => connection.write('PING\r\n'));
+    // Redis answers such a short command in one piece.
+    connection.on('data', (data) => end(data.toString('latin1').startsWith('+PONG') ? 'ready' : 'loading'));
+    connection.on('error', () => end('dead'));
+    connection.on('close', () => resolve('dead'));
+  });
+}
