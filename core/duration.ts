@@ -1,17 +1,60 @@
 import { z } from 'zod';
+import { CloseloopError } from './errors.ts';
 
-const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const units = [
+  ['w', 604_800_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+] as const;
 
-/** "2h", "30d", "1h30m", "500ms" → milliseconds; undefined for anything else. */
-export function parseDuration(text: string): number | undefined {
-  if (!/^(\d+(ms|[smhdw]))+$/.test(text)) return undefined;
-  let ms = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+)(ms|[smhdw])/g)) ms += Number(count) * (units[unit ?? ''] ?? 0);
-  return Number.isSafeInteger(ms) ? ms : undefined;
+/** Ten years: beyond it a figure is a slip of the finger. */
+const longestMs = 3_660 * 86_400_000;
+
+/** Each unit at most once, the largest first, so that "30m2h" isn't read as something its writer didn't mean. */
+const shape = new RegExp(`^${units.map(([unit]) => `(?:(\\d{1,15})${unit})?`).join('')}$`);
+
+const expected = 'must be a duration like "90s", "15m", "2h", "1h30m" or "30d", of at most ten years';
+
+/**
+ * "2h", "30d", "1h30m", "500ms" → milliseconds.
+ * @throws CloseloopError config for anything else
+ */
+export function parseDuration(text: string): number {
+  const ms = read(text);
+  if (ms === undefined) throw new CloseloopError(`"${text}" ${expected}`, { kind: 'config' });
+  return ms;
 }
 
-/** A duration in the configuration, in milliseconds once parsed. */
+/** The shortest text that `parseDuration` reads as these milliseconds: 5_400_000 → "1h30m". */
+export function formatDuration(ms: number): string {
+  let rest = Math.round(ms);
+  let text = '';
+  for (const [unit, size] of units) {
+    // People say 14 days and 30 days.
+    if (unit === 'w' || rest < size) continue;
+    text += `${Math.floor(rest / size)}${unit}`;
+    rest %= size;
+  }
+  return text === '' ? '0s' : text;
+}
+
+/** A duration in the configuration; milliseconds once parsed. */
 export const Duration = z
-  .string()
-  .refine((text) => parseDuration(text) !== undefined, 'must be a duration like "2h", "90s", "30d" or "1h30m"')
-  .transform((text) => parseDuration(text) ?? 0);
+  .string({ error: expected })
+  .transform((text, context) => {
+    const ms = read(text);
+    if (ms !== undefined) return ms;
+    context.addIssue({ code: 'custom', message: expected });
+    return z.NEVER;
+  })
+  .meta({ description: 'A duration: 90s, 15m, 2h, 1h30m, 30d', examples: ['2h', '30d'] });
+
+function read(text: string): number | undefined {
+  const found = shape.exec(text.trim());
+  if (found === null || text.trim() === '') return undefined;
+  const ms = units.reduce((sum, [, size], index) => sum + Number(found[index + 1] ?? 0) * size, 0);
+  return ms <= longestMs ? ms : undefined;
+}

@@ -2,10 +2,10 @@ import zendeskNodeApi from 'zendesk-node-api';
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import { type Answer, withTransport, ZendeskCallError, zendeskCall } from './call.ts';
 import { apiToken, type Credential, type Credentials, oauthTokens } from './credentials.ts';
 import { failure, isThrottle } from './failure.ts';
 import { pauseAfter } from './quota.ts';
-import { type Answer, ZendeskCallError, withTransport, zendeskCall } from './request/index.cjs';
 import { addressOf, type ZendeskSettings } from './settings.ts';
 
 /** Every call to one Zendesk account: inside its budget, with a valid token, one attempt. Throws CloseloopError. */
@@ -26,7 +26,10 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
   const { subdomain } = settings;
 
   /** Runs one call and minds what its answer says of the quota. */
-  async function once<T>(lane: string | undefined, run: (onAnswer: (answer: Answer) => void) => PromiseLike<T>): Promise<T> {
+  async function once<T>(
+    lane: string | undefined,
+    run: (onAnswer: (answer: Answer) => void) => PromiseLike<T>,
+  ): Promise<T> {
     await ports.budget.take(lane);
     let answer: Answer | undefined;
     let thrown: unknown;
@@ -121,7 +124,8 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
   const credentials = credentialsOf(settings);
   return {
     get: async (path, answer) => parse(answer, await send('GET', path), `GET ${path.split('?')[0]}`),
-    put: async (path, body, answer, lane) => parse(answer, await send('PUT', path, body, lane), `PUT ${path.split('?')[0]}`),
+    put: async (path, body, answer, lane) =>
+      parse(answer, await send('PUT', path, body, lane), `PUT ${path.split('?')[0]}`),
     listTicketFields: async (answer) => {
       // The package keeps the token it was made with, so each call makes its own.
       const fields = await authorised(undefined, ({ nodeApi }, onAnswer) =>

@@ -39,7 +39,8 @@ export function meaningOfStatus(previous: string, current: string): Meaning {
   if (finished.has(current)) {
     return finished.has(previous) ? { is: 'ignored', why: 'the ticket was closed before' } : { is: 'closed' };
   }
-  if (working.has(current) && !finished.has(previous)) return { is: 'ignored', why: 'the ticket was not closed before' };
+  if (working.has(current) && !finished.has(previous))
+    return { is: 'ignored', why: 'the ticket was not closed before' };
   // Archiving moves old closed tickets to slower storage and changes nothing about them.
   if (current === 'ARCHIVED') return { is: 'ignored', why: 'archiving changes nothing' };
   // Reopened, deleted, or a status we don't know: reading the ticket will tell.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError, type Outcome } from '../../core/errors.ts';
-import { ZendeskCallError } from './request/index.cjs';
+import { ZendeskCallError } from './call.ts';
 
 const ErrorBody = z.object({
   error: z.union([z.string(), z.object({ title: z.string() }).transform(({ title }) => title)]),
@@ -13,11 +13,15 @@ export function errorName(body: unknown): string | undefined {
 }
 
 /** Asks us to wait and has done nothing: 429, or 30 jobs at once (whose status Zendesk doesn't document). */
-export function isThrottle(error: unknown): error is ZendeskCallError {
+export function isThrottle(error: unknown): boolean {
   return error instanceof ZendeskCallError && (error.statusCode === 429 || errorName(error.body) === 'TooManyJobs');
 }
 
-const outcomes: Record<ZendeskCallError['sent'], Outcome> = { never: 'never-sent', maybe: 'unknown', answered: 'refused' };
+const outcomes: Record<ZendeskCallError['sent'], Outcome> = {
+  never: 'never-sent',
+  maybe: 'unknown',
+  answered: 'refused',
+};
 
 /**
  * What to do about a failed call. The answer's body goes no further than this: it may hold a customer's words.
@@ -27,7 +31,11 @@ export function failure(error: unknown, subdomain: string): CloseloopError {
   if (error instanceof CloseloopError) return error;
   const host = `Zendesk ${subdomain}`;
   if (!(error instanceof ZendeskCallError)) {
-    return new CloseloopError(`${host}: the call failed on our side`, { kind: 'transient' }, { outcome: 'unknown', cause: error });
+    return new CloseloopError(
+      `${host}: the call failed on our side`,
+      { kind: 'transient' },
+      { outcome: 'unknown', cause: error },
+    );
   }
   const { statusCode = 0, retryAfterMs, requestId, body, sent } = error;
   const name = errorName(body);
@@ -42,7 +50,11 @@ export function failure(error: unknown, subdomain: string): CloseloopError {
   const config = (remedy: string) => new CloseloopError(say(remedy), { kind: 'config' }, { outcome });
 
   if (isThrottle(error)) {
-    return new CloseloopError(say('Zendesk asks us to wait.'), { kind: 'transient', ...wait, throttled: true }, { outcome });
+    return new CloseloopError(
+      say('Zendesk asks us to wait.'),
+      { kind: 'transient', ...wait, throttled: true },
+      { outcome },
+    );
   }
   if (error.code === 'REFUSED_URL') return permanent('This is a bug in closeloop; please report it.');
   if (error.code === 'REDIRECT') {
@@ -70,7 +82,8 @@ export function failure(error: unknown, subdomain: string): CloseloopError {
     return config('There is no help desk at this address: check `subdomain`.');
   }
   if (statusCode === 404) return permanent('It does not exist any more.');
-  if (statusCode === 400) return permanent('Zendesk did not understand the call: a bug in closeloop; please report it.');
+  if (statusCode === 400)
+    return permanent('Zendesk did not understand the call: a bug in closeloop; please report it.');
   if (statusCode === 409) return transient('Somebody changed the same thing at the same time; it is tried again.');
   if (error.retryable) return transient('It is tried again.');
   return permanent('Zendesk refuses this for good.');

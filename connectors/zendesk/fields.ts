@@ -22,7 +22,10 @@ export interface Catalogue {
 const keepMs = 15 * 60_000;
 
 /** Reads the fields at most every 15 minutes, however many ask at once. `fresh` reads them now. */
-export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): (fresh?: boolean) => Promise<Catalogue> {
+export function fieldCatalogue(
+  api: ZendeskApi,
+  ports: Pick<ConnectorPorts, 'now'>,
+): (fresh?: boolean) => Promise<Catalogue> {
   let held: { read: Promise<Catalogue>; at: number } | undefined;
   return (fresh = false) => {
     const now = ports.now().getTime();

@@ -5,7 +5,7 @@ import type { ZendeskApi } from './client.ts';
 const JobResult = z.object({
   id: z.union([z.number(), z.string()]).transform(String),
   success: z.boolean().default(false),
-  error: z.unknown(),
+  error: z.unknown().optional(),
 });
 export type JobResult = z.output<typeof JobResult>;
 
@@ -92,7 +92,9 @@ export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>):
 
 /** What became of each ticket, by id. A ticket the job says nothing of is absent. */
 export function resultsOf(job: Job): ReadonlyMap<string, JobResult> {
-  const results = job.results.map((raw) => JobResult.safeParse(raw)).flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const results = job.results
+    .map((raw) => JobResult.safeParse(raw))
+    .flatMap(({ data }) => (data === undefined ? [] : [data]));
   return new Map(results.map((result) => [result.id, result]));
 }
 

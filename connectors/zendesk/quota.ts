@@ -1,4 +1,4 @@
-import type { Answer } from './request/index.cjs';
+import type { Answer } from './call.ts';
 
 /** Our name for the endpoint whose own limits (`zendesk-ratelimit-…`: jobs at once, updates a minute) hold for write-backs. */
 export const updatesLane = 'ticket-updates';
@@ -17,8 +17,15 @@ const aMinuteMs = 60_000;
  * On 429 and 503 Retry-After (or a minute after a 429 without one), else the time until a used-up limit is full again.
  * A limit of the endpoint alone pauses its lane, where the call had one.
  */
-export function pauseAfter({ statusCode, headers }: Answer, retryAfterMs: number | undefined, lane?: string): Pause | undefined {
-  const account = usedUp(headers['ratelimit-remaining'] ?? headers['x-rate-limit-remaining'], headers['ratelimit-reset']);
+export function pauseAfter(
+  { statusCode, headers }: Answer,
+  retryAfterMs: number | undefined,
+  lane?: string,
+): Pause | undefined {
+  const account = usedUp(
+    headers['ratelimit-remaining'] ?? headers['x-rate-limit-remaining'],
+    headers['ratelimit-reset'],
+  );
   const endpoint = Object.entries(headers)
     .filter(([name]) => name.startsWith('zendesk-ratelimit-'))
     .map(([, value]) => usedUp(/remaining=(\d+)/.exec(value)?.[1], /resets=(\d+)/.exec(value)?.[1]))

@@ -20,7 +20,8 @@ export function reader(api: ZendeskApi, catalogue: () => Promise<Catalogue>): So
       const page = await showMany(api, ids.slice(start, start + batchSize), sideloads);
       for (const [id, read] of page.tickets) {
         if (!read.ok) results.set(id, { ok: false, why: 'error', error: read.error });
-        else if (read.ticket.status !== 'deleted') results.set(id, { ok: true, record: present(read.ticket, page, fields) });
+        else if (read.ticket.status !== 'deleted')
+          results.set(id, { ok: true, record: present(read.ticket, page, fields) });
       }
     }
     return recordIds.map((id) => results.get(id) ?? { ok: false, why: 'not-found' });

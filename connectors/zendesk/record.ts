@@ -118,7 +118,7 @@ export function stateOf(ticket: Ticket, requester: User | undefined, metrics: Me
   return {
     is: 'closed',
     closing: `r${metrics?.reopens ?? 0}`,
-    closedAt: metrics?.solved_at ?? ticket.updated_at,
+    closedAt: metrics?.solved_at ?? new Date(ticket.updated_at),
   };
 }
 

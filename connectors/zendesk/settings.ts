@@ -14,7 +14,9 @@ function isSafeAddress(text: string): boolean {
 }
 
 /** An id as YAML or an environment variable gives it. */
-const id = z.union([z.int().positive(), z.string().regex(/^\d{1,15}$/, 'a number, as Zendesk shows it')]).transform(String);
+const id = z
+  .union([z.int().positive(), z.string().regex(/^\d{1,15}$/, 'a number, as Zendesk shows it')])
+  .transform(String);
 
 const secret = z.string().trim().min(1, 'is empty');
 

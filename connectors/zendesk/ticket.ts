@@ -19,7 +19,8 @@ export type MetricSet = z.output<typeof MetricSet>;
 const Ticket = z.object({
   id: Id,
   status: z.string(),
-  updated_at: z.coerce.date(),
+  /** As Zendesk wrote it: a guarded update has to name exactly this. */
+  updated_at: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
   created_at: z.coerce.date().nullish(),
   subject: z.string().nullish(),
   custom_status_id: Id.nullish(),
@@ -86,7 +87,11 @@ export function isTicketId(text: string): boolean {
 }
 
 /** Up to 100 tickets in one call. `include`: what Zendesk is to send along ("users"). */
-export async function showMany(api: ZendeskApi, ids: readonly string[], include: readonly string[] = []): Promise<TicketPage> {
+export async function showMany(
+  api: ZendeskApi,
+  ids: readonly string[],
+  include: readonly string[] = [],
+): Promise<TicketPage> {
   const sideloads = include.length === 0 ? '' : `&include=${include.join(',')}`;
   const page = await api.get(`/api/v2/tickets/show_many.json?ids=${ids.join(',')}${sideloads}`, Page);
   return {

@@ -1,4 +1,4 @@
-import type { StandinRequest, StandinResponse } from '../server.ts';
+import type { StandinRequest } from '../server.ts';
 import type { Jobs } from './jobs.ts';
 import type { Ticket, User, Webhook } from './model.ts';
 import type { Limit } from './rate-limits.ts';
@@ -13,7 +13,9 @@ export interface Context {
   user: User;
   /** `https://sub.zendesk.com` of the links in answers; here the address the caller used. */
   base: string;
+  /** When the request came; `clock` for work done later. */
   now: number;
+  clock: () => number;
   sleep: (ms: number) => Promise<void>;
   /** Tells the webhooks. */
   announce: (ticket: Ticket, actorId: number, happened: readonly Happening[]) => void;
@@ -21,5 +23,3 @@ export interface Context {
   /** Takes from the limits an endpoint has besides the account's. Adds its headers to the answer. @throws Problem 429 */
   limit: (limits: readonly Limit[]) => void;
 }
-
-export type Answer = StandinResponse;

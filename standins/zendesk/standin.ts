@@ -120,6 +120,7 @@ export class ZendeskStandin {
         user,
         base: `http://${req.headers.host ?? 'zendesk.test'}`,
         now,
+        clock: () => this.#now(),
         sleep: this.#sleep,
         announce: (ticket, actorId, happened) => void this.#announce(ticket, actorId, happened),
         addWebhook: (given) => this.#addWebhook({ ...given, secrets: [randomBytes(32).toString('base64')] }),

@@ -181,7 +181,7 @@ function apply(context: Context, ticket: Ticket, patch: Patch): object {
     ticket,
     patch,
     { userId: context.user.id, channel: 'api' },
-    context.now,
+    context.clock(),
   );
   context.announce(ticket, context.user.id, happened);
   return viewAudit(audit);

@@ -64,12 +64,19 @@ async function zendeskCall(options) {
   const answer = { statusCode: response.status, headers: Object.fromEntries(response.headers) };
   (options.onAnswer ?? transport?.onAnswer)?.(answer);
   const parsed = parse(text);
-  const retryable = answer.statusCode === 408 || answer.statusCode === 409 || answer.statusCode === 429 || answer.statusCode >= 500;
+  const retryable =
+    answer.statusCode === 408 || answer.statusCode === 409 || answer.statusCode === 429 || answer.statusCode >= 500;
   if (!response.ok) {
     const redirected = answer.statusCode >= 300 && answer.statusCode < 400;
     const code = redirected ? 'REDIRECT' : `HTTP_${answer.statusCode}`;
     const body = parsed.ok ? parsed.value : text;
-    throw new ZendeskCallError(place, String(answer.statusCode), { ...answer, code, body, retryable, sent: 'answered' });
+    throw new ZendeskCallError(place, String(answer.statusCode), {
+      ...answer,
+      code,
+      body,
+      retryable,
+      sent: 'answered',
+    });
   }
   if (!parsed.ok) {
     // A 2xx page that is no JSON comes from something in between; whether Zendesk did the work can't be told.
@@ -92,10 +99,13 @@ function safeUrl(raw, method) {
   if (url.username !== '' || url.password !== '') throw refuse('credentials in the URL');
   if (url.hash !== '') throw refuse("a '#' would cut the query off");
   // Looked at as written: the parser has already resolved `..` in `pathname`.
-  const written = String(raw).split('?', 1)[0].replace(/^\w+:\/\//, '');
+  const written = String(raw)
+    .split('?', 1)[0]
+    .replace(/^\w+:\/\//, '');
   if (/(^|[/\\])(\.|%2e){1,2}([/\\]|$)/i.test(written)) throw refuse("'.' or '..' in the path");
   url.pathname = url.pathname.replace(/\/{2,}/g, '/');
-  if (!url.pathname.startsWith('/api/v2/') && url.pathname !== '/oauth/tokens') throw refuse('the path is outside /api/v2/');
+  if (!url.pathname.startsWith('/api/v2/') && url.pathname !== '/oauth/tokens')
+    throw refuse('the path is outside /api/v2/');
   return url;
 }
 

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { WriteBack } from '../../core/connector.ts';
+import { clipped } from './answer.ts';
+import type { ZendeskApi } from './client.ts';
+
+/** The last line of a note, by which it is found again. Nothing else on the ticket can tell one answer's note from another's. */
+const reference = (marker: string): string => `closeloop ref ${marker}`;
+
+/** The internal note, as agents read it. */
+export function noteText(item: WriteBack): string {
+  const grade =
+    item.grade === null ? 'no grade' : `${item.grade}${item.maxGrade === undefined ? '' : ` of ${item.maxGrade}`}`;
+  const at = item.answeredAt.toISOString().slice(0, 16).replace('T', ' ');
+  const comment = clipped(item.comment);
+  return [
+    `Customer feedback: ${grade} (${item.campaign})`,
+    ...(comment === null || comment === '' ? [] : ['', comment, '']),
+    `Answered ${at} UTC`,
+    reference(item.marker),
+  ].join('\n');
+}
+
+const Audits = z.object({
+  audits: z.array(
+    z.object({ events: z.array(z.object({ type: z.string().nullish(), body: z.unknown().optional() })).default([]) }),
+  ),
+  meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
+});
+
+/** Is the note of this marker on the ticket? Looks through its whole history, 100 entries a call. */
+export async function hasNote(api: ZendeskApi, ticketId: string, marker: string): Promise<boolean> {
+  let after = '';
+  for (;;) {
+    const { audits, meta } = await api.get(`/api/v2/tickets/${ticketId}/audits.json?page[size]=100${after}`, Audits);
+    const bodies = audits.flatMap(({ events }) => events).filter(({ type }) => type === 'Comment');
+    if (bodies.some(({ body }) => typeof body === 'string' && endsWith(body, reference(marker)))) return true;
+    if (meta?.has_more !== true || meta.after_cursor == null) return false;
+    after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
+  }
+}
+
+/** Whole line, so that marker `7.1` isn't found in `7.12`. */
+function endsWith(body: string, line: string): boolean {
+  return body.trimEnd().split(/\r?\n/).at(-1)?.trim() === line;
+}

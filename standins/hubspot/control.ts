@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { controlRoute, createControlSurface } from '../control-surface.ts';
+import type { StandinRequest, StandinResponse } from '../server.ts';
+import * as define from './definitions.ts';
+import type { HubspotStandin } from './standin.ts';
+
+const nothing = z.unknown();
+const one = '{type:tickets|deals|contacts}/{id:\\d+}';
+
+/** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
+export function createHubspotControl(standin: HubspotStandin): (req: StandinRequest) => Promise<StandinResponse> {
+  return createControlSurface([
+    controlRoute('POST', 'tickets', define.recordDefinition, (input) => ({ id: standin.addTicket(input).id })),
+    controlRoute('POST', 'deals', define.recordDefinition, (input) => ({ id: standin.addDeal(input).id })),
+    controlRoute('POST', 'contacts', define.recordDefinition, (input) => ({ id: standin.addContact(input).id })),
+    controlRoute('POST', 'owners', define.ownerDefinition, (input) => standin.addOwner(input)),
+    controlRoute('POST', 'pipelines', define.pipelineDefinition, (input) => standin.addPipeline(input)),
+    controlRoute('POST', 'properties', define.propertyDefinition, (input) => standin.addProperty(input)),
+    controlRoute('GET', 'records', nothing, () => standin.records()),
+    controlRoute('GET', one, define.recordName, ({ type, id }) => standin.record(type, id)),
+    controlRoute('PATCH', one, define.recordChange, (input) => standin.change(input)),
+    controlRoute('POST', `${one}/stage`, define.stageChange, (input) => standin.setStage(input)),
+    controlRoute('POST', `${one}/close`, define.recordName, ({ type, id }) => standin.close(id, type)),
+    controlRoute('POST', `${one}/reopen`, define.recordName, ({ type, id }) => standin.reopen(id, type)),
+    controlRoute('POST', `${one}/delete`, define.recordAction, (input) => standin.deleteRecord(input)),
+    controlRoute('POST', `${one}/restore`, define.recordAction, (input) => standin.restore(input)),
+    controlRoute('POST', `${one}/privacy-delete`, define.recordName, ({ id }) => standin.privacyDelete(id)),
+    controlRoute('POST', `${one}/associate`, define.associationChange, (input) => standin.associate(input)),
+    controlRoute('POST', 'close-all', define.massChange, (input) => standin.closeAll(input)),
+    controlRoute('POST', 'merge', define.mergeAction, async (input) => {
+      const { id, deliveries } = standin.merge(input);
+      return { id, deliveries: await deliveries };
+    }),
+    controlRoute('PUT', 'webhook', define.webhookTarget, (input) => standin.setWebhook(input)),
+    controlRoute('DELETE', 'webhook', nothing, () => standin.removeWebhook()),
+    controlRoute('POST', 'deliveries', define.delivery, (input) => standin.fireWebhook(input)),
+    controlRoute('PATCH', 'sender', define.senderChange, (input) => standin.changeSender(input)),
+    controlRoute('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
+    controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
+    controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
+    controlRoute('POST', 'idle', nothing, () => standin.idle()),
+    controlRoute('POST', 'reset', nothing, () => standin.reset()),
+  ]);
+}

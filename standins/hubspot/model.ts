@@ -1,0 +1,108 @@
+export const objectTypes = ['tickets', 'deals', 'contacts'] as const;
+export type ObjectType = (typeof objectTypes)[number];
+
+export const objectTypeIds: Readonly<Record<ObjectType, string>> = { tickets: '0-5', deals: '0-3', contacts: '0-1' };
+/** As in subscription types: `ticket.propertyChange`. */
+export const singular: Readonly<Record<ObjectType, string>> = { tickets: 'ticket', deals: 'deal', contacts: 'contact' };
+export const stageProperty: Readonly<Partial<Record<ObjectType, string>>> = {
+  tickets: 'hs_pipeline_stage',
+  deals: 'dealstage',
+};
+
+/** A path takes the plural name or the type id. */
+export function objectTypeOf(text: string): ObjectType | undefined {
+  return objectTypes.find((type) => type === text || objectTypeIds[type] === text);
+}
+
+/** Who changed something: `CRM_UI` with `userId:…`, `INTEGRATION` with the app's id as text, `AUTOMATION_PLATFORM` … */
+export interface Source {
+  changeSource: string;
+  sourceId: string;
+}
+
+export interface HistoryItem extends Source {
+  value: string;
+  at: number;
+}
+
+/** Every value is text; a property without a value has no entry. Instants are epoch ms. */
+export interface CrmRecord {
+  id: number;
+  type: ObjectType;
+  properties: Map<string, string>;
+  history: Map<string, HistoryItem[]>;
+  createdAt: number;
+  updatedAt: number;
+  archived: boolean;
+}
+
+export type PropertyType = 'string' | 'number' | 'enumeration' | 'datetime' | 'date' | 'bool';
+
+export interface Property {
+  name: string;
+  label: string;
+  type: PropertyType;
+  fieldType: string;
+  groupName: string;
+  description: string;
+  options: { label: string; value: string; displayOrder: number; hidden: boolean }[];
+  readOnly: boolean;
+  hubspotDefined: boolean;
+}
+
+export interface Stage {
+  id: string;
+  label: string;
+  displayOrder: number;
+  /** Values are text, whatever they mean. */
+  metadata: Record<string, string>;
+}
+
+export interface Pipeline {
+  id: string;
+  label: string;
+  displayOrder: number;
+  stages: Stage[];
+}
+
+export interface Owner {
+  id: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  userId: number;
+  archived: boolean;
+}
+
+export interface AssociationType {
+  category: 'HUBSPOT_DEFINED' | 'USER_DEFINED';
+  typeId: number;
+  label: string | null;
+}
+
+export type EventKind =
+  | 'creation'
+  | 'deletion'
+  | 'merge'
+  | 'restore'
+  | 'propertyChange'
+  | 'associationChange'
+  | 'privacyDeletion';
+
+export interface Subscription {
+  id: number;
+  event: EventKind;
+  object: ObjectType;
+  /** For propertyChange. */
+  propertyName?: string;
+}
+
+export interface WebhookTarget {
+  url: string;
+  /** The address that is signed, where a proxy in between changes it; else `url`. */
+  publicUrl?: string;
+  /** Deliveries take turns; more than one only to test a receiver in the middle of a rotation. */
+  secrets: string[];
+  form: 'classic' | 'generic';
+  subscriptions: Subscription[];
+}

@@ -1,0 +1,34 @@
+/** Rolling ten seconds and a day; both for the whole account. */
+export class RateLimits {
+  #recent: number[] = [];
+  #day = -1;
+  #today = 0;
+
+  /** Takes one, unless a limit is reached. Headers describe what is left either way. */
+  take(
+    limits: { per10s: number; daily: number },
+    now: number,
+  ): { refusedBy?: string; headers: Record<string, string> } {
+    const day = Math.floor(now / 86_400_000);
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#today = 0;
+    }
+    const from = this.#recent.findIndex((at) => at > now - 10_000);
+    this.#recent = from === -1 ? [] : this.#recent.slice(from);
+    const refusedBy =
+      this.#today >= limits.daily ? 'DAILY' : this.#recent.length >= limits.per10s ? 'TEN_SECONDLY_ROLLING' : undefined;
+    if (refusedBy === undefined) {
+      this.#recent.push(now);
+      this.#today += 1;
+    }
+    const headers = {
+      'x-hubspot-ratelimit-max': String(limits.per10s),
+      'x-hubspot-ratelimit-remaining': String(Math.max(0, limits.per10s - this.#recent.length)),
+      'x-hubspot-ratelimit-interval-milliseconds': '10000',
+      'x-hubspot-ratelimit-daily': String(limits.daily),
+      'x-hubspot-ratelimit-daily-remaining': String(Math.max(0, limits.daily - this.#today)),
+    };
+    return refusedBy === undefined ? { headers } : { refusedBy, headers };
+  }
+}

@@ -1,0 +1,204 @@
+import type { z } from 'zod';
+import { ControlError } from '../control-surface.ts';
+import { dealStage, defaultGroup, defaultPipelines, defaultProperties, ticketStage } from './defaults.ts';
+import type * as define from './definitions.ts';
+import {
+  type AssociationType,
+  type CrmRecord,
+  type ObjectType,
+  type Owner,
+  objectTypes,
+  type Pipeline,
+  type Property,
+  type Source,
+  type Stage,
+  stageProperty,
+  type WebhookTarget,
+} from './model.ts';
+
+const contactTypeIds: Readonly<Partial<Record<ObjectType, number>>> = { tickets: 16, deals: 3 };
+
+/** Everything one account holds. */
+export class Store {
+  readonly records: Record<ObjectType, Map<number, CrmRecord>> = {
+    tickets: new Map(),
+    deals: new Map(),
+    contacts: new Map(),
+  };
+  /** Old id → new id, per type. */
+  readonly merged: Record<ObjectType, Map<number, number>> = {
+    tickets: new Map(),
+    deals: new Map(),
+    contacts: new Map(),
+  };
+  readonly properties: Record<ObjectType, Map<string, Property>>;
+  readonly groups: Record<ObjectType, Map<string, string>>;
+  readonly pipelines: Record<ObjectType, Pipeline[]>;
+  readonly owners = new Map<string, Owner>();
+  /** `tickets:12` → contact id → how. */
+  readonly contactsOf = new Map<string, Map<number, AssociationType[]>>();
+  webhook: WebhookTarget | undefined;
+  #lastId = 541_935_400_000;
+
+  constructor() {
+    const perType = <Value>(value: (type: ObjectType) => Value): Record<ObjectType, Value> => ({
+      tickets: value('tickets'),
+      deals: value('deals'),
+      contacts: value('contacts'),
+    });
+    this.properties = perType((type) => new Map(defaultProperties(type).map((one) => [one.name, one])));
+    this.groups = perType((type) => new Map([[defaultGroup[type], 'Information']]));
+    this.pipelines = perType(defaultPipelines);
+  }
+
+  /** Ids have 12 digits and more. */
+  nextId(): number {
+    this.#lastId += 7;
+    return this.#lastId;
+  }
+
+  add(type: ObjectType, definition: z.output<typeof define.recordDefinition>, source: Source, now: number): CrmRecord {
+    const { id = this.nextId(), properties, contacts } = definition;
+    if (this.records[type].has(id)) throw new ControlError(`there is a record ${id} in ${type} already`);
+    for (const name of Object.keys(properties)) {
+      if (!this.properties[type].has(name)) throw new ControlError(`${type} have no property "${name}"`);
+    }
+    const record: CrmRecord = {
+      id,
+      type,
+      properties: new Map(),
+      history: new Map(),
+      createdAt: now,
+      updatedAt: now,
+      archived: false,
+    };
+    this.records[type].set(id, record);
+    const first = this.pipelines[type][0];
+    const stage = stageProperty[type];
+    const placed: Record<string, string> =
+      first === undefined || stage === undefined
+        ? {}
+        : { [type === 'tickets' ? 'hs_pipeline' : 'pipeline']: first.id, [stage]: first.stages[0]?.id ?? '' };
+    const all = { ...placed, ...properties, hs_object_id: String(id), createdate: new Date(now).toISOString() };
+    for (const [name, value] of Object.entries(all)) this.write(record, name, value, source, now);
+    this.touch(record, source, now);
+    for (const contactId of contacts) this.associate(record, contactId, undefined);
+    return record;
+  }
+
+  /** Sets one value, with history and what follows from a stage. True when the value is another than before. */
+  write(record: CrmRecord, name: string, value: string, source: Source, now: number): boolean {
+    if ((record.properties.get(name) ?? '') === value) return false;
+    if (value === '') record.properties.delete(name);
+    else record.properties.set(name, value);
+    const history = record.history.get(name) ?? [];
+    history.push({ ...source, value, at: now });
+    record.history.set(name, history);
+    if (name === stageProperty[record.type]) this.#enterStage(record, value, source, now);
+    return true;
+  }
+
+  touch(record: CrmRecord, source: Source, now: number): void {
+    record.updatedAt = now;
+    const name = record.type === 'contacts' ? 'lastmodifieddate' : 'hs_lastmodifieddate';
+    this.write(record, name, new Date(now).toISOString(), source, now);
+  }
+
+  #enterStage(record: CrmRecord, stageId: string, source: Source, now: number): void {
+    const entered = `hs_v2_date_entered_${stageId}`;
+    const properties = this.properties[record.type];
+    const like = properties.get('createdate');
+    if (!properties.has(entered) && like !== undefined)
+      properties.set(entered, { ...like, name: entered, label: `Date entered ${stageId}` });
+    const at = new Date(now).toISOString();
+    this.write(record, entered, at, source, now);
+    // Kept on reopening: whether the vendor clears it is not known, so nobody may rely on either.
+    if (this.stage(record.type, stageId)?.metadata.isClosed === 'true') {
+      this.write(record, record.type === 'tickets' ? 'closed_date' : 'closedate', at, source, now);
+    }
+  }
+
+  stage(type: ObjectType, stageId: string): Stage | undefined {
+    return this.pipelines[type].flatMap((pipeline) => pipeline.stages).find((stage) => stage.id === stageId);
+  }
+
+  /** The record, or the one it was merged into; archived ones only when asked for. */
+  find(type: ObjectType, id: number, archived = false): CrmRecord | undefined {
+    let current = id;
+    for (let next = this.merged[type].get(current); next !== undefined; next = this.merged[type].get(current))
+      current = next;
+    const record = this.records[type].get(current);
+    return record?.archived === archived ? record : undefined;
+  }
+
+  record(type: ObjectType, id: number): CrmRecord {
+    const record = this.records[type].get(id);
+    if (record === undefined) throw new ControlError(`there is no record ${id} in ${type}`);
+    return record;
+  }
+
+  associate(
+    record: CrmRecord,
+    contactId: number,
+    label: { typeId: number; label: string } | undefined,
+  ): AssociationType {
+    this.record('contacts', contactId);
+    const typeId = contactTypeIds[record.type];
+    if (typeId === undefined) throw new ControlError(`${record.type} have no contacts`);
+    const key = `${record.type}:${record.id}`;
+    const contacts = this.contactsOf.get(key) ?? new Map<number, AssociationType[]>();
+    const own: AssociationType = { category: 'HUBSPOT_DEFINED', typeId, label: null };
+    contacts.set(contactId, label === undefined ? [own] : [own, { category: 'USER_DEFINED', ...label }]);
+    this.contactsOf.set(key, contacts);
+    return own;
+  }
+
+  addOwner({ id = String(this.nextId()), ...rest }: z.output<typeof define.ownerDefinition>): Owner {
+    const owner: Owner = { id, ...rest, userId: 98_000_000 + this.owners.size };
+    this.owners.set(id, owner);
+    return owner;
+  }
+
+  addPipeline({ type, id, label, stages }: z.output<typeof define.pipelineDefinition>): Pipeline {
+    const pipeline: Pipeline = {
+      id,
+      label,
+      displayOrder: this.pipelines[type].length,
+      stages: stages.map((stage, index) =>
+        type === 'tickets'
+          ? ticketStage(stage.id, stage.label, index, stage.closed)
+          : dealStage(stage.id, stage.label, index, stage.probability),
+      ),
+    };
+    this.pipelines[type].push(pipeline);
+    return pipeline;
+  }
+
+  addProperty({
+    type,
+    name,
+    label = name,
+    kind,
+    fieldType = 'text',
+    options,
+    readOnly,
+  }: z.output<typeof define.propertyDefinition>): Property {
+    const property: Property = {
+      name,
+      label,
+      type: kind,
+      fieldType,
+      groupName: defaultGroup[type],
+      description: '',
+      options: options.map((value, displayOrder) => ({ label: value, value, displayOrder, hidden: false })),
+      readOnly,
+      hubspotDefined: false,
+    };
+    this.properties[type].set(name, property);
+    return property;
+  }
+
+  all(): CrmRecord[] {
+    return objectTypes.flatMap((type) => [...this.records[type].values()]);
+  }
+}

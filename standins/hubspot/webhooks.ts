@@ -1,0 +1,131 @@
+import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../webhook-sender.ts';
+import { type EventKind, type ObjectType, objectTypeIds, type Source, singular, type WebhookTarget } from './model.ts';
+import { signV1, signV3 } from './signature.ts';
+import { shuffled } from './views.ts';
+
+/** Any failure is retried, up to ten times, at random over a day. Five seconds for an answer. */
+export const hubspotRetries: RetryPolicy = {
+  timeoutMs: 5_000,
+  pauseMs: (attempts, random) => (attempts.length <= 10 ? random() * 2 * 8_640_000 : undefined),
+};
+
+/** An event as subscribed to, before it gets its wire form. */
+export interface Occurrence {
+  event: EventKind;
+  object: ObjectType;
+  objectId: number;
+  source: Source;
+  at: number;
+  propertyName?: string;
+  /** What is peculiar to the kind of event, as on the wire. */
+  more: Record<string, unknown>;
+}
+
+export interface WebhookPorts {
+  sender: WebhookSender;
+  portalId: number;
+  appId: number;
+  random: () => number;
+  /** For the signatures' timestamps. */
+  wallClock: () => Date;
+}
+
+const batchSize = 100;
+
+/** Gathers events that happen together and delivers them in batches of up to 100, each attempt signed afresh. */
+export class Outbox {
+  readonly #ports: WebhookPorts;
+  readonly #open = new Set<Promise<unknown>>();
+  #waiting: { event: Record<string, unknown>; done: (result: DeliveryResult) => void }[] = [];
+  #target: WebhookTarget | undefined;
+  #turn = 0;
+  #eventId = 3_816_279_000;
+
+  constructor(ports: WebhookPorts) {
+    this.#ports = ports;
+  }
+
+  /** One delivery per subscription that wants it. */
+  announce(target: WebhookTarget | undefined, occurrence: Occurrence): Promise<DeliveryResult>[] {
+    if (target === undefined) return [];
+    const { event, object, propertyName } = occurrence;
+    return target.subscriptions
+      .filter((one) => one.event === event && one.object === object && one.propertyName === propertyName)
+      .map((one) => this.push(target, this.#wire(target, one.id, occurrence)));
+  }
+
+  /** Delivers an event as it is. */
+  push(target: WebhookTarget, event: Record<string, unknown>): Promise<DeliveryResult> {
+    const result = new Promise<DeliveryResult>((done) => this.#waiting.push({ event, done }));
+    this.#open.add(result);
+    void result.finally(() => this.#open.delete(result));
+    if (this.#target !== undefined && this.#target !== target) this.#flush();
+    if (this.#target === undefined) setImmediate(() => this.#flush());
+    this.#target = target;
+    return result;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  #flush(): void {
+    const target = this.#target;
+    this.#target = undefined;
+    const { sender, random } = this.#ports;
+    const all = sender.settings.reorder === true ? shuffled(this.#waiting, random) : this.#waiting;
+    this.#waiting = [];
+    if (target === undefined) return;
+    for (let from = 0; from < all.length; from += batchSize) {
+      const batch = all.slice(from, from + batchSize);
+      const events = batch.map(({ event }) => event);
+      void sender.send(this.#messages(target, events)).then((result) => {
+        for (const { done } of batch) done(result);
+      });
+    }
+  }
+
+  #messages(target: WebhookTarget, events: Record<string, unknown>[]): (attempt: number) => Message {
+    const secret = target.secrets[this.#turn % target.secrets.length] ?? '';
+    this.#turn += 1;
+    return (attempt) => {
+      const body = JSON.stringify(events.map((event) => ({ ...event, attemptNumber: attempt })));
+      const timestamp = String(this.#ports.wallClock().getTime());
+      return {
+        method: 'POST',
+        url: target.url,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'HubSpot Connect 2.0 (http://dev.hubspot.com/) (namespace: webhooks-nio-http-client)',
+          'x-hubspot-signature-version': 'v1',
+          'x-hubspot-signature': signV1(secret, body),
+          'x-hubspot-request-timestamp': timestamp,
+          'x-hubspot-signature-v3': signV3(secret, 'POST', target.publicUrl ?? target.url, body, timestamp),
+        },
+        body,
+      };
+    };
+  }
+
+  #wire(target: WebhookTarget, subscriptionId: number, occurrence: Occurrence): Record<string, unknown> {
+    const { event, object, objectId, source, at, propertyName, more } = occurrence;
+    // Privacy deletions have no generic form.
+    const generic = target.form === 'generic' && event !== 'privacyDeletion';
+    this.#eventId += 1;
+    return {
+      eventId: this.#eventId,
+      subscriptionId,
+      portalId: this.#ports.portalId,
+      appId: this.#ports.appId,
+      occurredAt: at,
+      subscriptionType: `${generic ? 'object' : singular[object]}.${event}`,
+      attemptNumber: 0,
+      objectId,
+      ...(generic ? { objectTypeId: objectTypeIds[object] } : {}),
+      ...(propertyName === undefined ? {} : { propertyName }),
+      ...more,
+      ...source,
+      ...(generic ? { isSensitive: false } : {}),
+    };
+  }
+}

@@ -1,0 +1,28 @@
+import type { ConnectorPorts } from '../../../core/connector.ts';
+
+/** What a connector asked of its surroundings. */
+export interface Recorded {
+  taken: (string | undefined)[];
+  paused: { ms: number; lane: string | undefined }[];
+  slept: number[];
+  logged: string[];
+}
+
+/** Real fetch; a budget that lets everybody through; sleeps that end at once unless told otherwise; a clock that stands still. */
+export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: ConnectorPorts; seen: Recorded } {
+  const seen: Recorded = { taken: [], paused: [], slept: [], logged: [] };
+  const log = (fields: object, message: string): void => void seen.logged.push(`${message} ${JSON.stringify(fields)}`);
+  const ports: ConnectorPorts = {
+    fetch: globalThis.fetch,
+    now: () => new Date('2026-11-21T12:00:00Z'),
+    random: () => 0.5,
+    sleep: async (ms) => void seen.slept.push(ms),
+    log: { debug: log, info: log, warn: log, error: log },
+    budget: {
+      take: async (lane) => void seen.taken.push(lane),
+      pause: async (ms, lane) => void seen.paused.push({ ms, lane }),
+    },
+    ...overrides,
+  };
+  return { ports, seen };
+}

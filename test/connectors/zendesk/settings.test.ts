@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { addressOf, settings } from '../../../connectors/zendesk/settings.ts';
+
+const good = { subdomain: 'acme', clientId: 'id', clientSecret: 'secret', webhookSecrets: ['s'] };
+
+test('fills in what is left out', () => {
+  expect(settings.parse(good)).toEqual({
+    ...good,
+    scope: 'read tickets:write',
+    toleranceSeconds: 900,
+    writeBack: { gradeValues: {}, note: false, tags: false },
+  });
+});
+
+test('takes ids as numbers and as digits', () => {
+  const parsed = settings.parse({ ...good, integrationUserId: 9001, writeBack: { grade: '360001', comment: 360002 } });
+  expect([parsed.integrationUserId, parsed.writeBack.grade, parsed.writeBack.comment]).toEqual([
+    '9001',
+    '360001',
+    '360002',
+  ]);
+});
+
+test('builds the address from the subdomain, or takes the tests’ one', () => {
+  expect(addressOf(settings.parse(good))).toBe('https://acme.zendesk.com');
+  expect(addressOf(settings.parse({ ...good, baseUrl: 'http://127.0.0.1:9000/' }))).toBe('http://127.0.0.1:9000');
+});
+
+describe('refuses', () => {
+  const { clientId, clientSecret, ...noClient } = good;
+  const rows: [name: string, given: object, path: string, says: string][] = [
+    [
+      'a whole address as the subdomain',
+      { ...good, subdomain: 'acme.zendesk.com' },
+      'subdomain',
+      'only the first part',
+    ],
+    ['capitals in the subdomain', { ...good, subdomain: 'Acme' }, 'subdomain', 'only the first part'],
+    ['no credentials', noClient, 'clientId', 'is missing'],
+    ['half a client', { ...noClient, clientId }, 'clientId', 'both parts'],
+    [
+      'both kinds of credentials',
+      { ...good, email: 'a@example.com', apiToken: 't' },
+      'clientId',
+      'nothing of the other',
+    ],
+    ['an empty client secret', { ...good, clientSecret: ' ' }, 'clientSecret', 'is empty'],
+    ['no webhook secret', { ...good, webhookSecrets: [] }, 'webhookSecrets', 'needs the signing secret'],
+    ['an empty webhook secret', { ...good, webhookSecrets: [''] }, 'webhookSecrets.0', 'is empty'],
+    ['three webhook secrets', { ...good, webhookSecrets: ['a', 'b', 'c'] }, 'webhookSecrets', 'while rotating'],
+    [
+      'the public test secret',
+      { ...good, webhookSecrets: ['dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ=='] },
+      'webhookSecrets.0',
+      'public test secret',
+    ],
+    ['plain http to another machine', { ...good, baseUrl: 'http://example.com' }, 'baseUrl', 'on this machine'],
+    ['a base address with a path', { ...good, baseUrl: 'https://example.com/api' }, 'baseUrl', 'without a path'],
+    [
+      'a name in place of a field id',
+      { ...good, writeBack: { grade: 'Grade' } },
+      'writeBack.grade',
+      'as Zendesk shows it',
+    ],
+    ['an unknown key', { ...good, subDomain: 'acme' }, '', 'subDomain'],
+    ['an unknown key of writeBack', { ...good, writeBack: { notes: true } }, 'writeBack', 'notes'],
+  ];
+  test.each(rows)('%s', (_name, given, path, says) => {
+    const issues = settings.safeParse(given).error?.issues ?? [];
+    expect(issues.map((issue) => issue.path.join('.'))).toContain(path);
+    expect(JSON.stringify(issues)).toContain(says);
+  });
+});
+
+test('takes an API token (legacy)', () => {
+  const { clientId, clientSecret, ...rest } = good;
+  expect(settings.safeParse({ ...rest, email: 'a@example.com', apiToken: 't' }).success).toBe(true);
+});
