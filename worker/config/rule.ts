@@ -6,7 +6,8 @@ import { compileExpression } from '../../core/mapping/expression.ts';
 /** JSONata over the record; a syntax error is a mistake of the configuration. */
 const Expression = z
   .string()
-  .min(1)
+  .trim()
+  .min(1, 'is empty; leave it out, or give an expression')
   .superRefine((source, context) => {
     try {
       compileExpression(source);
@@ -24,20 +25,25 @@ const Window = z.strictObject({
   until: TimeOfDay.optional(),
   days: z
     .array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']))
-    .min(1)
+    .min(1, 'needs at least one day, or nobody is ever asked')
     .optional(),
   /** Whose clock: the Feedback account's, or the recipient's (where it isn't known, the account's). */
   zone: z.enum(['account', 'recipient']).default('account'),
 });
 
+const notAShare = 'must be a share like 50%, or a number from 0 to 1';
+
 /** "50%" or 0.5 → 0.5. */
-const Share = z.union([
-  z.number().min(0).max(1),
-  z
-    .string()
-    .regex(/^(100|\d{1,2})(\.\d+)?%$/, 'must be a share like "50%"')
-    .transform((text) => Number(text.slice(0, -1)) / 100),
-]);
+const Share = z.union(
+  [
+    z.number().min(0).max(1),
+    z
+      .string()
+      .regex(/^(100(\.0+)?|\d{1,2}(\.\d+)?)\s*%$/)
+      .transform((text) => Number.parseFloat(text) / 100),
+  ],
+  { error: notAShare },
+);
 
 /** Which closings ask for feedback, in which campaign, whom, with which custom field values, when. */
 export const Rule = z.strictObject({
@@ -59,3 +65,15 @@ export const Rule = z.strictObject({
   again: z.enum(['never', 'each closing']).default('never'),
 });
 export type Rule = z.output<typeof Rule>;
+
+/** The rules of one source, first to last. */
+export const Rules = z
+  .array(Rule)
+  .min(1, 'needs at least one rule')
+  .superRefine((rules, context) => {
+    const seen = new Set<string>();
+    for (const [i, { name }] of rules.entries()) {
+      if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message: 'is used by another rule' });
+      seen.add(name);
+    }
+  });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Connector } from '../../core/connector.ts';
-import { General } from './config.ts';
+import { General } from './general.ts';
 import { Rule } from './rule.ts';
 
 /** The configuration as JSON Schema, for editors: what may be written, `${NAME}` included where text may stand. */

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { changeFor, findingsOn, mayHaveNote, misfit, wantedOf } from '../../../connectors/zendesk/answer.ts';
+import { catalogueOf } from '../../../connectors/zendesk/fields.ts';
+import { noteText } from '../../../connectors/zendesk/note.ts';
+import { settings } from '../../../connectors/zendesk/settings.ts';
+import type { FieldValue, Ticket } from '../../../connectors/zendesk/ticket.ts';
+import { batchesOf } from '../../../connectors/zendesk/write-back.ts';
+import type { WriteBack } from '../../../core/connector.ts';
+
+const item: WriteBack = {
+  recordId: '7',
+  marker: 'j7.1',
+  grade: 9,
+  comment: 'Quick and kind',
+  answeredAt: new Date('2026-11-21T22:30:15Z'),
+  campaign: 'Support',
+  maxGrade: 10,
+};
+const types = [
+  'integer',
+  'decimal',
+  'text',
+  'textarea',
+  'regexp',
+  'tagger',
+  'multiselect',
+  'checkbox',
+  'date',
+  'lookup',
+];
+const catalogue = catalogueOf([
+  ...types.map((type, index) => ({ id: String(index + 1), type, title: type })),
+  { id: '99', type: 'text', title: 'Old', active: false },
+]);
+const idOf = (type: string): number => types.indexOf(type) + 1;
+
+const writeBack = (given: object): ReturnType<typeof settings.parse>['writeBack'] =>
+  settings.parse({ subdomain: 'a', clientId: 'i', clientSecret: 's', webhookSecrets: ['s'], writeBack: given })
+    .writeBack;
+
+function ticket(
+  fields: Record<string, FieldValue> = {},
+  tags: string[] = [],
+  updatedAt = '2026-11-20T00:00:00Z',
+): Ticket {
+  const custom_fields = Object.entries(fields).map(([id, value]) => ({ id, value }));
+  return { id: '7', status: 'solved', updated_at: updatedAt, tags, custom_fields };
+}
+
+describe('a grade', () => {
+  const rows: [type: string, grade: number | null, gradeValues: object, sent: FieldValue, comesBack: FieldValue][] = [
+    ['integer', 9, {}, 9, '9'],
+    ['decimal', 9, {}, 9, '9.0'],
+    ['text', 9, {}, '9', '9'],
+    ['regexp', 9, {}, '9', '9'],
+    ['tagger', 9, {}, '9', '9'],
+    ['tagger', 9, { 9: 'nps_promoter' }, 'nps_promoter', 'nps_promoter'],
+    ['multiselect', 9, {}, ['9'], ['9']],
+    ['checkbox', 1, {}, true, true],
+    ['checkbox', 0, {}, false, null],
+    ['checkbox', 3, { 3: 'false' }, false, false],
+    ['integer', null, {}, null, null],
+    ['tagger', null, {}, null, ''],
+    ['checkbox', null, {}, false, null],
+    ['integer', 0, {}, 0, '0'],
+  ];
+  test.each(rows)('in a field of type %s: %j %j', (type, grade, gradeValues, sent, comesBack) => {
+    const wanted = wantedOf({ ...item, grade }, writeBack({ grade: idOf(type), gradeValues }), catalogue);
+    expect(wanted.fields).toEqual([{ part: 'grade', id: String(idOf(type)), type, value: sent }]);
+    expect(findingsOn(wanted, ticket({ [idOf(type)]: comesBack }))).toEqual([]);
+    if (sent !== null && sent !== false) expect(findingsOn(wanted, ticket())).toHaveLength(1);
+  });
+});
+
+test('comment and time go into their fields, the time as the field has room for it', () => {
+  const wanted = wantedOf(item, writeBack({ comment: idOf('textarea'), answeredAt: idOf('date') }), catalogue);
+  expect(wanted.fields.map(({ value }) => value)).toEqual(['Quick and kind', '2026-11-21']);
+  const inText = wantedOf(item, writeBack({ answeredAt: idOf('text') }), catalogue);
+  expect(inText.fields.map(({ value }) => value)).toEqual(['2026-11-21T22:30:15.000Z']);
+});
+
+test('a dropdown value without an option is named with the remedy', () => {
+  const wanted = wantedOf(item, writeBack({ grade: idOf('tagger') }), catalogue);
+  expect(findingsOn(wanted, ticket())).toEqual([
+    'ticket field 6 (writeBack.grade) has no option with the tag "9": add the option, or name an existing tag in writeBack.gradeValues.',
+  ]);
+});
+
+test('a finding never quotes the comment', () => {
+  const wanted = wantedOf(item, writeBack({ comment: idOf('text') }), catalogue);
+  expect(findingsOn(wanted, ticket({ [idOf('text')]: 'something' })).join()).not.toMatch(/kind|something/);
+});
+
+describe('a configured field that', () => {
+  const rows: [name: string, given: object, says: string | undefined][] = [
+    ['fits is fine', { grade: idOf('tagger'), comment: idOf('text'), answeredAt: idOf('date') }, undefined],
+    ['does not exist', { grade: 12345 }, 'writeBack.grade: ticket field 12345 does not exist'],
+    ['is inactive', { comment: 99 }, 'writeBack.comment: ticket field 99 is inactive'],
+    ['cannot hold a grade', { grade: idOf('date') }, 'has the type date; it must be one of integer'],
+    ['cannot hold a comment', { comment: idOf('integer') }, 'has the type integer'],
+    ['cannot hold a time', { answeredAt: idOf('checkbox') }, 'has the type checkbox; it must be one of date'],
+  ];
+  test.each(rows)('%s', (_name, given, says) => {
+    const why = misfit(writeBack(given), catalogue);
+    if (says === undefined) expect(why).toBeUndefined();
+    else expect(why).toContain(says);
+  });
+});
+
+describe('changeFor', () => {
+  const both = writeBack({ grade: idOf('tagger'), gradeValues: { 9: 'fb_grade_9' }, tags: true });
+  const rows: [name: string, before: Ticket, expected: object][] = [
+    [
+      'sends all to an untouched ticket',
+      ticket(),
+      { fields: ['fb_grade_9'], addTags: ['fb_answered', 'fb_grade_9'], removeTags: [] },
+    ],
+    [
+      'sends nothing where all is there',
+      ticket({ 6: 'fb_grade_9' }, ['fb_grade_9', 'fb_answered']),
+      { fields: [], addTags: [], removeTags: [] },
+    ],
+    [
+      'takes an old grade off',
+      ticket({ 6: 'fb_grade_9' }, ['fb_grade_9', 'fb_answered', 'fb_grade_2', 'vip']),
+      { fields: [], addTags: [], removeTags: ['fb_grade_2'] },
+    ],
+    [
+      'leaves a tag alone that is the dropdown’s own value',
+      ticket({ 6: 'fb_grade_2' }, ['fb_grade_2', 'fb_answered']),
+      { fields: ['fb_grade_9'], addTags: ['fb_grade_9'], removeTags: [] },
+    ],
+  ];
+  test.each(rows)('%s', (_name, before, expected) => {
+    const change = changeFor(wantedOf(item, both, catalogue), before);
+    expect({ ...change, fields: change.fields.map(({ value }) => value) }).toEqual(expected);
+  });
+
+  test('leaves tags alone where they are not ours to write', () => {
+    expect(changeFor(wantedOf(item, writeBack({ note: true }), catalogue), ticket({}, ['fb_grade_2']))).toEqual({
+      fields: [],
+      addTags: [],
+      removeTags: [],
+    });
+  });
+});
+
+describe('a note may be there', () => {
+  const rows: [name: string, given: object, before: Ticket, expected: boolean][] = [
+    ['if a field has our value', { grade: idOf('integer') }, ticket({ 1: '9' }), true],
+    ['not if it has another', { grade: idOf('integer') }, ticket({ 1: '8' }), false],
+    ['if our tag is there', { tags: true }, ticket({}, ['fb_answered']), true],
+    ['not if no tag is', { tags: true }, ticket({}, ['vip']), false],
+    [
+      'by the time alone if a dropdown is all we have: changed since',
+      { grade: idOf('tagger') },
+      ticket({}, [], '2026-11-21T22:31:00Z'),
+      true,
+    ],
+    ['by the time alone: not changed since', { grade: idOf('tagger') }, ticket({}, [], '2026-11-21T22:00:00Z'), false],
+    ['by the time alone if we write nothing but notes', {}, ticket({}, [], '2026-11-21T22:26:00Z'), true],
+  ];
+  test.each(rows)('%s', (_name, given, before, expected) => {
+    expect(mayHaveNote(wantedOf(item, writeBack(given), catalogue), before, item.answeredAt)).toBe(expected);
+  });
+});
+
+test('a note says all there is to say, and ends in its reference', () => {
+  expect(noteText(item)).toBe(
+    'Customer feedback: 9 of 10 (Support)\n\nQuick and kind\n\nAnswered 2026-11-21 22:30 UTC\ncloseloop ref j7.1',
+  );
+  const { maxGrade, ...rest } = item;
+  expect(noteText({ ...rest, grade: null, comment: null })).toBe(
+    'Customer feedback: no grade (Support)\nAnswered 2026-11-21 22:30 UTC\ncloseloop ref j7.1',
+  );
+});
+
+test('batches hold at most 100, no ticket twice, and keep the order of answers to one ticket', () => {
+  const items = [...Array.from({ length: 150 }, (_, index) => String(index)), '3', '3', '149'].map(
+    (recordId, index) => ({
+      ...item,
+      recordId,
+      marker: String(index),
+    }),
+  );
+  const batches = batchesOf(items);
+  expect(batches.flat()).toHaveLength(items.length);
+  for (const batch of batches) {
+    expect(batch.length).toBeLessThanOrEqual(100);
+    expect(new Set(batch.map(({ recordId }) => recordId)).size).toBe(batch.length);
+  }
+  expect(
+    batches
+      .flat()
+      .filter(({ recordId }) => recordId === '3')
+      .map(({ marker }) => marker),
+  ).toEqual(['3', '150', '151']);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { connectors } from '../../connectors/index.ts';
+import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import { startZendeskStandin } from '../../standins/zendesk/standin.ts';
+import { liveClock } from '../../worker/clock.ts';
+import { run } from '../../worker/commands/start.ts';
+import { loadConfig } from '../../worker/config/config.ts';
+import { useRedis } from '../redis.ts';
+import { memoryLog, until } from '../worker/harness.ts';
+
+const redis = useRedis();
+const closings = 1_000;
+const atMost = 70;
+
+/** The loop in this process on one source; resolves when every journey is written. */
+async function everyTicket(
+  source: string,
+  options: { feedbackUrl: string; settings: string; fire: (hooks: string) => Promise<unknown>; answer: () => void },
+) {
+  const config = loadConfig(
+    `
+feedback: { baseUrl: "${options.feedbackUrl}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+http: { port: 0 }
+collect: { every: 1h }
+sources:
+  ${source}:
+${options.settings}
+`,
+    { env: {}, connectors },
+  );
+  const { log, told } = memoryLog();
+  const { handle } = redis;
+  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
+  const app = await run(runtime, { role: 'all', clock: liveClock, log });
+  const store = app.engine.lanes.get(source)?.context.store ?? expect.fail('no lane');
+  await options.fire(`${app.url}/hooks/${source}`);
+  await until(async () => (await store.counts()).asked === closings);
+  options.answer();
+  await app.engine.collectNow();
+  await until(async () => (await store.counts()).written === closings);
+  await app.close();
+  return told;
+}
+
+test(`it needs at most ${atMost} calls to Zendesk for ${closings} closings arriving together, job polls included`, async () => {
+  const feedback = await startFeedbackStandin({ seed: true });
+  const desk = await startZendeskStandin();
+  const { standin } = desk;
+  standin.addUser({ id: 9001, name: 'Ann Agent', role: 'agent' });
+  standin.addGroup({ id: 2001, name: 'Phone' });
+  standin.addTicketField({ id: 360001, title: 'Grade', type: 'integer' });
+  for (let i = 1; i <= closings; i++) {
+    const user = standin.addUser({ name: `Customer ${i}`, email: `customer-${i}@example.com` });
+    standin.addTicket({ id: 10_000 + i, requesterId: user.id, assigneeId: 9001, groupId: 2001 });
+  }
+  const told = await everyTicket('zendesk-thousand', {
+    feedbackUrl: feedback.url,
+    settings: `
+    connector: zendesk
+    subdomain: acme
+    baseUrl: ${desk.url}
+    clientId: ${standin.credentials.clientId}
+    clientSecret: ${standin.credentials.clientSecret}
+    webhookSecrets: [a-secret]
+    rules: [{ name: all, campaign: 12, contact: requester.email, fields: { Agent: assignee.name } }]
+    writeBack: { grade: 360001, note: true, tags: true }`,
+    fire: async (url) => {
+      standin.setWebhook({ url, secrets: ['a-secret'] });
+      standin.changeSender({ concurrency: 50 });
+      await Promise.all(Array.from({ length: closings }, (_, i) => standin.solve(10_001 + i)));
+    },
+    answer: () => {
+      for (const { id } of feedback.standin.requests()) feedback.standin.answer({ request: id, grade: 5 });
+    },
+  });
+  const calls = standin.callCounts();
+  process.stdout.write(`Zendesk, ${closings} closings: ${standin.totalCalls()} calls ${JSON.stringify(calls)}\n`);
+  expect(told.filter(({ level }) => level === 'error')).toEqual([]);
+  expect(feedback.standin.requests()).toHaveLength(closings);
+  expect(standin.totalCalls()).toBeLessThanOrEqual(atMost);
+  await desk.close();
+  await feedback.close();
+});

@@ -1,0 +1,117 @@
+import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import type { Found, Path, Place } from './problem.ts';
+
+/** A configuration as it was read: its values with the environment's put in, and where each stands in the file. */
+export interface ConfigDocument {
+  value: unknown;
+  /** What is wrong with the YAML itself, and every variable that isn't set. */
+  found: Found[];
+  /** The place of the value (of the key, in a section) at `path`, or of the nearest thing around it that exists. */
+  placeOf(path: Path): Place | undefined;
+  /** Is the value at `path` one variable and nothing else, without quotes? Then it may mean a number. */
+  isVariable(path: Path): boolean;
+}
+
+/** `${NAME}` in any text becomes the environment variable of that name; `$${NAME}` stays `${NAME}`. */
+const variables = /\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Never throws; when the YAML itself is broken, `value` is undefined and `found` says where. */
+export function readDocument(text: string, env: Readonly<Record<string, string | undefined>>): ConfigDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const broken = (found: Found[]): ConfigDocument => ({
+    value: undefined,
+    found,
+    placeOf: () => undefined,
+    isVariable: () => false,
+  });
+  if (document.errors.length > 0) {
+    // Not the parser's own words, which quote the file: it may hold a secret.
+    return broken(
+      document.errors.map(({ code, pos }) => ({ path: [], message: yamlMistake(code), place: at(pos[0]) })),
+    );
+  }
+
+  const found: Found[] = [];
+  const whole = new Set<unknown>();
+  visit(document, {
+    Scalar(key, node, ancestors) {
+      const { value } = node;
+      if (key === 'key' || typeof value !== 'string') return;
+      const path = pathOf(ancestors, node);
+      node.value = value.replaceAll(variables, (written: string, escape: string, name: string) => {
+        if (escape !== '') return written.slice(1);
+        const text = env[name];
+        if (text !== undefined && text !== '') return text;
+        const state = text === undefined ? 'is not set' : 'is empty';
+        found.push({ path, message: `the environment variable ${name} ${state}`, hole: true });
+        return written;
+      });
+      if (node.type === 'PLAIN' && /^\$\{\w+\}$/.test(value)) whole.add(node);
+    },
+  });
+  const nodeAt = (path: Path): { node: unknown; place: Place | undefined; exact: boolean } => {
+    let node: unknown = document.contents;
+    let place: Place | undefined;
+    for (const key of path) {
+      const [next, shown] = child(node, key);
+      if (shown?.range) place = at(shown.range[0]);
+      if (shown === undefined) return { node, place, exact: false };
+      node = next;
+    }
+    return { node, place, exact: true };
+  };
+  let value: unknown;
+  try {
+    value = document.toJS();
+  } catch {
+    return broken([{ path: [], message: 'an alias (*name) has no anchor (&name), or aliases grow without end' }]);
+  }
+  return {
+    value,
+    found,
+    placeOf: (path) => nodeAt(path).place,
+    isVariable: (path) => {
+      const { node, exact } = nodeAt(path);
+      return exact && whole.has(node);
+    },
+  };
+}
+
+/** The entry `key` of a section or list, and the node that shows where it stands. */
+function child(node: unknown, key: PropertyKey): [node: unknown, shown: Node | undefined] {
+  if (isMap(node)) {
+    const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
+    return [pair?.value, isNode(pair?.key) ? pair.key : undefined];
+  }
+  const item = isSeq(node) ? node.items[Number(key)] : undefined;
+  return [item, isNode(item) ? item : undefined];
+}
+
+/** The path of a node, from what `visit` came by: pairs give names, lists positions. */
+function pathOf(ancestors: readonly unknown[], node: unknown): PropertyKey[] {
+  return ancestors.flatMap((ancestor, i): PropertyKey[] => {
+    if (isPair(ancestor)) return isScalar(ancestor.key) ? [String(ancestor.key.value)] : [];
+    return isSeq(ancestor) ? [ancestor.items.indexOf(ancestors[i + 1] ?? node)] : [];
+  });
+}
+
+function yamlMistake(code: string): string {
+  return mistakes[code] ?? `is not YAML here (${code.toLowerCase().replaceAll('_', ' ')})`;
+}
+
+const mistakes: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'the indentation does not fit the lines around it',
+  TAB_AS_INDENT: 'is indented with a tab; YAML wants spaces',
+  DUPLICATE_KEY: 'this name stands twice in its section',
+  MISSING_CHAR: 'a quote, bracket, comma or colon is missing',
+  BAD_SCALAR_START: 'a text that begins with this character needs quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a text with ": " in it needs quotes',
+  MULTILINE_IMPLICIT_KEY: 'a colon is missing after a name, or the lines above are not indented as they should be',
+  MULTIPLE_DOCS: 'a second document begins here (---); only one is read',
+  BAD_DQ_ESCAPE: 'a backslash in double quotes must be written twice; or use single quotes',
+};

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { Duration } from '../../core/duration.ts';
+import { FeedbackSettings } from '../../core/feedback/settings.ts';
+
+/** The password is in it: its text never appears in an error. */
+const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
+
+/** One server by its address or unix socket, or a Redis Cluster by some of its nodes. */
+const Redis = z.union([
+  RedisUrl.transform((url) => ({ url })),
+  z.strictObject({ url: RedisUrl }),
+  z.strictObject({ path: z.string().min(1) }),
+  z.strictObject({ cluster: z.array(RedisUrl).min(1) }),
+]);
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+const PublicUrl = z
+  .string()
+  .refine((text) => {
+    const url = URL.parse(text);
+    if (url === null || /[?#]/.test(text) || url.username !== '') return false;
+    return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.has(url.hostname));
+  }, 'must be an https address without ? and #, like https://closeloop.example.com')
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const Http = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
+  port: z.int().min(0).max(65_535).default(8080),
+  publicUrl: PublicUrl.optional().describe(
+    'Address vendors call, without /hooks/…: signatures cover it. Left out: http://host:port',
+  ),
+});
+
+const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
+
+/** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
+export const General = z.strictObject({
+  feedback: FeedbackSettings.describe('The account of the Feedback Collection Service'),
+  redis: Redis.optional().describe('Redis, Valkey or Redis Cluster. Left out: REDIS_URL, else the embedded default'),
+  http: Http.prefault({}).describe('Where deliveries come in'),
+  collect: z
+    .strictObject({
+      every: Period.prefault('5m').describe('How often a campaign is asked whether grades changed'),
+      fullEvery: Period.prefault('24h').describe('How often its whole export is read'),
+    })
+    .prefault({})
+    .describe('How grades are collected'),
+  lookup: z
+    .strictObject({ after: Duration.prefault('30s') })
+    .prefault({})
+    .describe('After a create of unknown outcome: how long until the request is looked for'),
+  retention: z
+    .strictObject({ journeys: Period.prefault('400d') })
+    .prefault({})
+    .describe('Settled journeys and the personal data in them are removed after this time'),
+  expireAfter: Period.prefault('14d').describe('No answer for this long: the journey has expired'),
+  marker: z
+    .string()
+    .min(1)
+    .default('closeloop')
+    .describe("Custom field (Text) that holds the journey's reference, in campaigns that have one of this name"),
+});
