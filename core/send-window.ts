@@ -59,17 +59,18 @@ function turns(window: SendWindow, date: Temporal.PlainDate): number[] {
   const { zone, from } = window;
   const start = date.toZonedDateTime({ timeZone: zone });
   const end = date.add({ days: 1 }).toZonedDateTime({ timeZone: zone });
-  if (start.offsetNanoseconds === end.offsetNanoseconds) {
-    return [start.epochMilliseconds, start.epochMilliseconds + from * 1_000];
-  }
+  const midnight = start.epochMilliseconds;
+  // A day without a clock change, which is nearly every day. Some zones change at midnight: such a day begins at 01:00.
+  if (start.offsetNanoseconds === end.offsetNanoseconds && start.hour === 0) return [midnight, midnight + from * 1_000];
+
   const local = date.toPlainDateTime().add({ seconds: from });
-  const change = start.getTimeZoneTransition('next');
+  const change = start.getTimeZoneTransition('next')?.epochMilliseconds;
   return [
-    start.epochMilliseconds,
+    midnight,
     ...(['earlier', 'later'] as const).map(
       (disambiguation) => local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
     ),
-    ...(change === null ? [] : [change.epochMilliseconds]),
+    ...(change !== undefined && change < end.epochMilliseconds ? [change] : []),
   ];
 }
 

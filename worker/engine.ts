@@ -188,7 +188,7 @@ export class Engine {
     for (const rule of context.rules) {
       try {
         const campaign = await campaignOf(rule, context);
-        problems.push(...rulesProblems(rule, campaign, context.marker).map((text) => `rule "${rule.name}": ${text}`));
+        problems.push(...rulesProblems(rule, campaign, context).map((text) => `rule "${rule.name}": ${text}`));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         if (adviceOf(error).kind === 'config') problems.push(why);

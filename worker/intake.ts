@@ -13,8 +13,8 @@ export interface IntakeOptions {
   lanes: ReadonlyMap<string, Pick<Lane, 'context'>>;
   /** Durable when it resolves. */
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
-  /** Address as the vendors call it; signatures may cover it. Without a slash at the end. */
-  publicUrl: string;
+  /** Address as the vendors call it, without a slash at the end: signatures may cover it. Default: where we listen. */
+  publicUrl?: string | undefined;
   ping: () => Promise<unknown>;
   /** What has been stopped for a configuration error, by source. */
   paused: () => Promise<Record<string, { stage: string; why: string }[]>>;
@@ -49,7 +49,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
     const receivedAt = now();
     const delivery: Delivery = {
       method: request.method,
-      url: `${options.publicUrl}${request.url}`,
+      url: `${options.publicUrl ?? app.listeningOrigin}${request.url}`,
       headers: firstValues(request.headers),
       raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
       receivedAt,

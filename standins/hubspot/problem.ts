@@ -1,5 +1,3 @@
-import type { StandinResponse } from '../server.ts';
-
 /** An answer other than success. The correlation id is added where the answer leaves. */
 export class Problem extends Error {
   readonly response: { status: number; headers?: Record<string, string>; body: Record<string, unknown> };
@@ -30,10 +28,7 @@ export const missingScopes = (scopes: readonly string[]): Problem =>
   });
 
 /** Has no `category`: the older shape, which this error still has. */
-export function rateLimited(
-  policyName: string,
-  requestId: string,
-): StandinResponse & { body: Record<string, unknown> } {
+export function rateLimited(policyName: string, requestId: string): { status: number; body: Record<string, unknown> } {
   const message = `You have reached your ${policyName.toLowerCase()} limit.`;
   return { status: 429, body: { status: 'error', message, errorType: 'RATE_LIMIT', policyName, requestId } };
 }

@@ -17,7 +17,7 @@ const decoded: Readonly<Record<string, string>> = {
 };
 
 export function signedUri(uri: string): string {
-  return uri.replace(/%[0-9A-F]{2}/gi, (escape) => decoded[escape.toUpperCase()] ?? escape);
+  return uri.replace(/%[0-9A-F]{2}/gi, (code) => decoded[code.toUpperCase()] ?? code);
 }
 
 /** SHA-256 of secret + body, lower-case hex. */

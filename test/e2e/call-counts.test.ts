@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import { startHubspotStandin } from '../../standins/hubspot/standin.ts';
 import { startZendeskStandin } from '../../standins/zendesk/standin.ts';
 import { liveClock } from '../../worker/clock.ts';
 import { run } from '../../worker/commands/start.ts';
@@ -79,5 +80,44 @@ test(`it needs at most ${atMost} calls to Zendesk for ${closings} closings arriv
   expect(feedback.standin.requests()).toHaveLength(closings);
   expect(standin.totalCalls()).toBeLessThanOrEqual(atMost);
   await desk.close();
+  await feedback.close();
+});
+
+test(`it needs at most ${atMost} calls to HubSpot for ${closings} closings arriving together`, async () => {
+  const feedback = await startFeedbackStandin({ seed: true });
+  const crm = await startHubspotStandin();
+  const { standin } = crm;
+  const owner = standin.addOwner({});
+  standin.addProperty({ type: 'tickets', name: 'feedback_grade', kind: 'number' });
+  const ids = Array.from({ length: closings }, (_, i) => {
+    const contact = standin.addContact({ properties: { email: `customer-${i}@example.com` } });
+    const properties = { hs_pipeline: '0', hs_pipeline_stage: '1', hubspot_owner_id: owner.id };
+    return standin.addTicket({ properties, contacts: [contact.id] }).id;
+  });
+  const told = await everyTicket('hubspot-thousand', {
+    feedbackUrl: feedback.url,
+    settings: `
+    connector: hubspot
+    baseUrl: ${crm.url}
+    accessToken: hubspot-token
+    webhookSecrets: [a-secret]
+    rules: [{ name: all, campaign: 12, contact: contact.email, fields: { Agent: owner.name } }]
+    writeBack: { grade: feedback_grade }`,
+    fire: async (url) => {
+      standin.setWebhook({ url, secrets: ['a-secret'] });
+      await standin.closeAll({ ids });
+    },
+    answer: () => {
+      for (const { id } of feedback.standin.requests()) feedback.standin.answer({ request: id, grade: 5 });
+    },
+  });
+  process.stdout.write(
+    `HubSpot, ${closings} closings: ${standin.totalCalls()} calls ${JSON.stringify(standin.callCounts())}\n`,
+  );
+  expect(told.filter(({ level }) => level === 'error')).toEqual([]);
+  expect(feedback.standin.requests()).toHaveLength(closings);
+  expect(standin.record('tickets', ids[0] ?? 0).properties.feedback_grade).toBe('5');
+  expect(standin.totalCalls()).toBeLessThanOrEqual(atMost);
+  await crm.close();
   await feedback.close();
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
+import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { useRedis } from '../redis.ts';
 import { type Loop, startLoop, until } from './harness.ts';
 
@@ -174,9 +175,11 @@ describe('a create of unknown outcome', () => {
     ['not done, and the connection cut', 'cut', 1],
   ] as const)('it is looked for, and the customer asked once: %s', async (_, then, requests) => {
     for (const rule of [undefined, markerRule]) {
-      const loop = await startLoop(redis, { source: fresh(), ...(rule === undefined ? {} : { rule }) });
-      const { standin } = loop.feedback;
+      const feedback = await startFeedbackStandin({ seed: true });
+      const { standin } = feedback;
+      // Before the start: rules are checked against the live campaigns then.
       standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
+      const loop = await startLoop(redis, { source: fresh(), feedback, ...(rule === undefined ? {} : { rule }) });
       standin.faults.add({ ...create, then });
       await loop.post(loop.vendor.close('u').delivery);
       await loop.journey('u.1', 'asked');
@@ -184,6 +187,7 @@ describe('a create of unknown outcome', () => {
       const trace = (await loop.store.trace('u.1')).map(({ text }) => text).join('\n');
       expect(trace).toMatch(/outcome unknown/);
       await loop.close();
+      await feedback.close();
     }
   });
 

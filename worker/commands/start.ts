@@ -91,7 +91,7 @@ export async function run(
     app = createIntake({
       lanes: engine.lanes,
       store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
-      publicUrl: publicUrl ?? `http://${host}:${port}`,
+      publicUrl,
       ping: () => redis.ping(),
       paused: () => engine.paused(),
       now: () => new Date(),

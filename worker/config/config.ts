@@ -40,9 +40,9 @@ export function loadConfig(text: string, options: LoadOptions): Config {
   const { sources, ...written } = sectionOf(document.value);
   const found = [...document.found];
 
-  const redisUrl = options.env['REDIS_URL'] ?? '';
-  const usesEnv = written['redis'] === undefined && redisUrl !== '';
-  const general = checkWritten(General, usesEnv ? { ...written, redis: redisUrl } : written, [], document);
+  const redisUrl = options.env.REDIS_URL ?? '';
+  const usesEnv = written.redis === undefined && redisUrl !== '';
+  const general = checkWritten(General, usesEnv ? { ...written, redis: redisUrl } : written, [], document, ['sources']);
   if (!general.ok) {
     for (const one of general.found) {
       const message = usesEnv && one.path[0] === 'redis' ? `(from REDIS_URL) ${one.message}` : one.message;
@@ -75,7 +75,7 @@ function readSources(
       found.push({ path: [...at, 'connector'], message: unknownConnector(kind, connectors) });
       return [];
     }
-    const checked = checkWritten(connector.settings, settings, at, document);
+    const checked = checkWritten(connector.settings, settings, at, document, ['connector', 'rules']);
     if (!checked.ok) found.push(...checked.found);
     if (!checked.ok || !rules.ok) return [];
     return [{ name, connector, settings: checked.written, rules: rules.data }];
@@ -92,15 +92,21 @@ function unknownConnector(kind: unknown, connectors: readonly Connector[]): stri
  * Checks a part of the file. A variable is a text, unless a number or true/false is needed where it stands alone
  * (`port: ${PORT}`); a secret made of digits stays a text.
  */
-function checkWritten<Schema extends z.ZodType>(schema: Schema, value: unknown, at: Path, document: ConfigDocument) {
-  const first = check(schema, value, at);
+function checkWritten<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  at: Path,
+  document: ConfigDocument,
+  beside: readonly string[] = [],
+) {
+  const first = check(schema, value, at, beside);
   if (first.ok) return { ...first, written: value };
   let written = value;
   for (const issue of first.issues) {
     if (issue.code !== 'invalid_type' || !document.isVariable([...at, ...issue.path])) continue;
     written = replaceAt(written, issue.path, (text) => asKind(text, issue.expected));
   }
-  return { ...check(schema, written, at), written };
+  return { ...check(schema, written, at, beside), written };
 }
 
 function asKind(text: unknown, expected: string): unknown {

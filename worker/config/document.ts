@@ -43,8 +43,8 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
       const { value } = node;
       if (key === 'key' || typeof value !== 'string') return;
       const path = pathOf(ancestors, node);
-      node.value = value.replaceAll(variables, (written: string, escape: string, name: string) => {
-        if (escape !== '') return written.slice(1);
+      node.value = value.replaceAll(variables, (written: string, escaped: string, name: string) => {
+        if (escaped !== '') return written.slice(1);
         const text = env[name];
         if (text !== undefined && text !== '') return text;
         const state = text === undefined ? 'is not set' : 'is empty';

@@ -38,16 +38,20 @@ export const inOurWords: z.core.$ZodErrorMap = (issue) => {
   }
 };
 
-/** The settings that `schema` takes, or what is wrong with them; paths begin with `at`. */
+/**
+ * The settings that `schema` takes, or what is wrong with them; paths begin with `at`. `beside`: names that may stand
+ * next to them and are read elsewhere.
+ */
 export function check<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   at: Path,
+  beside: readonly string[] = [],
 ): { ok: true; data: z.output<Schema> } | { ok: false; found: Found[]; issues: readonly z.core.$ZodIssue[] } {
   const parsed = schema.safeParse(value, { error: inOurWords });
   if (parsed.success) return { ok: true, data: parsed.data };
   const { issues } = parsed.error;
-  const found = tell(issues, (path) => keysAt(schema, path));
+  const found = tell(issues, (path) => [...(path.length === 0 ? beside : []), ...keysAt(schema, path)]);
   return { ok: false, found: found.map((one) => ({ ...one, path: [...at, ...one.path] })), issues };
 }
 

@@ -5,7 +5,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { applyMapping, checkMapping } from '../../core/mapping/mapping.ts';
-import { nextSendTime } from '../../core/send-time.ts';
+import { checkWindows, nextSendTime } from '../../core/send-time.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
@@ -198,7 +198,7 @@ export async function campaignOf(rule: LoadedRule, context: SourceContext): Prom
 
 /** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
 export async function mapFields(rule: LoadedRule, record: PresentedRecord, campaign: Campaign, context: SourceContext) {
-  const problems = rulesProblems(rule, campaign, context.marker);
+  const problems = rulesProblems(rule, campaign, context);
   if (problems.length > 0) {
     throw new CloseloopError(
       `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`,
@@ -211,13 +211,18 @@ export async function mapFields(rule: LoadedRule, record: PresentedRecord, campa
 }
 
 /** What is wrong with a rule before any record is looked at. */
-export function rulesProblems(rule: LoadedRule, campaign: Campaign, marker: string): string[] {
-  return checkMapping(rule.mapping, definitionsOf(campaign, marker));
+export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: SourceContext): string[] {
+  const hours = { campaign: hoursOf(campaign), window: rule.window, accountZone: context.timeZone };
+  return [...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)), ...checkWindows(hours)];
 }
 
 /** The marker field is ours to fill: a rule need not map it, even where it is required. */
 function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
   return campaign.custom_fields.filter((field) => field.name !== marker);
+}
+
+function hoursOf({ id, send_from, send_until, send_delay }: Campaign) {
+  return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
 }
 
 /** When to ask, by the rule, the campaign and the zones (core/send-time.ts). */
@@ -232,11 +237,7 @@ export function sendTime(
     now: context.clock.now(),
     closedAt,
     delayMs: rule.delay,
-    campaign: {
-      sendFrom: campaign.send_from,
-      sendUntil: campaign.send_until,
-      sendDelayMinutes: campaign.send_delay,
-    },
+    campaign: hoursOf(campaign),
     ...(rule.window === undefined ? {} : { window: rule.window }),
     accountZone: context.timeZone,
     ...(recipientZone === undefined ? {} : { recipientZone }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Job, jobWatch, resultsOf } from '../../../connectors/zendesk/jobs.ts';
+import { readOnlyApi } from './ports.ts';
 
 const job = (id: string, status: string): Job => ({ id, status, results: [] });
 
@@ -12,28 +13,17 @@ function account(endsAtMs: Record<string, number>): {
   const looks: string[][] = [];
   const slept: number[] = [];
   let now = 0;
-  const never = (): Promise<never> => Promise.reject(new Error('not used'));
-  const watch = jobWatch(
-    {
-      get: async (path, schema) => {
-        const ids = new URL(path, 'http://x').searchParams.get('ids')?.split(',') ?? [];
-        looks.push(ids);
-        const known = ids.filter((id) => id in endsAtMs);
-        return schema.parse({
-          job_statuses: known.map((id) => ({
-            ...job(id, now >= (endsAtMs[id] ?? 0) ? 'completed' : 'working'),
-            results: null,
-          })),
-        }) as never;
-      },
-      put: never,
-      listTicketFields: never,
-    },
-    async (ms) => {
-      slept.push(ms);
-      now += ms;
-    },
-  );
+  const api = readOnlyApi((path) => {
+    const ids = new URL(path, 'http://x').searchParams.get('ids')?.split(',') ?? [];
+    looks.push(ids);
+    const known = ids.filter((id) => id in endsAtMs);
+    const statusOf = (id: string): string => (now >= (endsAtMs[id] ?? 0) ? 'completed' : 'working');
+    return { job_statuses: known.map((id) => ({ id, status: statusOf(id), results: null })) };
+  });
+  const watch = jobWatch(api, async (ms) => {
+    slept.push(ms);
+    now += ms;
+  });
   return { looks, slept, watch };
 }
 
@@ -82,22 +72,15 @@ describe('jobWatch', () => {
   });
 
   test('tells everybody who waits when looking fails, and works again afterwards', async () => {
-    const failing = { broken: true };
-    const never = (): Promise<never> => Promise.reject(new Error('not used'));
-    const watch = jobWatch(
-      {
-        get: async (_path, schema) => {
-          if (failing.broken) throw new Error('no line');
-          return schema.parse({ job_statuses: [job('c', 'completed')] }) as never;
-        },
-        put: never,
-        listTicketFields: never,
-      },
-      async () => {},
-    );
+    let broken = true;
+    const api = readOnlyApi(() => {
+      if (broken) throw new Error('no line');
+      return { job_statuses: [job('c', 'completed')] };
+    });
+    const watch = jobWatch(api, async () => {});
     const both = await Promise.allSettled([watch(job('a', 'queued')), watch(job('b', 'queued'))]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    failing.broken = false;
+    broken = false;
     expect((await watch(job('c', 'queued'))).status).toBe('completed');
   });
 });

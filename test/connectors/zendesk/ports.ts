@@ -1,3 +1,4 @@
+import type { ZendeskApi } from '../../../connectors/zendesk/client.ts';
 import type { ConnectorPorts } from '../../../core/connector.ts';
 
 /** What a connector asked of its surroundings. */
@@ -25,4 +26,10 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
     ...overrides,
   };
   return { ports, seen };
+}
+
+/** An API that only reads, and reads what `answer` returns for the path. */
+export function readOnlyApi(answer: (path: string) => unknown): ZendeskApi {
+  const never = (): Promise<never> => Promise.reject(new Error('not used'));
+  return { get: async (path, schema) => schema.parse(answer(path)), put: never, listTicketFields: never };
 }

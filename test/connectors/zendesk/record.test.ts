@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { catalogueOf, slugOf } from '../../../connectors/zendesk/fields.ts';
 import { present } from '../../../connectors/zendesk/record.ts';
 import { showMany, type TicketPage } from '../../../connectors/zendesk/ticket.ts';
+import { readOnlyApi } from './ports.ts';
 
 const customer = {
   id: 501,
@@ -68,14 +69,11 @@ async function pageOf(
     organizations: [{ id: 6001, name: 'Acme' }],
     ...(metrics === null || inside ? {} : { metric_sets: [metrics] }),
   };
-  const api = {
-    get: async (_path: string, schema: { parse(value: unknown): never }) => schema.parse(answer),
-    put: never,
-    listTicketFields: never,
-  };
-  return showMany(api, ['41960']);
+  return showMany(
+    readOnlyApi(() => answer),
+    ['41960'],
+  );
 }
-const never = (): Promise<never> => Promise.reject(new Error('not used'));
 
 async function presented(changes?: Parameters<typeof pageOf>[0]): Promise<ReturnType<typeof present>> {
   const page = await pageOf(changes);

@@ -1,0 +1,373 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
+import type { Source, WriteBack, WriteResult } from '../../../core/connector.ts';
+import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import { type StandinServer, serve } from '../../../standins/server.ts';
+import { createZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
+import { type Recorded, testPorts } from './ports.ts';
+import { answering } from './scripted-server.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+const ids = { grade: 360001, comment: 360002, answeredAt: 360003, dropdown: 360004 };
+const everything = { grade: ids.grade, comment: ids.comment, answeredAt: ids.answeredAt, note: true, tags: true };
+
+interface Account {
+  standin: ZendeskStandin;
+  server: StandinServer;
+  source: Source;
+  seen: Recorded;
+  /** A solved ticket of a customer. */
+  solved(more?: Partial<Parameters<ZendeskStandin['addTicket']>[0]>): number;
+}
+
+async function account(
+  writeBack: object = everything,
+  options: Parameters<typeof createZendeskStandin>[0] = {},
+): Promise<Account> {
+  // Jobs end before the first look; what they do is looked at, not how long it takes.
+  const standin = createZendeskStandin({ jobs: { queuedMs: 0, workingMs: 0 }, ...options });
+  const server = await serve(standin.handle, { faults: standin.faults });
+  open.push(server);
+  standin.addTicketField({ id: ids.grade, title: 'Grade', type: 'integer' });
+  standin.addTicketField({ id: ids.comment, title: 'Comment', type: 'textarea' });
+  standin.addTicketField({ id: ids.answeredAt, title: 'Answered', type: 'date' });
+  standin.addTicketField({
+    id: ids.dropdown,
+    title: 'Score',
+    type: 'tagger',
+    options: [{ name: 'Nine', value: 'nine' }],
+  });
+  const agent = standin.addUser({ name: 'Bob', role: 'agent' }).id;
+  const customer = standin.addUser({ name: 'Ann', email: 'ann@example.com', phone: '+3725550001' }).id;
+  const group = standin.addGroup({ name: 'Phone' }).id;
+  const { ports, seen } = testPorts({ now: () => new Date(), sleep: async () => standin.idle() });
+  const settings = {
+    subdomain: 'acme',
+    clientId: standin.credentials.clientId,
+    clientSecret: standin.credentials.clientSecret,
+    webhookSecrets: ['s'],
+    baseUrl: server.url,
+    writeBack,
+  };
+  return {
+    standin,
+    server,
+    seen,
+    source: zendesk.open(settings, ports),
+    solved: (more) =>
+      standin.addTicket({ requesterId: customer, assigneeId: agent, groupId: group, status: 'solved', ...more }).id,
+  };
+}
+
+function answer(recordId: number | string, more: Partial<WriteBack> = {}): WriteBack {
+  return {
+    recordId: String(recordId),
+    marker: `j${recordId}.1`,
+    grade: 9,
+    comment: 'Quick and kind',
+    answeredAt: new Date(Date.now() + 60_000),
+    campaign: 'Support',
+    maxGrade: 10,
+    ...more,
+  };
+}
+
+/** Bodies of the internal and public comments that came after the description. */
+function notes(standin: ZendeskStandin, id: number): string[] {
+  const found = JSON.stringify(standin.ticket(id).audits).match(/closeloop ref [\w.]+/g) ?? [];
+  // Each comment shows its body thrice: body, html_body, plain_body.
+  return found.filter((_, index) => index % 3 === 0);
+}
+
+const written: WriteResult = { ok: true, findings: [] };
+
+describe('read', () => {
+  test('gives one result per id, in order, from one call', async () => {
+    const { standin, source, solved } = await account();
+    const [first, second] = [solved(), solved({ status: 'open' })];
+    const deleted = solved();
+    await standin.deleteTicket(deleted);
+    const asked = [String(second), '123456789', String(deleted), String(first), String(second), 'x/../1'];
+    const results = await source.read(asked, 'plan');
+    expect(results.map((result) => (result.ok ? [result.record.id, result.record.state.is] : result.why))).toEqual([
+      [String(second), 'open'],
+      'not-found',
+      'not-found',
+      [String(first), 'closed'],
+      [String(second), 'open'],
+      'not-found',
+    ]);
+    expect(standin.callCounts()['GET /api/v2/tickets/show_many']).toBe(1);
+  });
+
+  test.each(['beside', 'inside'] as const)('tells closings apart (metric sets %s the tickets)', async (metricSets) => {
+    const { standin, source, solved } = await account();
+    standin.changeSettings({ metricSets });
+    const id = solved();
+    const closing = async (): Promise<unknown> => {
+      const [result] = await source.read([String(id)], 'ask');
+      return result?.ok === true && result.record.state.is === 'closed' ? result.record.state.closing : result;
+    };
+    expect(await closing()).toBe('r0');
+    await standin.close(id);
+    expect(await closing()).toBe('r0');
+    const again = solved();
+    await standin.reopen(again);
+    await standin.solve(again);
+    const [result] = await source.read([String(again)], 'ask');
+    expect(result).toMatchObject({ record: { state: { is: 'closed', closing: 'r1' } } });
+  });
+
+  test('leaves merged tickets out', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved({ status: 'open' });
+    await standin.merge({ id, into: solved() });
+    expect((await source.read([String(id)], 'plan'))[0]).toMatchObject({ record: { state: { is: 'out' } } });
+  });
+
+  test('fails as a whole when Zendesk asks to wait, and pauses the account', async () => {
+    const { standin, source, seen, solved } = await account();
+    const id = solved();
+    standin.faults.add({ path: 'show_many', status: 429, headers: { 'retry-after': '93' }, body: 'slow down' });
+    const error = await source.read([String(id)], 'plan').catch((thrown: unknown) => thrown);
+    expect(adviceOf(error)).toEqual({ kind: 'transient', retryAfterMs: 93_000, throttled: true });
+    expect(seen.paused).toEqual([{ ms: 93_000, lane: undefined }]);
+    expect((await source.read([String(id)], 'plan'))[0]?.ok).toBe(true);
+  });
+});
+
+describe('writeBack', () => {
+  test('puts grade, comment, time, tags and one internal note on a ticket, and nothing else', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved({ tags: ['vip'] });
+    const item = answer(id);
+    expect(await source.writeBack([item])).toEqual([written]);
+    const report = standin.ticket(id);
+    expect(report.ticket).toMatchObject({ status: 'solved' });
+    expect(report.fields).toEqual({
+      [ids.grade]: 9,
+      [ids.comment]: 'Quick and kind',
+      [ids.answeredAt]: item.answeredAt.toISOString().slice(0, 10),
+    });
+    expect(report.tags.sort()).toEqual(['fb_answered', 'fb_grade_9', 'vip']);
+    expect(report.mails).toBe(0);
+    expect(notes(standin, id)).toEqual([`closeloop ref j${id}.1`]);
+  });
+
+  test('a second time changes nothing and calls no update', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved();
+    const item = answer(id);
+    await source.writeBack([item]);
+    standin.clearCalls();
+    expect(await source.writeBack([item])).toEqual([written]);
+    expect(standin.callCounts()).toEqual({ 'GET /api/v2/tickets/show_many': 1, 'GET /api/v2/tickets/{id}/audits': 1 });
+    expect(notes(standin, id)).toHaveLength(1);
+  });
+
+  test('a changed grade replaces the old one, with a note of its own', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved();
+    await source.writeBack([answer(id)]);
+    expect(await source.writeBack([answer(id, { grade: 2, comment: null, marker: `j${id}.12` })])).toEqual([written]);
+    const report = standin.ticket(id);
+    expect(report.fields).toMatchObject({ [ids.grade]: 2, [ids.comment]: null });
+    expect(report.tags.sort()).toEqual(['fb_answered', 'fb_grade_2']);
+    expect(notes(standin, id)).toEqual([`closeloop ref j${id}.1`, `closeloop ref j${id}.12`]);
+  });
+
+  test('a batch that fails in part fails only those tickets', async () => {
+    const { standin, source, solved } = await account();
+    const [good, closed, deleted] = [solved(), solved(), solved()];
+    await standin.close(closed);
+    await standin.deleteTicket(deleted);
+    const results = await source.writeBack([good, closed, deleted, 'x'].map((id) => answer(id)));
+    expect(results.map((result) => (result.ok ? 'ok' : result.why))).toEqual([
+      'ok',
+      'closed',
+      'not-found',
+      'not-found',
+    ]);
+  });
+
+  test('a ticket that closes while the job is queued is closed, not an error', async () => {
+    const { standin, source, solved } = await account(everything, { jobs: { queuedMs: 50, workingMs: 0 } });
+    const [good, closing] = [solved(), solved()];
+    const writing = source.writeBack([answer(good), answer(closing)]);
+    await expect.poll(() => standin.callCounts()['PUT /api/v2/tickets/update_many']).toBe(1);
+    await standin.close(closing);
+    expect((await writing).map((result) => (result.ok ? 'ok' : result.why))).toEqual(['ok', 'closed']);
+  });
+
+  test('a ticket that an agent changes meanwhile is a conflict, tried again', async () => {
+    const clock = { at: Date.now() - 3_600_000 };
+    const { standin, source, solved } = await account(everything, {
+      jobs: { queuedMs: 50, workingMs: 0 },
+      now: () => new Date(clock.at),
+    });
+    const [good, busy] = [solved(), solved()];
+    const writing = source.writeBack([answer(good), answer(busy)]);
+    await expect.poll(() => standin.callCounts()['PUT /api/v2/tickets/update_many']).toBe(1);
+    clock.at += 5000;
+    await standin.setTags({ id: busy, tags: ['seen'] });
+    const [first, second] = await writing;
+    expect(first).toEqual(written);
+    if (second?.ok !== false || second.why !== 'error') throw new Error('expected an error');
+    expect(adviceOf(second.error)).toEqual({ kind: 'transient' });
+    expect(await source.writeBack([answer(busy)])).toEqual([written]);
+    expect(standin.ticket(busy).tags).toContain('seen');
+  });
+
+  test('a dropdown value that does not exist is a finding; the rest is written', async () => {
+    const { standin, source, solved } = await account({ grade: ids.dropdown, comment: ids.comment });
+    const id = solved();
+    const [result] = await source.writeBack([answer(id)]);
+    expect(result).toEqual({ ok: true, findings: [expect.stringContaining('has no option with the tag "9"')] });
+    expect(standin.ticket(id).fields).toMatchObject({ [ids.comment]: 'Quick and kind' });
+  });
+
+  test('gradeValues name the option', async () => {
+    const { standin, source, solved } = await account({ grade: ids.dropdown, gradeValues: { 9: 'nine' } });
+    const id = solved();
+    expect(await source.writeBack([answer(id)])).toEqual([written]);
+    expect(standin.ticket(id).fields).toMatchObject({ [ids.dropdown]: 'nine' });
+  });
+
+  test('a field that does not exist is a configuration error, and nothing is sent', async () => {
+    const { standin, source, solved } = await account({ grade: 12345 });
+    const error = await source.writeBack([answer(solved())]).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CloseloopError);
+    expect(adviceOf(error)).toEqual({ kind: 'config' });
+    expect(String(error)).toContain('ticket field 12345 does not exist');
+    expect(standin.callCounts()['PUT /api/v2/tickets/update_many']).toBeUndefined();
+  });
+
+  describe('never doubles a note after an unknown outcome', () => {
+    const rows: [name: string, writeBack: object, fault: Parameters<ZendeskStandin['faults']['add']>[0]][] = [
+      ['when the answer of the update is lost', everything, { path: 'update_many', then: 'work-then-cut' }],
+      ['when the update never arrived', everything, { path: 'update_many', then: 'cut' }],
+      ['when the job cannot be looked at', everything, { path: 'job_statuses', status: 500 }],
+      ['when the tickets cannot be read afterwards', everything, { path: 'job_statuses', then: 'cut' }],
+      ['with notes alone', { note: true }, { path: 'update_many', then: 'work-then-cut' }],
+      [
+        'with a dropdown that drops the value',
+        { note: true, grade: ids.dropdown },
+        { path: 'update_many', then: 'work-then-cut' },
+      ],
+    ];
+    test.each(rows)('%s', async (_name, writeBack, fault) => {
+      const { standin, source, solved } = await account(writeBack);
+      const id = solved();
+      // Answered now: the attempt's own change of the ticket is later than the answer.
+      const item = answer(id, { answeredAt: new Date() });
+      standin.faults.add(fault);
+      const error = await source.writeBack([item]).catch((thrown: unknown) => thrown);
+      expect(adviceOf(error).kind).toBe('transient');
+      await standin.idle();
+      expect((await source.writeBack([item]))[0]?.ok).toBe(true);
+      expect(notes(standin, id)).toEqual([`closeloop ref j${id}.1`]);
+    });
+
+    test('when the first job is still queued while the second attempt is made', async () => {
+      const clock = { at: Date.now() - 3_600_000 };
+      const { standin, source, solved } = await account(everything, {
+        jobs: { queuedMs: 60, workingMs: 0 },
+        now: () => new Date((clock.at += 1000)),
+      });
+      const id = solved();
+      standin.faults.add({ path: 'update_many', then: 'work-then-cut' });
+      await source.writeBack([answer(id)]).catch(() => {});
+      const [second] = await source.writeBack([answer(id)]);
+      expect(second).toMatchObject({ ok: false, why: 'error' });
+      expect(await source.writeBack([answer(id)])).toEqual([written]);
+      expect(notes(standin, id)).toHaveLength(1);
+    });
+  });
+});
+
+test('1,000 closings cost at most 70 calls: planning, asking, writing back', async () => {
+  const { standin, source, seen, solved } = await account();
+  const all = Array.from({ length: 1000 }, () => solved());
+  const batches = Array.from({ length: 10 }, (_, index) => all.slice(index * 100, index * 100 + 100));
+  for (const batch of batches) await source.read(batch.map(String), 'plan');
+  for (const batch of batches) await source.read(batch.map(String), 'ask');
+  // One after the other: batches that come together share their looks at the jobs.
+  const results: WriteResult[] = [];
+  for (const batch of batches) results.push(...(await source.writeBack(batch.map((id) => answer(id)))));
+  expect(results).toEqual(all.map(() => written));
+  expect(standin.callCounts()).toEqual({
+    'POST /oauth/tokens': 1,
+    'GET /api/v2/ticket_fields': 1,
+    'GET /api/v2/tickets/show_many': 40,
+    'PUT /api/v2/tickets/update_many': 10,
+    'GET /api/v2/job_statuses/show_many': 10,
+  });
+  expect(standin.totalCalls()).toBeLessThanOrEqual(70);
+  expect(seen.taken).toHaveLength(standin.totalCalls());
+});
+
+test('a signed webhook of the stand-in is verified and read as a closing', async () => {
+  const { standin, source, solved } = await account();
+  const deliveries: { verdict: unknown; events: unknown }[] = [];
+  const { createServer } = await import('node:http');
+  const hook = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+      const delivery = { method: 'POST', url: '', headers, raw: Buffer.concat(chunks), receivedAt: new Date() };
+      deliveries.push({ verdict: source.verify(delivery), events: source.events(delivery) });
+      response.writeHead(202).end();
+    });
+  });
+  await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+  open.push({ close: () => new Promise((resolve) => void hook.close(() => resolve())) });
+  const address = hook.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const id = solved({ status: 'open' });
+  for (const style of ['event', 'trigger'] as const) {
+    standin.setWebhook({ url: `http://127.0.0.1:${address.port}/`, secrets: ['s'], style });
+    await standin.solve(id);
+    await standin.idle();
+    standin.removeWebhooks();
+    await standin.reopen(id);
+  }
+  expect(deliveries).toMatchObject([
+    { verdict: { ok: true }, events: { ok: true, events: [{ kind: 'closed', recordId: String(id) }] } },
+    { verdict: { ok: true }, events: { ok: true, events: [{ kind: 'closed', recordId: String(id) }] } },
+  ]);
+  hook.closeAllConnections();
+});
+
+test('a job that ends without a word on a ticket leaves the outcome open', async () => {
+  const ticket = { id: 7, status: 'solved', updated_at: '2026-11-20T00:00:00Z', tags: [], custom_fields: [] };
+  const server = await answering(({ path }) => {
+    if (path === '/oauth/tokens') return { status: 200, body: { access_token: 't' } };
+    if (path.includes('ticket_fields')) return { status: 200, body: { ticket_fields: [] } };
+    if (path.includes('update_many'))
+      return { status: 200, body: { job_status: { id: 'a', status: 'killed', results: null } } };
+    return { status: 200, body: { tickets: [ticket] } };
+  });
+  open.push(server);
+  const settings = {
+    subdomain: 'acme',
+    clientId: 'i',
+    clientSecret: 's',
+    webhookSecrets: ['s'],
+    baseUrl: server.url,
+    writeBack: { tags: true },
+  };
+  const [result] = await zendesk.open(settings, testPorts().ports).writeBack([answer(7)]);
+  expect(result).toMatchObject({
+    ok: false,
+    why: 'error',
+    error: { advice: { kind: 'transient' }, outcome: 'unknown' },
+  });
+  expect(server.seen.find(({ method }) => method === 'PUT')?.body).toEqual({
+    tickets: [{ id: 7, additional_tags: ['fb_answered', 'fb_grade_9'] }],
+  });
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type JourneyState, journeyStates } from '../../../worker/journey/journey.ts';
+import { askedStates, mayFollow, settledStates, step, unaskedStates } from '../../../worker/journey/transitions.ts';
+import { journeyIn } from './example.ts';
+
+/** Every pair, in the order of `journeyStates`: row from, column to; x may follow. */
+const table: Record<JourneyState, string> = {
+  //          rec ski wai cre ask ans wri can exp fai par
+  received: ' .   x   x   .   .   .   .   x   .   x   x ',
+  skipped: '  .   .   .   .   .   .   .   .   .   .   . ',
+  waiting: '  .   x   x   x   .   .   .   x   .   x   x ',
+  creating: ' .   .   x   x   x   .   .   .   .   x   x ',
+  asked: '    .   .   .   .   .   x   .   x   x   x   . ',
+  answered: ' .   .   .   .   .   x   x   .   .   x   x ',
+  written: '  .   .   .   .   .   x   .   .   .   .   . ',
+  cancelled: '.   .   .   .   .   .   .   .   .   .   . ',
+  expired: '  .   .   .   .   .   x   .   .   .   .   . ',
+  failed: '   x   .   x   .   .   x   .   .   .   .   . ',
+  parked: '   .   .   x   .   x   x   .   x   .   .   . ',
+};
+const pairs = journeyStates.flatMap((from) => {
+  const marks = table[from].trim().split(/ +/);
+  return journeyStates.map((to, i) => [from, to, marks[i] === 'x'] as const);
+});
+
+describe('a step', () => {
+  test.each(pairs)('it goes from %s to %s: %s', (from, to, allowed) => {
+    expect(mayFollow(from, to)).toBe(allowed);
+    const at = new Date('2026-05-04T10:00:00Z');
+    const before = journeyIn(from, { why: 'an old reason' });
+    const go = () => step(before, to, at, { rule: 'phone team' });
+    if (!allowed) return expect(go).toThrow(`${to} cannot follow ${from}`);
+    const { why: _, ...rest } = before;
+    return expect(go()).toEqual({ ...rest, state: to, updatedAt: at, rule: 'phone team' });
+  });
+
+  test('it asks at most once between two moments in which the service refused or a person decided', () => {
+    const walks = fc.array(fc.nat(), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(walks, (choices) => {
+        let state: JourneyState = 'received';
+        let asked = 0;
+        for (const choice of choices) {
+          const ways: JourneyState[] = journeyStates.filter((to) => mayFollow(state, to));
+          const to: JourneyState | undefined = ways[choice % Math.max(1, ways.length)];
+          if (to === undefined) break;
+          const refused = state === 'creating' && to === 'waiting';
+          const personActed = state === 'failed' || state === 'parked';
+          if (refused || personActed) asked = 0;
+          if (to === 'asked' && state !== 'asked') asked += 1;
+          if (asked > 1) return false;
+          state = to;
+        }
+        return true;
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('it never leads from an asked customer to a cancelled journey and back to asking', () => {
+    for (const state of ['skipped', 'cancelled'] as const) {
+      expect(journeyStates.filter((to) => mayFollow(state, to))).toEqual([]);
+    }
+    for (const state of ['asked', 'answered', 'written', 'expired'] as const) {
+      expect((['received', 'waiting', 'creating'] as const).filter((to) => mayFollow(state, to))).toEqual([]);
+    }
+  });
+});
+
+test('every state is unasked, asked, or an end without a question', () => {
+  const neither = journeyStates.filter((state) => !unaskedStates.includes(state) && !askedStates.includes(state));
+  expect(neither).toEqual(['skipped', 'cancelled', 'failed', 'parked']);
+  expect(unaskedStates.filter((state) => askedStates.includes(state))).toEqual([]);
+  expect(
+    settledStates.filter((state) => ['received', 'waiting', 'creating', 'asked', 'answered'].includes(state)),
+  ).toEqual([]);
+});
