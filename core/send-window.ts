@@ -70,7 +70,7 @@ function turns(window: SendWindow, date: Temporal.PlainDate): number[] {
     ...(['earlier', 'later'] as const).map(
       (disambiguation) => local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
     ),
-    ...(change !== undefined && change < end.epochMilliseconds ? [change] : []),
+    ...(change !== undefined && change <= end.epochMilliseconds ? [change] : []),
   ];
 }
 

@@ -57,7 +57,8 @@ export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
   }
 }
 
-const segment = /\{(\w+)(?::([^}]+))?\}/g;
+/** A parameter; its pattern may hold counts like {4}. */
+const segment = /\{(\w+)(?::((?:[^{}]|\{\d+\})+))?\}/g;
 
 function compile(template: string): RegExp {
   // The empty group makes `groups` an object for templates without a parameter as well.

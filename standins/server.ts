@@ -57,7 +57,6 @@ const faultSchema = z.strictObject({
   path: z.string().refine(isRegExp, 'is not a regular expression').exactOptional(),
   times: z.number().int().min(1).exactOptional(),
   delayMs: z.number().min(0).exactOptional(),
-  // biome-ignore lint/suspicious/noThenProperty: nobody awaits a fault or its schema; the word is the contract's.
   then: z.enum(['answer', 'cut', 'work-then-cut', 'work-then-hang']).exactOptional(),
   status: z.number().int().min(200).max(599).exactOptional(),
   headers: z.record(z.string(), z.string()).exactOptional(),

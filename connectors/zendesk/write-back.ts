@@ -119,17 +119,18 @@ export function writer(
   };
 }
 
-/** At most 100 a batch, and no ticket twice in one: Zendesk would work on both at once. */
+/**
+ * At most 100 a batch, and no ticket twice in one: Zendesk would work on both at once. The first batch with room takes an
+ * item, so a later answer to the same ticket always ends up in a later batch.
+ */
 export function batchesOf(items: readonly WriteBack[]): WriteBack[][] {
   const batches: WriteBack[][] = [];
   for (const item of items) {
-    const isFree = (batch: WriteBack[]): boolean =>
-      batch.length < batchSize && !batch.some(({ recordId }) => recordId === item.recordId);
-    // Never in front of an earlier answer to the same ticket: the newest has to be written last.
-    const lastSame = batches.findLastIndex((batch) => batch.some(({ recordId }) => recordId === item.recordId));
-    const batch = batches.find((candidate, index) => index > lastSame && isFree(candidate));
-    if (batch === undefined) batches.push([item]);
-    else batch.push(item);
+    const open = batches.find(
+      (batch) => batch.length < batchSize && !batch.some(({ recordId }) => recordId === item.recordId),
+    );
+    if (open === undefined) batches.push([item]);
+    else open.push(item);
   }
   return batches;
 }

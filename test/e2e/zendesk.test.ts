@@ -141,7 +141,7 @@ test('a bad signature, an unknown source and broken JSON are refused and start n
 test('mistakes in the configuration are told at once, with their place, and exit code 2', async () => {
   const missing = await command(['start', '--config', config]);
   expect(missing.code).toBe(2);
-  expect(missing.err).toMatch(/closeloop\.yaml:2: feedback\.apiKey: .*FEEDBACK_API_KEY/);
+  expect(missing.err).toMatch(/closeloop\.yaml:2:\d+: feedback\.apiKey: .*FEEDBACK_API_KEY/);
   const nowhere = await command(['journeys', 'list', '--config', join(dir, 'none.yaml')]);
   expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('none.yaml')]);
   const unknown = await command(['journeys', 'show', 'support/1.1', '--config', config], {

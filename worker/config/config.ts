@@ -130,7 +130,7 @@ function problemsOf(found: readonly Found[], document: ConfigDocument): Problem[
   const holes = found.filter(({ hole }) => hole === true).map(({ path }) => pathText(path));
   const told = found.filter(({ hole, path }) => hole === true || !holes.includes(pathText(path)));
   const problems = told.map(({ path, message, place = document.placeOf(path) }): Problem => {
-    return { path: pathText(path), ...place, message };
+    return { path: pathText(path), ...place, message: document.hide(message) };
   });
   const distinct = new Map(problems.map((problem) => [`${problem.path}: ${problem.message}`, problem]));
   return [...distinct.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));

@@ -8,12 +8,17 @@ export interface ConfigDocument {
   found: Found[];
   /** The place of the value (of the key, in a section) at `path`, or of the nearest thing around it that exists. */
   placeOf(path: Path): Place | undefined;
-  /** Is the value at `path` one variable and nothing else, without quotes? Then it may mean a number. */
+  /** Is the value at `path` one variable and nothing else? Then it may mean a number. */
   isVariable(path: Path): boolean;
+  /** A message with the values of variables, which may be secrets, taken out of it. */
+  hide(message: string): string;
 }
 
 /** `${NAME}` in any text becomes the environment variable of that name; `$${NAME}` stays `${NAME}`. */
 const variables = /\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** A `${NAME}` in a flow list or section: YAML takes its brace for one of its own, and complains elsewhere. */
+const bareVariable = /^[^#\n]*(?<!\$)[[{](?:[^#\n]*[\s,])?\$\{\w+\}/m;
 
 /** Never throws; when the YAML itself is broken, `value` is undefined and `found` says where. */
 export function readDocument(text: string, env: Readonly<Record<string, string | undefined>>): ConfigDocument {
@@ -28,16 +33,21 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
     found,
     placeOf: () => undefined,
     isVariable: () => false,
+    hide: (message) => message,
   });
   if (document.errors.length > 0) {
     // Not the parser's own words, which quote the file: it may hold a secret.
-    return broken(
-      document.errors.map(({ code, pos }) => ({ path: [], message: yamlMistake(code), place: at(pos[0]) })),
-    );
+    const mistakes: Found[] = document.errors.map(({ code, pos }) => {
+      return { path: [], message: yamlMistake(code), place: at(pos[0]) };
+    });
+    const bare = text.search(bareVariable);
+    if (bare >= 0) mistakes.push({ path: [], message: 'within [ ] and { } a variable needs quotes', place: at(bare) });
+    return broken(mistakes);
   }
 
   const found: Found[] = [];
   const whole = new Set<unknown>();
+  const used = new Map<string, string>();
   visit(document, {
     Scalar(key, node, ancestors) {
       const { value } = node;
@@ -46,12 +56,15 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
       node.value = value.replaceAll(variables, (written: string, escaped: string, name: string) => {
         if (escaped !== '') return written.slice(1);
         const text = env[name];
-        if (text !== undefined && text !== '') return text;
+        if (text !== undefined && text !== '') {
+          used.set(text, written);
+          return text;
+        }
         const state = text === undefined ? 'is not set' : 'is empty';
         found.push({ path, message: `the environment variable ${name} ${state}`, hole: true });
         return written;
       });
-      if (node.type === 'PLAIN' && /^\$\{\w+\}$/.test(value)) whole.add(node);
+      if (/^\$\{\w+\}$/.test(value)) whole.add(node);
     },
   });
   const nodeAt = (path: Path): { node: unknown; place: Place | undefined; exact: boolean } => {
@@ -79,6 +92,7 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
       const { node, exact } = nodeAt(path);
       return exact && whole.has(node);
     },
+    hide: (message) => [...used].reduce((rest, [secret, name]) => rest.replaceAll(secret, name), message),
   };
 }
 

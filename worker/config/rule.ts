@@ -36,7 +36,7 @@ const notAShare = 'must be a share like 50%, or a number from 0 to 1';
 /** "50%" or 0.5 → 0.5. */
 const Share = z.union(
   [
-    z.number().min(0).max(1),
+    z.number().min(0, notAShare).max(1, notAShare),
     z
       .string()
       .regex(/^(100(\.0+)?|\d{1,2}(\.\d+)?)\s*%$/)

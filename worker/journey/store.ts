@@ -26,6 +26,7 @@ if id then
   return {id, 0}
 end
 id = ARGV[2] .. '.' .. redis.call('HINCRBY', KEYS[1], 'count', 1)
+redis.call('HINCRBY', KEYS[1], 'alive', 1)
 redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
 redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'data', ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
@@ -47,13 +48,29 @@ if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
 for i = 7, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1`;
 
-/** KEYS journey, trace, index, requests, record · ARGV id, request id or '' */
+/**
+ * The record's memory lives as long as any of its journeys: without it a number would be given twice, and a customer
+ * asked twice. Returns 1, or 0 when the journey is gone, or in another state than when it was read.
+ * KEYS journey, trace, index, requests, record · ARGV id, request id or '', state
+ */
 const forgetScript = `
+local data = redis.call('HGET', KEYS[1], 'data')
+if not data or cjson.decode(data).state ~= ARGV[3] then return 0 end
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('ZREM', KEYS[3], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
-if redis.call('HGET', KEYS[5], 'latest') == ARGV[1] then redis.call('DEL', KEYS[5]) end
+if redis.call('HINCRBY', KEYS[5], 'alive', -1) <= 0 then
+  redis.call('DEL', KEYS[5])
+  return 1
+end
+local memory = redis.call('HGETALL', KEYS[5])
+for i = 1, #memory, 2 do
+  if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[5], memory[i]) end
+end
 return 1`;
+
+/** KEYS journey, trace · ARGV line */
+const noteScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end return 1`;
 
 /** Waiting journeys are ordered by when they are due, so that an overdue one is found without looking at the others. */
 function scoreOf(journey: Journey): number {
@@ -158,9 +175,9 @@ export class JourneyStore {
     }
   }
 
-  /** Adds a line to the trace without changing anything. */
+  /** Adds a line to the trace without changing anything; to a journey that has been removed, nothing. */
   async note(id: string, text: string): Promise<void> {
-    await this.#redis.rpush(this.#traceKey(id), this.#line(text));
+    await this.#redis.eval(noteScript, 2, this.#journeyKey(id), this.#traceKey(id), this.#line(text));
   }
 
   async trace(id: string): Promise<TraceLine[]> {
@@ -204,10 +221,13 @@ export class JourneyStore {
     });
   }
 
-  /** Removes a journey, its trace and what points at it. The record's memory goes with its latest journey. */
-  async forget(journey: Journey): Promise<void> {
+  /**
+   * Removes a journey, its trace and what points at it; the record's memory goes with its last journey.
+   * False when the journey has gone into another state since it was read (a late answer came), or is gone.
+   */
+  async forget(journey: Journey): Promise<boolean> {
     const requestId = journey.requestId ?? '';
-    await this.#redis.eval(
+    const forgotten = await this.#redis.eval(
       forgetScript,
       5,
       this.#journeyKey(journey.id),
@@ -217,7 +237,9 @@ export class JourneyStore {
       this.#recordKey(journey.recordId),
       journey.id,
       requestId,
+      journey.state,
     );
+    return forgotten === 1;
   }
 
   async #read(id: string): Promise<{ journey: Journey; rev: string } | undefined> {

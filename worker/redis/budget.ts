@@ -42,19 +42,27 @@ const pauseScript = `
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
 return 1`;
 
-/** One budget per vendor account, over all processes on this Redis. */
+/** What is left of the longest pause, in milliseconds. KEYS pauses… */
+const pausedScript = `
+local longest = 0
+for i = 1, #KEYS do longest = math.max(longest, redis.call('PTTL', KEYS[i])) end
+return longest`;
+
+/** One budget per vendor account, over all processes on this Redis. Its keys share a slot of a Redis Cluster. */
 export function createBudget(redis: RedisClient, settings: BudgetSettings, ports: Pick<Ports, 'sleep'>): Budget {
   const { account, perSecond, burst = 1, maxWaitMs = 15_000 } = settings;
   const tag = `{cl:${account}}:budget`;
   const pauseKey = (lane?: string) => (lane === undefined ? `${tag}:pause` : `${tag}:pause:${lane}`);
   const step = perSecond === undefined ? 0 : 1000 / perSecond;
+  const run = async (script: string, keys: string[], ...args: number[]): Promise<number> =>
+    z.number().parse(await redis.eval(script, keys.length, ...keys, ...args));
 
   return {
     async take(lane) {
-      const keys = [`${tag}:slot`, pauseKey(), ...(lane === undefined ? [] : [pauseKey(lane)])];
+      const pauses = [pauseKey(), ...(lane === undefined ? [] : [pauseKey(lane)])];
       let patience = maxWaitMs;
       for (;;) {
-        const waitMs = z.number().parse(await redis.eval(takeScript, keys.length, ...keys, step, burst, patience));
+        const waitMs = await run(takeScript, [`${tag}:slot`, ...pauses], step, burst, patience);
         if (waitMs > patience) {
           throw new CloseloopError(
             `The quota of account ${account} is used up for ${Math.ceil(waitMs / 1000)} s`,
@@ -64,14 +72,14 @@ export function createBudget(redis: RedisClient, settings: BudgetSettings, ports
         }
         if (waitMs <= 0) return;
         await ports.sleep(waitMs);
-        // With a rate the slot is ours now. Without one, somebody may have been told to pause meanwhile: look again.
-        if (step > 0) return;
         patience -= waitMs;
+        // Another process may have been told to pause meanwhile: then this slot is over, and the next one comes after it.
+        if ((await run(pausedScript, pauses)) <= 0) return;
       }
     },
 
     async pause(ms, lane) {
-      if (ms > 0) await redis.eval(pauseScript, 1, pauseKey(lane), Math.ceil(ms));
+      if (ms > 0) await run(pauseScript, [pauseKey(lane)], Math.ceil(ms));
     },
   };
 }

@@ -73,7 +73,7 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   }
   try {
     const cache = resolve(options.cache ?? join(dir, 'redis-server'));
-    const binary = await findServerBinary({ cache, path: process.env['PATH'] ?? '', say });
+    const binary = await findServerBinary({ cache, path: process.env.PATH ?? '', say });
     const keeper = new Keeper({ binary, dir, data, socket, fsync: options.fsync ?? 'always', say });
     await keeper.start();
     let stopped: Promise<void> | undefined;

@@ -137,6 +137,7 @@ async function unpackPackages(root: string): Promise<void> {
   await call('apt-get', ...options, 'update', '-qq');
   const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
   const needed = await call('apt-cache', ...options, 'depends', '--recurse', ...only, 'redis-tools');
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own notation
   const installed = await call('dpkg-query', '-W', '-f', '${db:Status-Abbrev} ${Package}\n');
   const present = new Set(installed.split('\n').flatMap((line) => line.match(/^ii\S*\s+(\S+)/)?.[1] ?? []));
   const missing = needed.split('\n').filter((line) => /^[a-z0-9][a-z0-9+.-]*$/.test(line) && !present.has(line));

@@ -296,6 +296,7 @@ describe('the budget', () => {
       { ...account(9), ...jobs(0) },
       [{ ms: 60_000, lane: 'ticket-updates' }],
     ],
+    ['is paused whole when both are used up', 200, { ...account(0), ...jobs(0) }, [{ ms: 60_000, lane: undefined }]],
     [
       'is paused for Retry-After on 429',
       429,
