@@ -1,12 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { connect, type RedisHandle } from '../worker/redis/connection.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../worker/redis/embedded.ts';
-
-/** One download for the whole project. */
-export const serverCache = resolve(import.meta.dirname, '../.closeloop/redis-server');
+import { serverCache } from './redis-cache.ts';
 
 export interface TestRedis {
   handle: RedisHandle;

@@ -38,7 +38,7 @@ export interface EngineOptions {
   connection: ConnectionOptions;
   /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */
   intakeConnection: ConnectionOptions;
-  /** How long a vendor call waits for more records to join it. Default 250 ms. */
+  /** A vendor call leaves when no record has joined it for this long. Default 250 ms. */
   batchWindowMs?: number;
   clock: Clock;
   ports: Ports;
@@ -227,7 +227,7 @@ function createLane(
   const budget = createBudget(redis, { account: name }, ports);
   const source = configured.connector.open(configured.settings, { ...ports, now: () => new Date(), log, budget });
   const pauses = new Pauses(redis, tagOf(name), name, log);
-  const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
+  const batch = { size: source.batchSize, quietMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
   const reader = (purpose: 'plan' | 'ask') =>
     createBatcher({ ...batch, keyOf: (id: string) => id, run: (ids: readonly string[]) => source.read(ids, purpose) });
   const readers = { plan: reader('plan'), ask: reader('ask') };

@@ -79,19 +79,24 @@ export const settings = z
       .optional(),
     writeBack,
   })
-  .superRefine((value, context) => {
-    const [client, token] = [
-      [value.clientId, value.clientSecret],
-      [value.email, value.apiToken],
-    ].map((pair) => pair.filter((part) => part !== undefined).length);
-    if (client === 2 && token === 0) return;
-    if (client === 0 && token === 2) return;
-    const message =
-      client === 0 && token === 0
+  .refine((value) => kindOf(value) === 'one', {
+    path: ['clientId'],
+    error: ({ input }) =>
+      kindOf(input) === 'none'
         ? 'is missing: give clientId and clientSecret of an OAuth client'
-        : 'give clientId and clientSecret, or (legacy) email and apiToken; both parts of one pair and nothing of the other';
-    context.addIssue({ code: 'custom', path: ['clientId'], message });
+        : 'give clientId and clientSecret, or (legacy) email and apiToken; both parts of one pair and nothing of the other',
+    // Also when something else is wrong, so that all mistakes are told at once.
+    when: ({ value }) => typeof value === 'object' && value !== null,
   });
+
+/** Which credentials are there: one whole pair, nothing, or some mixture? */
+function kindOf(value: unknown): 'one' | 'none' | 'mixed' {
+  const given = new Set(Object.keys(value ?? {}));
+  const has = (...names: string[]): number => names.filter((name) => given.has(name)).length;
+  const [client, token] = [has('clientId', 'clientSecret'), has('email', 'apiToken')];
+  if (client + token === 0) return 'none';
+  return (client === 2 && token === 0) || (client === 0 && token === 2) ? 'one' : 'mixed';
+}
 
 export type ZendeskSettings = z.output<typeof settings>;
 

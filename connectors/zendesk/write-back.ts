@@ -60,9 +60,16 @@ export function writer(
 
     const wanted = wantedOf(item, writeBack, fields);
     const change = changeFor(wanted, ticket);
-    const isThere =
-      writeBack.note && mayHaveNote(wanted, ticket, item.answeredAt) && (await hasNote(api, ticket.id, item.marker));
-    const withNote = writeBack.note && !isThere;
+    let withNote = writeBack.note;
+    if (withNote && mayHaveNote(wanted, ticket, item.answeredAt)) {
+      try {
+        withNote = !(await hasNote(api, ticket.id, item.marker));
+      } catch (error) {
+        // Nothing is wrong with the other tickets: this one was deleted, say, since we read it.
+        if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+        return settled({ ok: false, why: 'error', error });
+      }
+    }
     const isDone = !withNote && change.fields.length + change.addTags.length + change.removeTags.length === 0;
     if (isDone) return settled({ ok: true, findings: [] });
     if (ticket.status === 'closed') return settled(closed(item));

@@ -101,7 +101,7 @@ async function fetchInto(cache: string, path: string, say: (line: string) => voi
 
   const draft = `${cache}.${randomUUID()}.tmp`;
   try {
-    await unpackPackages(draft);
+    await unpackPackages(draft, path);
     const found: ServerBinary = { command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) };
     const flaw = await flawOf(found);
     if (flaw !== undefined) throw noServer(`and the one that was fetched does not run here (${flaw})`);
@@ -120,7 +120,7 @@ async function fetchInto(cache: string, path: string, say: (line: string) => voi
  * Package lists, packages and their content, all below `root`. The program is in redis-tools, its name redis-server a
  * link in the package of that name; libraries that the system lacks come along.
  */
-async function unpackPackages(root: string): Promise<void> {
+async function unpackPackages(root: string, path: string): Promise<void> {
   const work = join(root, 'apt');
   for (const folder of ['lists/partial', 'archives/partial']) await mkdir(join(work, folder), { recursive: true });
   const options = [
@@ -132,7 +132,8 @@ async function unpackPackages(root: string): Promise<void> {
     'Acquire::http::Timeout=20',
   ].flatMap((option) => ['-o', option]);
   const call = async (tool: string, ...args: string[]) =>
-    (await run(tool, args, { cwd: work, timeout: fetchMs, maxBuffer: 2 ** 26 })).stdout;
+    (await run(tool, args, { cwd: work, timeout: fetchMs, maxBuffer: 2 ** 26, env: { ...process.env, PATH: path } }))
+      .stdout;
 
   await call('apt-get', ...options, 'update', '-qq');
   const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);

@@ -76,3 +76,8 @@ test('takes an API token (legacy)', () => {
   const { clientId, clientSecret, ...rest } = good;
   expect(settings.safeParse({ ...rest, email: 'a@example.com', apiToken: 't' }).success).toBe(true);
 });
+
+test('tells of missing credentials together with other mistakes', () => {
+  const paths = settings.safeParse({ subdomain: 'a b' }).error?.issues.map((issue) => issue.path.join('.'));
+  expect(paths?.sort()).toEqual(['clientId', 'subdomain', 'webhookSecrets']);
+});

@@ -195,6 +195,15 @@ describe('writeBack', () => {
     ]);
   });
 
+  test('a ticket whose history cannot be read fails alone', async () => {
+    const { standin, source, solved } = await account();
+    const items = [solved({ tags: ['fb_answered'] }), solved({ tags: ['fb_answered'] })].map((id) => answer(id));
+    standin.faults.add({ path: 'audits', status: 404, body: { error: 'RecordNotFound', description: 'Not found' } });
+    const [first, second] = await source.writeBack(items);
+    expect(first).toMatchObject({ ok: false, why: 'error', error: { advice: { kind: 'permanent' } } });
+    expect(second).toEqual(written);
+  });
+
   test('a ticket that is closed already costs no update', async () => {
     const { standin, source, solved } = await account();
     const id = solved();

@@ -1,0 +1,98 @@
+import { Queue } from 'bullmq';
+import { describe, expect, test } from 'vitest';
+import { Pauses } from '../../worker/pauses.ts';
+import { useRedis } from '../redis.ts';
+import { memoryLog } from './harness.ts';
+
+const redis = useRedis();
+let sources = 0;
+
+function fresh() {
+  const source = `pauses-${++sources}`;
+  const tag = `{cl:${source}}`;
+  const open = () => {
+    const { log, told } = memoryLog();
+    return { pauses: new Pauses(redis.handle.client, tag, source, log), told };
+  };
+  const queue = new Queue('plan', { prefix: tag, connection: redis.handle.bull() });
+  /** As if it had been stopped that long ago. */
+  const age = async (ms: number) => {
+    const at = new Date(Date.now() - ms);
+    await redis.handle.client.hset(`${tag}:paused`, 'plan', JSON.stringify({ why: 'the key is inactive', at }));
+  };
+  return { source, open, queue, age };
+}
+
+test('it tells a reason once over all processes, and a new one again', async () => {
+  const { source, open } = fresh();
+  const [one, other] = [open(), open()];
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) => (i % 2 ? one : other).pauses.set('plan', 'the key is inactive')),
+  );
+  expect([...one.told, ...other.told]).toEqual([
+    {
+      level: 'error',
+      fields: { source, stage: 'plan', why: 'the key is inactive' },
+      message: expect.stringContaining('paused'),
+    },
+  ]);
+  await one.pauses.set('plan', 'the campaign is gone');
+  await one.pauses.set('ask', 'the campaign is gone');
+  expect([...one.told, ...other.told]).toHaveLength(3);
+  expect((await other.pauses.list()).map(({ stage, why }) => [stage, why]).sort()).toEqual([
+    ['ask', 'the campaign is gone'],
+    ['plan', 'the campaign is gone'],
+  ]);
+});
+
+test('clear lets everything run again, and the same reason be told again', async () => {
+  const { open, queue } = fresh();
+  const { pauses, told } = open();
+  await queue.pause();
+  await pauses.set('plan', 'the key is inactive');
+  await pauses.clear([queue]);
+  expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
+  await pauses.set('plan', 'the key is inactive');
+  expect(told).toHaveLength(2);
+  await queue.close();
+});
+
+describe('probe', () => {
+  test('it leaves a stage alone that was stopped a moment ago', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses } = open();
+    await queue.pause();
+    await age(60_000);
+    await pauses.probe([queue]);
+    expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([true, 1]);
+    await queue.close();
+  });
+
+  test('it tries one stopped long ago again, says nothing when that fails, and forgets it when it goes well', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses, told } = open();
+    await queue.pause();
+    await age(3_600_000);
+    await pauses.probe([queue]);
+    expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([false, 1]);
+
+    await queue.pause();
+    await pauses.set('plan', 'the key is inactive');
+    await pauses.probe([queue]);
+    expect([await queue.isPaused(), told]).toEqual([true, []]);
+
+    await age(3_600_000);
+    await pauses.probe([queue]);
+    await pauses.probe([queue]);
+    expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
+    await queue.close();
+  });
+
+  test('it leaves the stages of others alone', async () => {
+    const { open, age } = fresh();
+    const { pauses } = open();
+    await age(3_600_000);
+    await pauses.probe([]);
+    expect(await pauses.list()).toHaveLength(1);
+  });
+});

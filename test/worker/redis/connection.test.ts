@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Queue } from 'bullmq';
+import { afterEach, describe, expect, test } from 'vitest';
+import { checkRedis, connect, type RedisHandle } from '../../../worker/redis/connection.ts';
+import { useRedis } from '../../redis.ts';
+
+const redis = useRedis();
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+function open(address: Parameters<typeof connect>[0], errors: Error[] = []): RedisHandle {
+  const handle = connect(address, (error) => void errors.push(error));
+  undo.push(() => handle.close());
+  return handle;
+}
+
+describe('a connection', () => {
+  test('it serves queues and commands', async () => {
+    const { client, bull, bullIntake } = open({ path: redis.socket });
+    expect(await client.ping()).toBe('PONG');
+    for (const connection of [bull(), bullIntake()]) {
+      const queue = new Queue('q', { connection });
+      queue.on('error', () => undefined);
+      await queue.waitUntilReady();
+      await queue.add('job', {}, { jobId: 'once' });
+      expect(await queue.getWaitingCount()).toBe(1);
+      await queue.close();
+    }
+    expect(bull()).toBe(bull());
+  });
+
+  test('it tells errors to its listener and goes on trying', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('no port');
+    await new Promise((done) => server.close(done));
+    const errors: Error[] = [];
+    await new Promise<void>((enough) => {
+      const handle = connect({ url: `redis://127.0.0.1:${address.port}` }, (error) => {
+        if (errors.push(error) === 3) enough();
+      });
+      undo.push(() => handle.close());
+    });
+    expect(errors[0]).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('it fails an intake command at once while Redis is away, and keeps a worker command', async () => {
+    const { client, bullIntake } = open({ path: '/nowhere/redis.sock' });
+    const queue = new Queue('q', { connection: bullIntake(), skipWaitingForReady: true });
+    queue.on('error', () => undefined);
+    const kept = client.ping().catch(() => 'closed');
+    await expect(connectedPing(bullIntake())).rejects.toThrow(/isn't writeable/);
+    const first = await Promise.race([kept, new Promise((done) => setImmediate(() => done('waits')))]);
+    expect(first).toBe('waits');
+  });
+});
+
+/** BullMQ's type for a connection hides that it is an ioredis client. */
+async function connectedPing(connection: object): Promise<unknown> {
+  if (!('ping' in connection) || typeof connection.ping !== 'function') throw new Error('not a client');
+  return await connection.ping();
+}
+
+describe('checkRedis', () => {
+  const rows: [what: string, settings: Record<string, string>, expected: object][] = [
+    ['has nothing to say about the embedded one', {}, { warnings: [] }],
+    [
+      'refuses one that evicts',
+      { 'maxmemory-policy': 'allkeys-lru' },
+      { refuse: expect.stringMatching(/allkeys-lru[\s\S]*noeviction/), warnings: [] },
+    ],
+    [
+      'warns of snapshots only',
+      { appendonly: 'no', save: '3600 1' },
+      { warnings: [expect.stringMatching(/snapshots but no append-only file/)] },
+    ],
+    [
+      'warns of no persistence at all',
+      { appendonly: 'no' },
+      { warnings: [expect.stringMatching(/a restart loses everything/)] },
+    ],
+    [
+      'warns of memory that is nearly full',
+      { maxmemory: '1000' },
+      { warnings: [expect.stringMatching(/% of its memory/)] },
+    ],
+  ];
+  test.each(rows)('it %s', async (_, settings, expected) => {
+    const { client } = redis.handle;
+    for (const [name, value] of Object.entries(settings)) await client.call('CONFIG', 'SET', name, value);
+    try {
+      expect(await checkRedis(client)).toEqual(expected);
+    } finally {
+      const usual = { maxmemory: '0', 'maxmemory-policy': 'noeviction', save: '', appendonly: 'yes' };
+      for (const [name, value] of Object.entries(usual)) await client.call('CONFIG', 'SET', name, value);
+    }
+  });
+
+  const forbidden: [command: string, warning: RegExp][] = [
+    ['info', /INFO is not allowed here/],
+    ['config', /CONFIG is not allowed here/],
+  ];
+  test.each(forbidden)('it warns where %s is forbidden', async (command, warning) => {
+    const { client } = redis.handle;
+    await client.call('ACL', 'SETUSER', 'limited', 'on', '>pw', '~*', '+@all', `-${command}`);
+    await client.call('CONFIG', 'SET', 'appendonly', 'no');
+    const limited = client.duplicate();
+    undo.push(() => limited.disconnect());
+    limited.on('error', () => undefined);
+    await limited.call('AUTH', 'limited', 'pw');
+    const { warnings } = await checkRedis(limited);
+    await client.call('CONFIG', 'SET', 'appendonly', 'yes');
+    expect(warnings).toEqual([expect.stringMatching(warning)]);
+  });
+});
