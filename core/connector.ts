@@ -28,6 +28,8 @@ export interface SourceEvent {
   at: Date;
   /** Same for every repetition of this event, different for every other event of the source. */
   key: string;
+  /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
+  certain?: boolean;
   /** In words, for the trace: "status SOLVED, was OPEN". No personal data. */
   what: string;
 }
@@ -128,6 +130,8 @@ export interface Connector {
   readonly name: string;
   /** Settings of a source of this connector, for the configuration's schema. `writeBack` is part of them. */
   readonly settings: z.ZodType;
+  /** The vendor's account, whose quota all sources of it share; `undefined`: the source is alone in it. */
+  account(settings: unknown): string | undefined;
   open(settings: unknown, ports: ConnectorPorts): Source;
 }
 
@@ -138,8 +142,14 @@ export interface Connector {
 export function defineConnector<Settings extends z.ZodType>(definition: {
   name: string;
   settings: Settings;
+  account?: (settings: z.output<Settings>) => string;
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
-  const { name, settings, open } = definition;
-  return { name, settings, open: (raw, ports) => open(settings.parse(raw), ports) };
+  const { name, settings, account, open } = definition;
+  return {
+    name,
+    settings,
+    account: (raw) => account?.(settings.parse(raw)),
+    open: (raw, ports) => open(settings.parse(raw), ports),
+  };
 }

@@ -12,19 +12,18 @@ interface Filling {
 
 /**
  * Gathers the calls of concurrent jobs: a batch leaves when `size` keys have come, or when none has come for
- * `quietMs`, and then `run` is called once for all of them. Equal keys in a batch share one answer. A rejected `run`
+ * `windowMs`, and then `run` is called once for all of them. Equal keys in a batch share one answer. A rejected `run`
  * rejects every caller of that batch, and only that batch.
  */
 export function createBatcher<Key, Value>(options: {
   size: number;
-  quietMs: number;
+  windowMs: number;
   keyOf: (key: Key) => string;
   run: (keys: readonly Key[]) => Promise<readonly Value[]>;
 }): (key: Key) => Promise<Value> {
-  const { size, quietMs, keyOf, run } = options;
+  const { size, windowMs, keyOf, run } = options;
   let filling: Filling | undefined;
 
-  let waiting: { keys: number; dispatch: () => void } | undefined;
   const loader = new DataLoader<Key, Value>(
     async (keys) => {
       const distinct = new Map(keys.map((key) => [keyOf(key), key]));
@@ -36,23 +35,30 @@ export function createBatcher<Key, Value>(options: {
       cache: false,
       maxBatchSize: size,
       batchScheduleFn: (dispatch) => {
-        const timer = setTimeout(() => batch.dispatch(), windowMs);
-        const batch = {
-          keys: 0,
-          dispatch: () => {
-            clearTimeout(timer);
-            if (waiting === batch) waiting = undefined;
-            dispatch();
-          },
-        };
-        waiting = batch;
+        filling = { dispatch, keys: 0, since: Date.now(), timer: undefined };
       },
     },
   );
+
+  function send(batch: Filling): void {
+    clearTimeout(batch.timer);
+    if (filling === batch) filling = undefined;
+    batch.dispatch();
+  }
+
   return (key) => {
     const value = loader.load(key);
-    // A full batch has nobody left to wait for.
-    if (waiting && ++waiting.keys >= size) waiting.dispatch();
+    const batch = filling;
+    // DataLoader opens a batch, through batchScheduleFn, before load returns.
+    if (!batch) return value;
+    batch.keys++;
+    clearTimeout(batch.timer);
+    if (batch.keys >= size) {
+      send(batch);
+    } else {
+      const left = batch.since + longestWindows * windowMs - Date.now();
+      batch.timer = setTimeout(() => send(batch), Math.max(0, Math.min(windowMs, left)));
+    }
     return value;
   };
 }

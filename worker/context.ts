@@ -24,19 +24,27 @@ export interface SourceContext {
   timeZone: string;
   /** After a create of unknown outcome: how long the service may still be at work, before it is looked for. */
   lookAfterMs: number;
+  /** How long one call to the service may take, at most. Real time. */
+  callMs: number;
   /** Name of the custom field that holds the journey's reference, in campaigns that have it. */
   marker: string;
   /** The create operation can't carry a date, so the service adds the campaign's delay itself (design.md, rule 3). */
   serviceAddsDelay: boolean;
-  /** At most this many calls to the service at once, over all journeys of this process. */
+  /** At most so many conversations with the service at once, over all journeys of this process. */
   limited: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Looking for requests reads whole exports: it must not hold up those who ask. */
+  limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Of these feedback requests: which ones belong to a journey of any source. */
+  areOwned(requestIds: readonly string[]): Promise<boolean[]>;
+  /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
+  askedIn(campaign: number, late: boolean): Promise<void>;
   read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
   write(item: WriteBack): Promise<WriteResult>;
   /** An event that closeloop found itself, as if a webhook had brought it. */
   queueEvent(event: PlanJob): Promise<void>;
   /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
   queueAsk(journeyId: string, dueAt: Date): Promise<void>;
-  queueWriteBack(items: readonly { journeyId: string; version: number }[]): Promise<void>;
+  queueWriteBack(journeyIds: readonly string[]): Promise<void>;
 }
 
 /** `support/41960.1`: how people and the custom-field marker name a journey. */

@@ -17,7 +17,7 @@ import { Pauses } from './pauses.ts';
 import { createBudget } from './redis/budget.ts';
 import { loadRule } from './rules.ts';
 import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
-import { CollectJob, collect } from './stages/collect.ts';
+import { CollectJob, collect, seenKey } from './stages/collect.ts';
 import { campaignOf, giveUpPlan, PlanJob, plan, rulesProblems } from './stages/plan.ts';
 import { Stage } from './stages/stage.ts';
 import { sweep } from './stages/sweep.ts';
@@ -28,6 +28,8 @@ const concurrency = 1_000;
 const defaultBatchWindowMs = 250;
 /** Calls to the Feedback service at once, per process. */
 const serviceCalls = 20;
+/** Searches for requests of unknown outcome at once, per process: each reads an export. */
+const serviceLooks = 2;
 const campaignKeepMs = 60_000;
 const sweepEveryMs = 60_000;
 
@@ -44,6 +46,9 @@ export interface EngineOptions {
   ports: Ports;
   log: Log;
 }
+
+/** Campaigns that anybody was asked in, by when. */
+const askedInKey = '{cl:collect}:asked-in';
 
 /** One source with its stages. */
 export interface Lane {
@@ -67,13 +72,14 @@ export class Engine {
     this.#options = options;
     this.#feedback = createFeedbackClient(config.feedback, ports);
     const campaigns = new CampaignCache(this.#feedback, campaignKeepMs);
-    const limited = pLimit(serviceCalls);
+    const limits = { limited: pLimit(serviceCalls), limitedLooks: pLimit(serviceLooks) };
     const lanes = new Map<string, Lane>();
     for (const source of config.sources) {
-      lanes.set(source.name, createLane(source, { options, campaigns, limited, feedback: this.#feedback }));
+      lanes.set(source.name, createLane(source, { options, campaigns, ...limits, feedback: this.#feedback, lanes }));
     }
     this.lanes = lanes;
     this.#collectPauses = new Pauses(redis, '{cl:collect}', 'collect', log);
+    const troubled = new Map<number, string>();
     this.#collect = new Stage({
       name: 'collect',
       prefix: '{cl:collect}',
@@ -88,6 +94,7 @@ export class Engine {
           clock,
           log,
           fullEveryMs: config.collect.fullEvery,
+          troubled,
         }),
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
       onConfigError: (why) => this.#collectPauses.set('collect', why),
@@ -137,6 +144,7 @@ export class Engine {
     await this.#scheduleCollecting();
     this.#collect.start();
     const settings = { expireAfterMs: config.expireAfter, retentionMs: config.retention.journeys };
+    let isSweeping = false;
     const round = async () => {
       for (const lane of this.lanes.values()) {
         await sweep(lane.context, settings);
@@ -144,9 +152,18 @@ export class Engine {
       }
       await this.#collectPauses.probe([this.#collect.queue]);
     };
-    const sweepNow = () => round().catch((error: unknown) => log.warn({ why: String(error) }, 'sweep failed'));
-    void sweepNow();
-    this.#sweeper = setInterval(() => void sweepNow(), Math.max(1_000, clock.real(sweepEveryMs)));
+    const sweepNow = () => {
+      // A round may take longer than the time between two.
+      if (isSweeping) return;
+      isSweeping = true;
+      round()
+        .catch((error: unknown) => log.warn({ why: String(error) }, 'sweep failed'))
+        .finally(() => {
+          isSweeping = false;
+        });
+    };
+    sweepNow();
+    this.#sweeper = setInterval(sweepNow, Math.max(1_000, clock.real(sweepEveryMs)));
   }
 
   /** What has been stopped for a configuration error, by source; `collect` stands for the collecting of grades. */
@@ -162,7 +179,8 @@ export class Engine {
 
   /** One collect job for each campaign now, beside the schedule. */
   async collectNow(): Promise<void> {
-    await this.#collect.add(this.campaigns.map((campaign) => ({ id: `now-${campaign}`, data: { campaign } })));
+    const campaigns = await this.#campaignsToCollect();
+    await this.#collect.add(campaigns.map((campaign) => ({ id: `now-${campaign}`, data: { campaign } })));
   }
 
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
@@ -201,13 +219,22 @@ export class Engine {
     await pauses.set('plan', [...new Set(problems)].join('; '));
   }
 
+  /** Those of the rules, and those of earlier rules whose requests may still be answered. */
+  async #campaignsToCollect(): Promise<number[]> {
+    const { config, redis } = this.#options;
+    await redis.zremrangebyscore(askedInKey, '-inf', `${Date.now() - 2 * config.expireAfter}`);
+    const asked = await redis.zrange(askedInKey, '0', '-1');
+    return [...new Set([...this.campaigns, ...asked.map(Number)])];
+  }
+
   async #scheduleCollecting(): Promise<void> {
     const { config, clock } = this.#options;
     const { queue } = this.#collect;
     const every = Math.max(50, clock.real(config.collect.every));
-    const wanted = new Set(this.campaigns.map((campaign) => `campaign-${campaign}`));
+    const campaigns = await this.#campaignsToCollect();
+    const wanted = new Set(campaigns.map((campaign) => `campaign-${campaign}`));
     for (const { key } of await queue.getJobSchedulers()) if (!wanted.has(key)) await queue.removeJobScheduler(key);
-    for (const campaign of this.campaigns) {
+    for (const campaign of campaigns) {
       await queue.upsertJobScheduler(`campaign-${campaign}`, { every }, { name: 'collect', data: { campaign } });
     }
   }
@@ -219,15 +246,22 @@ function createLane(
     options: EngineOptions;
     campaigns: CampaignCache;
     limited: SourceContext['limited'];
+    limitedLooks: SourceContext['limitedLooks'];
+    lanes: ReadonlyMap<string, Lane>;
     feedback: FeedbackClient;
   },
 ): Lane {
   const { config, redis, connection, clock, ports, log } = shared.options;
   const { name } = configured;
-  const budget = createBudget(redis, { account: name }, ports);
+  const account = configured.connector.account(configured.settings);
+  const budget = createBudget(
+    redis,
+    { account: account === undefined ? name : `${configured.connector.name}:${account}` },
+    ports,
+  );
   const source = configured.connector.open(configured.settings, { ...ports, now: () => new Date(), log, budget });
   const pauses = new Pauses(redis, tagOf(name), name, log);
-  const batch = { size: source.batchSize, quietMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
+  const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
   const reader = (purpose: 'plan' | 'ask') =>
     createBatcher({ ...batch, keyOf: (id: string) => id, run: (ids: readonly string[]) => source.read(ids, purpose) });
   const readers = { plan: reader('plan'), ask: reader('ask') };
@@ -246,7 +280,18 @@ function createLane(
     lookAfterMs: config.lookup.after,
     marker: config.marker,
     serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
+    callMs: config.feedback.timeoutMs,
     limited: shared.limited,
+    limitedLooks: shared.limitedLooks,
+    areOwned: async (requestIds) => {
+      const stores = [...shared.lanes.values()].map((lane) => lane.context.store);
+      const owners = await Promise.all(stores.map((store) => store.idsOfRequests(requestIds)));
+      return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
+    },
+    askedIn: async (campaign, late) => {
+      await redis.zadd(askedInKey, Date.now(), String(campaign));
+      if (late) await redis.del(seenKey(campaign));
+    },
     read: (recordId, purpose) => readers[purpose](recordId),
     write: createBatcher({
       ...batch,
@@ -259,10 +304,11 @@ function createLane(
     queueAsk: async (journeyId, dueAt) => {
       await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
     },
-    queueWriteBack: async (items) => {
-      if (items.length === 0) return;
-      await stages.writeBack.add(
-        items.map(({ journeyId, version }) => ({ id: `write-${journeyId}-${version}`, data: { journeyId } })),
+    queueWriteBack: async (journeyIds) => {
+      if (journeyIds.length === 0) return;
+      // One at a time for a journey: two writes on their way to the vendor could overtake each other.
+      await stages.writeBack.addAgain(
+        journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })),
       );
     },
   };

@@ -8,12 +8,10 @@ const Pause = z.object({ why: z.string(), at: z.coerce.date() });
 /** After this long a stopped stage tries one round again: access may have been given back without a restart. */
 const probeAfterMs = 600_000;
 
-/** Returns 1 when this reason is new. KEYS pauses · ARGV stage, reason, JSON */
+/** Returns 1 when this reason was never told. KEYS pauses, reasons told · ARGV stage, reason, JSON */
 const setScript = `
-local before = redis.call('HGET', KEYS[1], ARGV[1])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-if before and cjson.decode(before).why == ARGV[2] then return 0 end
-return 1`;
+return redis.call('SADD', KEYS[2], ARGV[1] .. ': ' .. ARGV[2])`;
 
 /**
  * What has been stopped for a configuration error, over all processes of a source: told once per reason, not once per
@@ -34,7 +32,7 @@ export class Pauses {
 
   async set(stage: string, why: string): Promise<void> {
     const pause = JSON.stringify({ why, at: new Date() });
-    const isNews = await this.#redis.eval(setScript, 1, this.#key, stage, why, pause);
+    const isNews = await this.#redis.eval(setScript, 2, this.#key, `${this.#key}:told`, stage, why, pause);
     if (isNews !== 1) return;
     this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
   }
@@ -46,7 +44,7 @@ export class Pauses {
 
   /** At the start of a worker: somebody may have mended the configuration. */
   async clear(queues: readonly Queue[]): Promise<void> {
-    await this.#redis.del(this.#key);
+    await this.#redis.del(this.#key, `${this.#key}:told`);
     await Promise.all(queues.map((queue) => queue.resume()));
   }
 

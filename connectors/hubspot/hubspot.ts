@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { defineConnector } from '../../core/connector.ts';
 import { hubSpotApi } from './client.ts';
 import { events } from './events.ts';
@@ -21,6 +22,8 @@ import { writer } from './write-back.ts';
 export const hubspot = defineConnector({
   name: 'hubspot',
   settings,
+  // One token is one app in one account; the limits are per app.
+  account: ({ accessToken }) => createHash('sha256').update(accessToken).digest('hex').slice(0, 16),
   open: (settings, ports) => {
     const api = hubSpotApi(settings, ports);
     return {

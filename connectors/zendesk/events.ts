@@ -93,6 +93,7 @@ export function events(
     at: Number.isNaN(at.getTime()) ? delivery.receivedAt : at,
     key: id,
     what,
+    ...(meaning.is === 'closed' ? { certain: true } : {}),
   });
 }
 

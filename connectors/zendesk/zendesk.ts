@@ -24,6 +24,7 @@ import { writer } from './write-back.ts';
 export const zendesk = defineConnector({
   name: 'zendesk',
   settings,
+  account: ({ subdomain }) => subdomain,
   open: (settings, ports) => {
     const api = zendeskApi(settings, ports);
     const catalogue = fieldCatalogue(api, ports);

@@ -58,6 +58,11 @@ export interface CustomFieldQuery {
   changedSince?: string | undefined;
 }
 
+/** A page of the export. One record of another shape must not hide the others: what is wrong with it is told beside them. */
+export interface RequestPage extends Page<FeedbackRequest> {
+  unreadable: FeedbackError[];
+}
+
 /**
  * The Feedback Collection Service, one method per operation of its specification. One attempt per call: retrying is
  * the queue's. Every failure is a FeedbackError (CloseloopError where nothing was sent because of the argument).
@@ -72,7 +77,7 @@ export interface FeedbackClient {
   customFieldStatistics(query: CustomFieldQuery, options?: CallOptions): Promise<CustomFieldStatistic[]>;
 
   requests(query?: RequestQuery, options?: CallOptions): AsyncIterable<FeedbackRequest>;
-  requestPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<Page<FeedbackRequest>>;
+  requestPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<RequestPage>;
   request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
   /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
   create(request: NewRequest, options?: CallOptions): Promise<FeedbackRequest>;
@@ -130,20 +135,32 @@ export function createFeedbackClient(
     }
   }
 
-  async function* requestPages(query: RequestQuery = {}, options?: CallOptions): AsyncGenerator<Page<FeedbackRequest>> {
+  async function* requestPages(query: RequestQuery = {}, options?: CallOptions): AsyncGenerator<RequestPage> {
     const place = 'GET /appeals/';
     const path = (): string => {
       for (const name of ['changedSince', 'dateFrom', 'dateTo'] as const) day(query[name], name);
       return `/appeals/${search(listParameters(table, query))}`;
     };
     for await (const { count, results } of pages(path, RawFeedbackRequest, '/appeals/', options)) {
-      const read = results.map((raw, index) => {
+      const read: FeedbackRequest[] = [];
+      const unreadable: FeedbackError[] = [];
+      for (const [index, raw] of results.entries()) {
         const parsed = parseRecord(table, raw, table.list.record);
-        if (parsed.ok) return parsed.request;
-        const mismatches = parsed.mismatches.map((mismatch) => `results.${index}.${mismatch}`);
-        throw shapeFailure(200, { place, operation: 'get' }, mismatches);
-      });
-      yield { count, results: read };
+        if (parsed.ok) read.push(parsed.request);
+        else {
+          const mismatches = parsed.mismatches.map((mismatch) => `results.${index}.${mismatch}`);
+          unreadable.push(shapeFailure(200, { place, operation: 'get' }, mismatches));
+        }
+      }
+      yield { count, results: read, unreadable };
+    }
+  }
+
+  /** One record after the other is for callers who need them all: the first unreadable one ends it. */
+  async function* requests(query?: RequestQuery, options?: CallOptions): AsyncGenerator<FeedbackRequest> {
+    for await (const { results, unreadable } of requestPages(query, options)) {
+      yield* results;
+      for (const error of unreadable) throw error;
     }
   }
 
@@ -207,7 +224,7 @@ export function createFeedbackClient(
       );
     },
 
-    requests: (query, options) => each(requestPages(query, options)),
+    requests,
     requestPages,
     request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), table.get.record),
     create: async (request, options) => {

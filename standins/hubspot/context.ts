@@ -2,6 +2,16 @@ import type { StandinRequest } from '../server.ts';
 import type { CrmRecord, Source } from './model.ts';
 import type { Store } from './store.ts';
 
+/** What the control surface can set; see definitions.ts. */
+export interface Settings {
+  per10s: number;
+  daily: number;
+  scopes: string[] | null;
+  requiredOnWrite: string | null;
+  searchLagMs: number;
+  associationPage: number;
+}
+
 /** What an endpoint works with. */
 export interface Context {
   req: StandinRequest;
@@ -11,8 +21,7 @@ export interface Context {
   portalId: number;
   /** How the app's own writes are marked. */
   source: Source;
-  /** An admin's conditional rule; see definitions.ts. */
-  requiredOnWrite: string | null;
+  settings: Settings;
   /** @throws Problem 403 unless the token has one of these scopes */
   need: (...oneOf: string[]) => void;
   /** Tells the webhooks that a property of a record changed. */

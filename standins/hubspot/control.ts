@@ -5,6 +5,8 @@ import * as define from './definitions.ts';
 import type { HubspotStandin } from './standin.ts';
 
 const nothing = z.unknown();
+/** Longer than one attempt. A refused delivery goes on for a day, and nobody's curl waits that long. */
+const patienceMs = 6_000;
 const one = '{type:tickets|deals|contacts}/{id:\\d+}';
 
 /** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
@@ -18,27 +20,38 @@ export function createHubspotControl(standin: HubspotStandin): (req: StandinRequ
     controlRoute('POST', 'properties', define.propertyDefinition, (input) => standin.addProperty(input)),
     controlRoute('GET', 'records', nothing, () => standin.records()),
     controlRoute('GET', one, define.recordName, ({ type, id }) => standin.record(type, id)),
-    controlRoute('PATCH', one, define.recordChange, (input) => standin.change(input)),
-    controlRoute('POST', `${one}/stage`, define.stageChange, (input) => standin.setStage(input)),
-    controlRoute('POST', `${one}/close`, define.recordName, ({ type, id }) => standin.close(id, type)),
-    controlRoute('POST', `${one}/reopen`, define.recordName, ({ type, id }) => standin.reopen(id, type)),
-    controlRoute('POST', `${one}/delete`, define.recordAction, (input) => standin.deleteRecord(input)),
-    controlRoute('POST', `${one}/restore`, define.recordAction, (input) => standin.restore(input)),
-    controlRoute('POST', `${one}/privacy-delete`, define.recordName, ({ id }) => standin.privacyDelete(id)),
-    controlRoute('POST', `${one}/associate`, define.associationChange, (input) => standin.associate(input)),
-    controlRoute('POST', 'close-all', define.massChange, (input) => standin.closeAll(input)),
+    controlRoute('PATCH', one, define.recordChange, (input) => soon(standin.change(input))),
+    controlRoute('POST', `${one}/stage`, define.stageChange, (input) => soon(standin.setStage(input))),
+    controlRoute('POST', `${one}/close`, define.recordName, ({ type, id }) => soon(standin.close(id, type))),
+    controlRoute('POST', `${one}/reopen`, define.recordName, ({ type, id }) => soon(standin.reopen(id, type))),
+    controlRoute('POST', `${one}/delete`, define.recordAction, (input) => soon(standin.deleteRecord(input))),
+    controlRoute('POST', `${one}/restore`, define.recordAction, (input) => soon(standin.restore(input))),
+    controlRoute('POST', `${one}/privacy-delete`, define.recordName, ({ id }) => soon(standin.privacyDelete(id))),
+    controlRoute('POST', `${one}/associate`, define.associationChange, (input) => soon(standin.associate(input))),
+    controlRoute('POST', 'close-all', define.massChange, (input) => soon(standin.closeAll(input))),
     controlRoute('POST', 'merge', define.mergeAction, async (input) => {
       const { id, deliveries } = standin.merge(input);
-      return { id, deliveries: await deliveries };
+      return { id, deliveries: await soon(deliveries) };
     }),
     controlRoute('PUT', 'webhook', define.webhookTarget, (input) => standin.setWebhook(input)),
     controlRoute('DELETE', 'webhook', nothing, () => standin.removeWebhook()),
-    controlRoute('POST', 'deliveries', define.delivery, (input) => standin.fireWebhook(input)),
+    controlRoute('POST', 'deliveries', define.delivery, (input) => soon(standin.fireWebhook(input))),
     controlRoute('PATCH', 'sender', define.senderChange, (input) => standin.changeSender(input)),
     controlRoute('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
     controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
     controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
-    controlRoute('POST', 'idle', nothing, () => standin.idle()),
+    controlRoute('POST', 'idle', nothing, () => soon(standin.idle())),
     controlRoute('POST', 'reset', nothing, () => standin.reset()),
   ]);
+}
+
+/** The results, or `{ pending: true }` while attempts are still to come. */
+async function soon<Result>(work: Promise<Result>): Promise<Result | { pending: true }> {
+  const { promise: late, resolve } = Promise.withResolvers<{ pending: true }>();
+  const timer = setTimeout(() => resolve({ pending: true }), patienceMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

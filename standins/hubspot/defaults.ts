@@ -2,6 +2,17 @@ import type { ObjectType, Pipeline, Property, PropertyType } from './model.ts';
 
 type Row = readonly [name: string, label: string, type: PropertyType, fieldType: string, readOnly?: 'read-only'];
 
+/** The zone of the account: its day of calls ends at midnight here. */
+export const accountZone = 'Europe/Tallinn';
+
+/** Options of built-in lists; a property without any here is free, or its options are pipelines, stages or owners. */
+const options: Readonly<Record<string, readonly string[]>> = {
+  hs_ticket_priority: ['LOW', 'MEDIUM', 'HIGH', 'URGENT'],
+  source_type: ['CHAT', 'EMAIL', 'FORM', 'PHONE'],
+  hs_ticket_category: ['PRODUCT_ISSUE', 'BILLING_ISSUE', 'FEATURE_REQUEST', 'GENERAL_INQUIRY'],
+  hs_resolution: ['ISSUE_FIXED', 'NO_ISSUE_FOUND', 'SENT_TO_ENGINEERING', 'FEATURE_REQUEST_TRACKED'],
+};
+
 const common: readonly Row[] = [
   ['hs_object_id', 'Record ID', 'number', 'number', 'read-only'],
   ['createdate', 'Create date', 'datetime', 'date', 'read-only'],
@@ -17,10 +28,10 @@ const rows: Readonly<Record<ObjectType, readonly Row[]>> = {
     ['hs_pipeline_stage', 'Ticket status', 'enumeration', 'select'],
     ['closed_date', 'Close date', 'datetime', 'date'],
     ['time_to_close', 'Time to close', 'number', 'number', 'read-only'],
-    ['source_type', 'Source', 'string', 'text'],
-    ['hs_ticket_category', 'Category', 'string', 'text'],
-    ['hs_ticket_priority', 'Priority', 'string', 'text'],
-    ['hs_resolution', 'Resolution', 'string', 'text'],
+    ['source_type', 'Source', 'enumeration', 'select'],
+    ['hs_ticket_category', 'Category', 'enumeration', 'checkbox'],
+    ['hs_ticket_priority', 'Priority', 'enumeration', 'select'],
+    ['hs_resolution', 'Resolution', 'enumeration', 'select'],
   ],
   deals: [
     ...common,
@@ -59,7 +70,8 @@ export function defaultProperties(type: ObjectType): Property[] {
     fieldType,
     groupName: defaultGroup[type],
     description: '',
-    options: [],
+    options: listOptions(options[name] ?? []),
+    sensitive: false,
     readOnly: readOnly !== undefined,
     hubspotDefined: true,
   }));
@@ -103,4 +115,8 @@ export function dealStage(
 ): Pipeline['stages'][number] {
   const closed = Number(probability) === 0 || Number(probability) === 1;
   return { id, label, displayOrder, metadata: { probability, isClosed: String(closed) } };
+}
+
+export function listOptions(values: readonly string[]): Property['options'] {
+  return values.map((value, displayOrder) => ({ label: value, value, displayOrder, hidden: false }));
 }

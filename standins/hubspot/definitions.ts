@@ -31,8 +31,14 @@ export const massChange = z.strictObject({
   ids: z.array(id),
   stage: z.string().optional(),
 });
-/** `merged` disappear into `primary`; the result is a record with a new id. */
-export const mergeAction = z.strictObject({ type, primary: id, merged: z.array(id).min(1), source: source.optional() });
+/** `merged` disappear into `primary`; the result is a record with a new id unless `keepPrimary`. */
+export const mergeAction = z.strictObject({
+  type,
+  primary: id,
+  merged: z.array(id).min(1),
+  keepPrimary: z.boolean().default(false),
+  source: source.optional(),
+});
 export const associationChange = z.strictObject({
   ...recordName.shape,
   ...association.shape,
@@ -44,6 +50,8 @@ export const ownerDefinition = z.strictObject({
   email: z.string().default('agent@example.com'),
   firstName: z.string().default('Ann'),
   lastName: z.string().default('Agent'),
+  userId: id.optional(),
+  type: z.enum(['PERSON', 'QUEUE']).default('PERSON'),
   archived: z.boolean().default(false),
 });
 
@@ -73,12 +81,16 @@ export const propertyDefinition = z.strictObject({
   fieldType: z.string().optional(),
   options: z.array(z.string()).default([]),
   readOnly: z.boolean().default(false),
+  sensitive: z.boolean().default(false),
 });
 
 export const subscription = z.strictObject({
   event: z.enum(['creation', 'deletion', 'merge', 'restore', 'propertyChange', 'associationChange', 'privacyDeletion']),
   object: type,
-  propertyName: z.string().exactOptional(),
+  propertyName: z
+    .string()
+    .refine((name) => !['hs_lastmodifieddate', 'num_unique_conversion_events'].includes(name), 'is not subscribable')
+    .exactOptional(),
 });
 
 const lifecycle = (['tickets', 'deals'] as const).flatMap((object) =>
@@ -88,8 +100,8 @@ const lifecycle = (['tickets', 'deals'] as const).flatMap((object) =>
 export const webhookTarget = z.strictObject({
   url: z.string(),
   publicUrl: z.string().exactOptional(),
-  /** One as a rule, the app's client secret; with more, deliveries take turns. */
-  secrets: z.array(z.string().min(1)).min(1).default(['hubspot-client-secret']),
+  /** One as a rule, the app's client secret, which is the default; with more, deliveries take turns. */
+  secrets: z.array(z.string().min(1)).min(1).exactOptional(),
   form: z.enum(['classic', 'generic']).default('classic'),
   subscriptions: z
     .array(subscription)
@@ -120,4 +132,8 @@ export const settingsChange = z.strictObject({
   scopes: z.array(z.string()).nullable().exactOptional(),
   /** A property that must have a value on every write (an admin's conditional rule); null: none. */
   requiredOnWrite: z.string().nullable().exactOptional(),
+  /** How long a change stays unseen by search. Default 0. */
+  searchLagMs: z.number().min(0).exactOptional(),
+  /** Contacts per record in one answer of the associations' batch read; the next page by `after`. Default 500. */
+  associationPage: z.number().int().positive().exactOptional(),
 });

@@ -9,6 +9,11 @@ export const stageProperty: Readonly<Partial<Record<ObjectType, string>>> = {
   deals: 'dealstage',
 };
 
+export const pipelineProperty: Readonly<Partial<Record<ObjectType, string>>> = {
+  tickets: 'hs_pipeline',
+  deals: 'pipeline',
+};
+
 /** A path takes the plural name or the type id. */
 export function objectTypeOf(text: string): ObjectType | undefined {
   return objectTypes.find((type) => type === text || objectTypeIds[type] === text);
@@ -47,6 +52,8 @@ export interface Property {
   description: string;
   options: { label: string; value: string; displayOrder: number; hidden: boolean }[];
   readOnly: boolean;
+  /** Its value never leaves in a classic event. */
+  sensitive: boolean;
   hubspotDefined: boolean;
 }
 
@@ -70,7 +77,9 @@ export interface Owner {
   email: string;
   firstName: string;
   lastName: string;
+  /** Another number than the id, which records refer to. */
   userId: number;
+  type: 'PERSON' | 'QUEUE';
   archived: boolean;
 }
 

@@ -63,8 +63,7 @@ function batchUpdate(context: Context, params: Params): StandinResponse {
   checkSize(inputs.length, 100);
   const ids = inputs.map((input) => input.id);
   if (new Set(ids).size < ids.length) throw invalid('Duplicate IDs found in batch input');
-  if (inputs.some((input) => input.idProperty === 'hs_object_id'))
-    throw invalid('idProperty hs_object_id is not allowed');
+  if (inputs.some((input) => input.idProperty !== undefined)) throw invalid('idProperty is not allowed here');
   const missing: string[] = [];
   const writes: { record: CrmRecord; checked: Record<string, string> }[] = [];
   for (const { id, properties } of inputs) {
@@ -73,7 +72,7 @@ function batchUpdate(context: Context, params: Params): StandinResponse {
     if (record === undefined) missing.push(id);
     else writes.push({ record, checked });
   }
-  for (const { record, checked } of writes) checkRequired(record, checked, context.requiredOnWrite);
+  for (const { record, checked } of writes) checkRequired(record, checked, context.settings.requiredOnWrite);
   for (const { record, checked } of writes) write(context, record, checked);
   const results = writes.map(({ record, checked }) =>
     viewRecord(context.store, record, { properties: Object.keys(checked) }, context.random),
@@ -85,7 +84,12 @@ function read(context: Context, params: Params): StandinResponse {
   const type = typeOf(params.type);
   context.need(scopeFor(type, 'read'));
   const { query } = context.req;
-  const list = (name: string): string[] => (query.get(name) ?? '').split(',').filter((one) => one !== '');
+  const list = (name: string): string[] =>
+    query
+      .getAll(name)
+      .join(',')
+      .split(',')
+      .filter((one) => one !== '');
   const record = find(context, type, params.id ?? '', query.get('archived') === 'true');
   if (record === undefined) throw notFound();
   const view = viewRecord(
@@ -94,7 +98,7 @@ function read(context: Context, params: Params): StandinResponse {
     { properties: list('properties'), propertiesWithHistory: list('propertiesWithHistory') },
     context.random,
   );
-  const contacts = [...(context.store.contactsOf.get(`${type}:${record.id}`)?.keys() ?? [])];
+  const contacts = context.store.contactsHere(type, record.id).map(([id]) => id);
   const inline = list('associations').includes('contacts') && contacts.length > 0;
   const results = contacts.map((id) => ({ id: String(id), type: `${type.slice(0, -1)}_to_contact` }));
   return { status: 200, body: { ...view, ...(inline ? { associations: { contacts: { results } } } : {}) } };
@@ -107,7 +111,7 @@ function update(context: Context, params: Params): StandinResponse {
   const record = find(context, type, params.id ?? '');
   if (record === undefined) throw notFound();
   const checked = checkValues(context.store, type, properties, context.portalId);
-  checkRequired(record, checked, context.requiredOnWrite);
+  checkRequired(record, checked, context.settings.requiredOnWrite);
   write(context, record, checked);
   return { status: 200, body: viewRecord(context.store, record, { properties: Object.keys(checked) }, context.random) };
 }

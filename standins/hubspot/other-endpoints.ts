@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Params, Route } from '../router.ts';
 import type { StandinResponse } from '../server.ts';
 import type { Context } from './context.ts';
+import { accountZone } from './defaults.ts';
 import { singular } from './model.ts';
 import { invalid, notFound, Problem } from './problem.ts';
 import { bodyOf, scopeFor, typeOf } from './request-body.ts';
@@ -19,7 +20,7 @@ const fieldTypes: Readonly<Record<string, readonly string[]>> = {
   datetime: ['date'],
 };
 
-const inputs = z.object({ inputs: z.array(z.object({ id: z.string() })) });
+const inputs = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
 const newGroup = z.object({ name: z.string().min(1), label: z.string().min(1) });
 const newProperty = z.object({
   name: z.string(),
@@ -66,11 +67,14 @@ function readAssociations(context: Context, params: Params): StandinResponse {
   if (given.length === 0 || given.length > 1000) throw invalid('The number of inputs must be between 1 and 1000');
   const results: object[] = [];
   const errors: object[] = [];
-  for (const { id } of given) {
-    const contacts = [...(context.store.contactsOf.get(`${type}:${id}`) ?? [])];
+  for (const { id, after = '0' } of given) {
+    const contacts = /^\d{1,15}$/.test(id) ? context.store.contactsHere(type, Number(id)) : [];
     if (contacts.length > 0) {
-      const to = contacts.map(([toObjectId, associationTypes]) => ({ toObjectId, associationTypes }));
-      results.push({ from: { id }, to: shuffled(to, context.random) });
+      const until = Number(after) + context.settings.associationPage;
+      const page = contacts.slice(Number(after), until);
+      const to = page.map(([toObjectId, associationTypes]) => ({ toObjectId, associationTypes }));
+      const paging = until < contacts.length ? { paging: { next: { after: String(until) } } } : {};
+      results.push({ from: { id }, to: shuffled(to, context.random), ...paging });
       continue;
     }
     errors.push({
@@ -124,7 +128,14 @@ function showPipeline(context: Context, params: Params): StandinResponse {
 function listProperties(context: Context, params: Params): StandinResponse {
   const type = typeOf(params.type);
   context.need(scopeFor(type, 'read'));
-  return { status: 200, body: { results: [...context.store.properties[type].values()].map(viewProperty) } };
+  return {
+    status: 200,
+    body: {
+      results: [...context.store.properties[type].values()].map((one) =>
+        viewProperty(one, context.store.pipelines[type]),
+      ),
+    },
+  };
 }
 
 function showProperty(context: Context, params: Params): StandinResponse {
@@ -132,7 +143,7 @@ function showProperty(context: Context, params: Params): StandinResponse {
   context.need(scopeFor(type, 'read'));
   const property = context.store.properties[type].get(params.name ?? '');
   if (property === undefined) throw notFound();
-  return { status: 200, body: viewProperty(property) };
+  return { status: 200, body: viewProperty(property, context.store.pipelines[type]) };
 }
 
 function createProperty(context: Context, params: Params): StandinResponse {
@@ -155,9 +166,9 @@ function createProperty(context: Context, params: Params): StandinResponse {
     throw invalid('A single checkbox has exactly the options true and false');
   if (context.store.properties[type].has(given.name))
     throw alreadyExists(`A property named '${given.name}' already exists.`, 'Properties.PROPERTY_WITH_NAME_EXISTS');
-  const property = { ...given, readOnly: false, hubspotDefined: false };
+  const property = { ...given, readOnly: false, sensitive: false, hubspotDefined: false };
   context.store.properties[type].set(given.name, property);
-  return { status: 201, body: viewProperty(property) };
+  return { status: 201, body: viewProperty(property, []) };
 }
 
 function listGroups(context: Context, params: Params): StandinResponse {
@@ -194,7 +205,7 @@ function accountDetails({ need, portalId }: Context): StandinResponse {
     body: {
       portalId,
       accountType: 'STANDARD',
-      timeZone: 'Europe/Tallinn',
+      timeZone: accountZone,
       companyCurrency: 'EUR',
       additionalCurrencies: [],
       utcOffset: '+02:00',

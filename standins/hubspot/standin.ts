@@ -9,7 +9,7 @@ import {
   type SenderSettings,
   type WebhookSender,
 } from '../webhook-sender.ts';
-import type { Context } from './context.ts';
+import type { Context, Settings } from './context.ts';
 import { createHubspotControl } from './control.ts';
 import * as define from './definitions.ts';
 import {
@@ -26,7 +26,9 @@ import { objectRoutes } from './object-endpoints.ts';
 import { otherRoutes } from './other-endpoints.ts';
 import { missingScopes, notFound, Problem, rateLimited, unauthenticated } from './problem.ts';
 import { RateLimits } from './rate-limits.ts';
+import { searchRoutes } from './search-endpoints.ts';
 import { Store } from './store.ts';
+import { shuffled } from './views.ts';
 import { hubspotRetries, type Occurrence, Outbox } from './webhooks.ts';
 
 export interface HubspotStandinOptions {
@@ -40,18 +42,15 @@ export interface HubspotStandinOptions {
   fetch?: typeof globalThis.fetch;
   /** Calls in any ten seconds (default 190, Professional) and a day (default 625,000). */
   rateLimit?: { per10s?: number; daily?: number };
-  /** Bearer tokens and their scopes; null: all. Default `hubspot-token` with all. */
+  /** The app's static token, with all scopes unless the settings say otherwise. Default `hubspot-token`. */
+  accessToken?: string;
+  /** Signs webhooks. Default `hubspot-client-secret`. */
+  clientSecret?: string;
+  /** Further tokens and their scopes; null: all. */
   tokens?: Readonly<Record<string, readonly string[] | null>>;
   portalId?: number;
   appId?: number;
   webhooks?: SenderSettings;
-}
-
-interface Settings {
-  per10s: number;
-  daily: number;
-  scopes: string[] | null;
-  requiredOnWrite: string | null;
 }
 
 type Given<Schema extends z.ZodType> = z.input<Schema>;
@@ -77,11 +76,13 @@ export class HubspotStandin {
   readonly faults = new FaultQueue();
   readonly portalId: number;
   readonly appId: number;
+  readonly accessToken: string;
+  readonly clientSecret: string;
   readonly #options: HubspotStandinOptions;
   readonly #sender: WebhookSender;
   readonly #outbox: Outbox;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  readonly #find = createRouter<Context>([...otherRoutes, ...objectRoutes]);
+  readonly #find = createRouter<Context>([...otherRoutes, ...searchRoutes, ...objectRoutes]);
   #store = new Store();
   #settings: Settings;
   #limits = new RateLimits();
@@ -92,6 +93,8 @@ export class HubspotStandin {
     this.#options = options;
     this.portalId = options.portalId ?? 48_211_907;
     this.appId = options.appId ?? 3_190_457;
+    this.accessToken = options.accessToken ?? 'hubspot-token';
+    this.clientSecret = options.clientSecret ?? 'hubspot-client-secret';
     const { random = Math.random, fetch = globalThis.fetch, sleep = realSleep, wallClock = () => new Date() } = options;
     this.#sender = createWebhookSender(hubspotRetries, { fetch, random, sleep }, { ...options.webhooks });
     this.#outbox = new Outbox({ sender: this.#sender, portalId: this.portalId, appId: this.appId, random, wallClock });
@@ -109,7 +112,11 @@ export class HubspotStandin {
     const headers: Record<string, string> = { 'x-hubspot-correlation-id': correlationId };
     try {
       const scopes = this.#scopesOf(req);
-      const { refusedBy, headers: limits } = this.#limits.take(this.#settings, now);
+      const { refusedBy, headers: limits } = this.#limits.take(
+        this.#settings,
+        now,
+        found?.endpoint.endsWith('/search') === true ? 'search' : 'other',
+      );
       Object.assign(headers, limits);
       if (refusedBy !== undefined) {
         const { status, body } = rateLimited(refusedBy, randomUUID());
@@ -123,7 +130,7 @@ export class HubspotStandin {
         random: this.#options.random ?? Math.random,
         portalId: this.portalId,
         source: { changeSource: 'INTEGRATION', sourceId: String(this.appId) },
-        requiredOnWrite: this.#settings.requiredOnWrite,
+        settings: this.#settings,
         need: (...oneOf) => {
           if (scopes !== null && !oneOf.some((scope) => scopes.includes(scope))) throw missingScopes(oneOf);
         },
@@ -183,6 +190,8 @@ export class HubspotStandin {
   change(given: Given<typeof define.recordChange>): Promise<DeliveryResult[]> {
     const { type, id, properties, source = someone } = define.recordChange.parse(given);
     const record = this.#store.record(type, id);
+    const unknown = Object.keys(properties).find((name) => !this.#store.properties[type].has(name));
+    if (unknown !== undefined) throw new ControlError(`${type} have no property "${unknown}"`);
     const now = this.#now();
     const names = Object.entries(properties).filter(([name, value]) =>
       this.#store.write(record, name, value, source, now),
@@ -221,26 +230,23 @@ export class HubspotStandin {
 
   /** The result is a new record; the old ids lead to it, their associations are gone. Results of the deliveries come with `idle`. */
   merge(given: Given<typeof define.mergeAction>): { id: number; deliveries: Promise<DeliveryResult[]> } {
-    const { type, primary, merged, source = someone } = define.mergeAction.parse(given);
+    const { type, primary, merged, keepPrimary, source = someone } = define.mergeAction.parse(given);
     const ids = [primary, ...merged];
+    if (new Set(ids).size < ids.length) throw new ControlError('a record is not merged with itself');
     const records = ids.map((id) => this.#store.record(type, id));
-    const properties = Object.fromEntries(records.toReversed().flatMap((record) => [...record.properties]));
-    const contacts = new Set(ids.flatMap((id) => [...(this.#store.contactsOf.get(`${type}:${id}`)?.keys() ?? [])]));
-    const known = Object.fromEntries(
-      Object.entries(properties).filter(([name]) => this.#store.properties[type].has(name)),
-    );
+    if (records.some((record) => record.archived)) throw new ControlError('a deleted record is not merged');
+    const all = Object.fromEntries(records.toReversed().flatMap((record) => [...record.properties]));
+    const known = Object.fromEntries(Object.entries(all).filter(([name]) => this.#store.properties[type].has(name)));
     const now = this.#now();
-    const record = this.#store.add(
-      type,
-      { properties: known, contacts: type === 'contacts' ? [] : [...contacts] },
-      source,
-      now,
+    const [first] = records;
+    const record =
+      keepPrimary && first !== undefined
+        ? first
+        : this.#store.add(type, { properties: known, contacts: [] }, source, now);
+    this.#store.leadTo(
+      record,
+      records.filter((one) => one !== record),
     );
-    for (const old of records) {
-      old.archived = true;
-      this.#store.merged[type].set(old.id, record.id);
-      this.#store.contactsOf.delete(`${type}:${old.id}`);
-    }
     const more = {
       primaryObjectId: primary,
       mergedObjectIds: merged,
@@ -267,9 +273,9 @@ export class HubspotStandin {
     this.#store.records.contacts.delete(id);
     for (const contacts of this.#store.contactsOf.values()) contacts.delete(id);
     const common = { object: 'contacts', objectId: id, source: someone, at: this.#now() } as const;
-    const gone = this.#announce({ ...common, event: 'privacyDeletion', more: { changeFlag: 'DELETED' } });
-    const deleted = this.#announce({ ...common, event: 'deletion', more: { changeFlag: 'DELETED' } });
-    return [...(await gone), ...(await deleted)];
+    const both = shuffled(['privacyDeletion', 'deletion'] as const, this.#options.random ?? Math.random);
+    const results = both.map((event) => this.#announce({ ...common, event, more: { changeFlag: 'DELETED' } }));
+    return (await Promise.all(results)).flat();
   }
 
   associate(given: Given<typeof define.associationChange>): Promise<DeliveryResult[]> {
@@ -297,12 +303,12 @@ export class HubspotStandin {
 
   /** An app has one target. */
   setWebhook(given: Given<typeof define.webhookTarget>): WebhookTarget {
-    const { subscriptions, ...target } = define.webhookTarget.parse(given);
+    const { subscriptions, secrets = [this.clientSecret], ...target } = define.webhookTarget.parse(given);
     const numbered = subscriptions.map((one) => {
       this.#subscriptionId += 1;
       return { id: this.#subscriptionId, ...one };
     });
-    this.#store.webhook = { ...target, subscriptions: numbered };
+    this.#store.webhook = { ...target, secrets, subscriptions: numbered };
     return this.#store.webhook;
   }
 
@@ -379,14 +385,17 @@ export class HubspotStandin {
       daily: rateLimit?.daily ?? 625_000,
       scopes: null,
       requiredOnWrite: null,
+      searchLagMs: 0,
+      associationPage: 500,
     };
   }
 
   /** @throws Problem 401 */
   #scopesOf(req: StandinRequest): readonly string[] | null {
     const [scheme = '', token = ''] = (req.headers.authorization ?? '').split(' ');
-    const tokens: Readonly<Record<string, readonly string[] | null>> = this.#options.tokens ?? {
-      'hubspot-token': null,
+    const tokens: Readonly<Record<string, readonly string[] | null>> = {
+      [this.accessToken]: null,
+      ...this.#options.tokens,
     };
     if (scheme.toLowerCase() !== 'bearer' || !Object.hasOwn(tokens, token)) throw unauthenticated();
     return tokens[token] ?? this.#settings.scopes;
@@ -413,7 +422,7 @@ export class HubspotStandin {
     if (record.archived === archived)
       throw new ControlError(`record ${id} is ${archived ? 'deleted' : 'there'} already`);
     record.archived = archived;
-    const more = { changeFlag: archived ? 'DELETED' : 'RESTORED' };
+    const more = archived ? { changeFlag: 'DELETED' } : {};
     return this.#announce({
       event: archived ? 'deletion' : 'restore',
       object: type,
@@ -442,6 +451,7 @@ export class HubspotStandin {
         source,
         at: record.updatedAt,
         propertyName,
+        sensitive: this.#store.properties[record.type].get(propertyName)?.sensitive === true,
         more: { propertyValue: record.properties.get(propertyName) ?? '' },
       }),
     );

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ControlError } from '../control-surface.ts';
-import { dealStage, defaultGroup, defaultPipelines, defaultProperties, ticketStage } from './defaults.ts';
+import { dealStage, defaultGroup, defaultPipelines, defaultProperties, listOptions, ticketStage } from './defaults.ts';
 import type * as define from './definitions.ts';
 import {
   type AssociationType,
@@ -15,6 +15,15 @@ import {
   stageProperty,
   type WebhookTarget,
 } from './model.ts';
+
+const usualFieldTypes: Readonly<Record<Property['type'], string>> = {
+  string: 'text',
+  number: 'number',
+  enumeration: 'select',
+  datetime: 'date',
+  date: 'date',
+  bool: 'booleancheckbox',
+};
 
 const contactTypeIds: Readonly<Partial<Record<ObjectType, number>>> = { tickets: 16, deals: 3 };
 
@@ -105,11 +114,15 @@ export class Store {
   }
 
   #enterStage(record: CrmRecord, stageId: string, source: Source, now: number): void {
+    const pipeline = this.pipelines[record.type].find(({ stages }) => stages.some((stage) => stage.id === stageId));
+    if (pipeline !== undefined) {
+      this.write(record, record.type === 'tickets' ? 'hs_pipeline' : 'pipeline', pipeline.id, source, now);
+    }
     const entered = `hs_v2_date_entered_${stageId}`;
     const properties = this.properties[record.type];
     const like = properties.get('createdate');
     if (!properties.has(entered) && like !== undefined)
-      properties.set(entered, { ...like, name: entered, label: `Date entered ${stageId}` });
+      properties.set(entered, { ...like, name: entered, label: `Date entered ${stageId}`, readOnly: true });
     const at = new Date(now).toISOString();
     this.write(record, entered, at, source, now);
     // Kept on reopening: whether the vendor clears it is not known, so nobody may rely on either.
@@ -153,8 +166,43 @@ export class Store {
     return own;
   }
 
-  addOwner({ id = String(this.nextId()), ...rest }: z.output<typeof define.ownerDefinition>): Owner {
-    const owner: Owner = { id, ...rest, userId: 98_000_000 + this.owners.size };
+  /** The contacts of a record that are there; none for a record that isn't, be it deleted or merged away. */
+  contactsHere(type: ObjectType, id: number): [contactId: number, how: AssociationType[]][] {
+    if (this.records[type].get(id)?.archived !== false) return [];
+    return [...(this.contactsOf.get(`${type}:${id}`) ?? [])].filter(
+      ([contactId]) => this.records.contacts.get(contactId)?.archived === false,
+    );
+  }
+
+  /** Old records lead to the new one from now on; what hung on them hangs on it. */
+  leadTo(record: CrmRecord, old: readonly CrmRecord[]): void {
+    const { type } = record;
+    const own = this.contactsOf.get(`${type}:${record.id}`) ?? new Map<number, AssociationType[]>();
+    for (const { id } of old) {
+      for (const [contactId, how] of this.contactsOf.get(`${type}:${id}`) ?? []) {
+        if (!own.has(contactId)) own.set(contactId, how);
+      }
+      this.contactsOf.delete(`${type}:${id}`);
+    }
+    if (own.size > 0) this.contactsOf.set(`${type}:${record.id}`, own);
+    for (const one of old) {
+      one.archived = true;
+      this.merged[type].set(one.id, record.id);
+      if (type !== 'contacts') continue;
+      for (const contacts of this.contactsOf.values()) {
+        const how = contacts.get(one.id);
+        if (how !== undefined && !contacts.has(record.id)) contacts.set(record.id, how);
+        contacts.delete(one.id);
+      }
+    }
+  }
+
+  addOwner({
+    id = String(this.nextId()),
+    userId = 98_000_000 + this.owners.size,
+    ...rest
+  }: z.output<typeof define.ownerDefinition>): Owner {
+    const owner: Owner = { id, ...rest, userId };
     this.owners.set(id, owner);
     return owner;
   }
@@ -179,9 +227,10 @@ export class Store {
     name,
     label = name,
     kind,
-    fieldType = 'text',
+    fieldType = usualFieldTypes[kind],
     options,
     readOnly,
+    sensitive,
   }: z.output<typeof define.propertyDefinition>): Property {
     const property: Property = {
       name,
@@ -190,8 +239,9 @@ export class Store {
       fieldType,
       groupName: defaultGroup[type],
       description: '',
-      options: options.map((value, displayOrder) => ({ label: value, value, displayOrder, hidden: false })),
+      options: listOptions(kind === 'bool' && options.length === 0 ? ['true', 'false'] : options),
       readOnly,
+      sensitive,
       hubspotDefined: false,
     };
     this.properties[type].set(name, property);

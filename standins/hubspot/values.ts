@@ -1,4 +1,4 @@
-import type { CrmRecord, ObjectType, Property } from './model.ts';
+import { type CrmRecord, type ObjectType, type Property, pipelineProperty, stageProperty } from './model.ts';
 import { invalid, Problem } from './problem.ts';
 import type { Store } from './store.ts';
 
@@ -66,11 +66,9 @@ export function checkRequired(
 
 function normalise(store: Store, type: ObjectType, property: Property, value: string): string | Omit<Fault, 'name'> {
   if (value === '') return value;
-  if (property.name === 'hs_pipeline_stage' || property.name === 'dealstage') {
-    return store.stage(type, value) === undefined
-      ? fault('INVALID_OPTION', `${value} was not one of the allowed options`)
-      : value;
-  }
+  const known = knownBy(store, type, property.name);
+  if (known !== undefined)
+    return known.includes(value) ? value : fault('INVALID_OPTION', `${value} was not one of the allowed options`);
   switch (property.type) {
     case 'number':
       return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value)
@@ -94,9 +92,15 @@ function normalise(store: Store, type: ObjectType, property: Property, value: st
   }
 }
 
-/** Options compare with case; a property without options of its own (owner) takes anything. */
+/** What a property whose options live elsewhere may hold: ids of pipelines, stages, owners. */
+function knownBy(store: Store, type: ObjectType, name: string): string[] | undefined {
+  if (name === 'hubspot_owner_id') return [...store.owners.keys()];
+  if (name === stageProperty[type]) return store.pipelines[type].flatMap(({ stages }) => stages.map(({ id }) => id));
+  return name === pipelineProperty[type] ? store.pipelines[type].map(({ id }) => id) : undefined;
+}
+
+/** Options compare with case. */
 function checkOptions({ options, fieldType }: Property, value: string): string | Omit<Fault, 'name'> {
-  if (options.length === 0) return value;
   const given = fieldType === 'checkbox' ? value.split(';') : [value];
   const allowed = options.map((option) => option.value);
   if (given.every((one) => allowed.includes(one))) return value;

@@ -59,9 +59,22 @@ export function viewPipeline({ id, label, displayOrder, stages }: Pipeline): obj
   };
 }
 
-export function viewProperty({ readOnly, hubspotDefined, ...property }: Property): object {
+/** Pipelines and stages are the options of their properties. */
+export function viewProperty(
+  { readOnly, hubspotDefined, sensitive, ...property }: Property,
+  pipelines: readonly Pipeline[],
+): object {
+  const listed =
+    property.name === 'hs_pipeline' || property.name === 'pipeline'
+      ? pipelines
+      : property.name === 'hs_pipeline_stage' || property.name === 'dealstage'
+        ? pipelines.flatMap(({ stages }) => stages)
+        : undefined;
+  const options = listed?.map(({ id, label }, displayOrder) => ({ label, value: id, displayOrder, hidden: false }));
   return {
     ...property,
+    ...(options === undefined ? {} : { options }),
+    dataSensitivity: sensitive ? 'sensitive' : 'non_sensitive',
     displayOrder: -1,
     calculated: false,
     externalOptions: property.name === 'hubspot_owner_id',
@@ -74,16 +87,17 @@ export function viewProperty({ readOnly, hubspotDefined, ...property }: Property
   };
 }
 
-export function viewOwner({ id, email, firstName, lastName, userId, archived }: Owner): object {
+export function viewOwner({ id, email, firstName, lastName, userId, type, archived }: Owner): object {
   const at = '2026-01-01T00:00:00.000Z';
   return {
     id,
     email,
-    type: 'PERSON',
+    type,
     firstName,
     lastName,
     userId,
     userIdIncludingInactive: userId,
+    teams: [],
     createdAt: at,
     updatedAt: at,
     archived,

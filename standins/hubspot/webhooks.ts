@@ -3,10 +3,10 @@ import { type EventKind, type ObjectType, objectTypeIds, type Source, singular, 
 import { signV1, signV3 } from './signature.ts';
 import { shuffled } from './views.ts';
 
-/** Any failure is retried, up to ten times, at random over a day. Five seconds for an answer. */
+/** Any failure is retried, up to ten times, at random within a day. Five seconds for an answer. */
 export const hubspotRetries: RetryPolicy = {
   timeoutMs: 5_000,
-  pauseMs: (attempts, random) => (attempts.length <= 10 ? random() * 2 * 8_640_000 : undefined),
+  pauseMs: (attempts, random) => (attempts.length <= 10 ? (0.5 + random() / 2) * 8_640_000 : undefined),
 };
 
 /** An event as subscribed to, before it gets its wire form. */
@@ -17,6 +17,7 @@ export interface Occurrence {
   source: Source;
   at: number;
   propertyName?: string;
+  sensitive?: boolean;
   /** What is peculiar to the kind of event, as on the wire. */
   more: Record<string, unknown>;
 }
@@ -108,7 +109,7 @@ export class Outbox {
   }
 
   #wire(target: WebhookTarget, subscriptionId: number, occurrence: Occurrence): Record<string, unknown> {
-    const { event, object, objectId, source, at, propertyName, more } = occurrence;
+    const { event, object, objectId, source, at, propertyName, sensitive = false, more } = occurrence;
     // Privacy deletions have no generic form.
     const generic = target.form === 'generic' && event !== 'privacyDeletion';
     this.#eventId += 1;
@@ -120,12 +121,18 @@ export class Outbox {
       occurredAt: at,
       subscriptionType: `${generic ? 'object' : singular[object]}.${event}`,
       attemptNumber: 0,
-      objectId,
-      ...(generic ? { objectTypeId: objectTypeIds[object] } : {}),
+      // An association has two ends instead.
+      ...(event === 'associationChange' ? ends(generic, object) : { objectId }),
+      ...(generic && event !== 'associationChange' ? { objectTypeId: objectTypeIds[object] } : {}),
       ...(propertyName === undefined ? {} : { propertyName }),
       ...more,
+      ...(sensitive && !generic ? { propertyValue: 'REDACTED' } : {}),
       ...source,
-      ...(generic ? { isSensitive: false } : {}),
+      ...(generic ? { isSensitive: sensitive } : {}),
     };
   }
+}
+
+function ends(generic: boolean, from: ObjectType): Record<string, string> {
+  return generic ? { fromObjectTypeId: objectTypeIds[from], toObjectTypeId: objectTypeIds.contacts } : {};
 }

@@ -72,6 +72,8 @@ describe('probe', () => {
     const { open, queue, age } = fresh();
     const { pauses, told } = open();
     await queue.pause();
+    await pauses.set('plan', 'the key is inactive');
+    expect(told.splice(0)).toHaveLength(1);
     await age(3_600_000);
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([false, 1]);

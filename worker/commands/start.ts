@@ -42,10 +42,10 @@ export async function start(options: StartOptions): Promise<number> {
       { role: options.role, ...(app.url === undefined ? {} : { hooks: `${app.url}/hooks/<source>` }) },
       'started',
     );
-    if (options.once) await drain(app.engine);
-    else log.info({ signal: await untilSignal() }, 'stopping');
+    const code = options.once ? await drain(app.engine, log) : 0;
+    if (!options.once) log.info({ signal: await untilSignal() }, 'stopping');
     await app.close();
-    return 0;
+    return code;
   } finally {
     await runtime.close();
   }
@@ -110,12 +110,20 @@ export async function run(
   };
 }
 
-/** Everything that is due, the grades that have come, and their write-backs. */
-async function drain(engine: Engine): Promise<void> {
+/** Everything that is due, the grades that have come, and their write-backs. 1 when a stage had to stop. */
+async function drain(engine: Engine, log: Log): Promise<number> {
   for (const round of ['what is due', 'grades']) {
     if (round === 'grades') await engine.collectNow();
-    while ((await engine.busy()) > 0) await sleep(100);
+    while ((await engine.busy()) > 0) {
+      const paused = await engine.paused();
+      if (Object.keys(paused).length > 0) {
+        log.error({ paused }, 'not everything could be done');
+        return 1;
+      }
+      await sleep(100);
+    }
   }
+  return 0;
 }
 
 async function untilSignal(): Promise<string> {

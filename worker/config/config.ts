@@ -67,6 +67,10 @@ function readSources(
     if (!sourceName.test(name)) {
       found.push({ path: at, message: 'is not a name for a source: small letters, digits and "-", 41 at most' });
     }
+    if (!isSection(value)) {
+      found.push({ path: at, message: 'must be a section that begins with connector: and rules:' });
+      return [];
+    }
     const { connector: kind, rules: writtenRules, ...settings } = sectionOf(value);
     const rules = checkWritten(Rules, writtenRules, [...at, 'rules'], document);
     if (!rules.ok) found.push(...rules.found);

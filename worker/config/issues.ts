@@ -114,7 +114,8 @@ export function suggestion(written: string, known: readonly string[]): string {
     known.map((one) => one.toLowerCase()),
   );
   const found = known.find((one) => one.toLowerCase() === near);
-  const isNear = distance(small, near) <= Math.max(1, Math.floor(small.length / 3));
+  // Two letters changed places count as two.
+  const isNear = distance(small, near) <= Math.max(small.length < 4 ? 1 : 2, Math.floor(small.length / 3));
   return found !== undefined && isNear ? `; did you mean "${found}"?` : '';
 }
 

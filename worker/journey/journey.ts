@@ -25,6 +25,10 @@ const Contact = z.object({ kind: z.enum(['phone', 'email', 'identifier']), value
 const Intent = z.object({
   token: z.string(),
   at: z.coerce.date(),
+  /** Where to look for it, whatever the configuration says by then. */
+  campaign: z.number().int(),
+  /** The custom field that holds the journey's reference, where the campaign had it. */
+  marker: z.object({ field: z.string(), value: z.string() }).optional(),
   /** The contact's counters at the service before the attempt; 0 and null for a contact it didn't know. */
   numAppeals: z.number().int(),
   lastAppeal: z.coerce.date().nullable(),
@@ -63,6 +67,10 @@ export const Journey = z.object({
   recipientZone: z.string().optional(),
   dueAt: z.coerce.date().optional(),
   intent: Intent.optional(),
+  /** Attempts to create the request so far. */
+  attempts: z.number().int().optional(),
+  /** The values were mapped anew, once, after the service had rejected some. */
+  remapped: z.boolean().optional(),
   requestId: z.string().optional(),
   askedAt: z.coerce.date().optional(),
   answer: Answer.optional(),

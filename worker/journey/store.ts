@@ -35,7 +35,7 @@ return {id, 1}`;
 
 /**
  * KEYS journey, trace, index of the old state, index of the new one, record, requests
- * ARGV rev, JSON, id, score, request id or '', '1' once asked, trace lines…
+ * ARGV rev, JSON, id, score, request id or '', '1' once asked or '0' when it turned out not to be, trace lines…
  * Returns 1, or 0 when somebody else changed the journey since it was read.
  */
 const saveScript = `
@@ -45,6 +45,7 @@ redis.call('ZREM', KEYS[3], ARGV[3])
 redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[6], ARGV[5], ARGV[3]) end
 if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
+if ARGV[6] == '0' and redis.call('HGET', KEYS[5], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[5], 'asked') end
 for i = 7, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1`;
 
@@ -264,7 +265,7 @@ export class JourneyStore {
       id,
       scoreOf(journey),
       requestId,
-      askedStates.includes(journey.state) ? '1' : '',
+      askedStates.includes(journey.state) ? '1' : journey.state === 'waiting' ? '0' : '',
       ...trace.map((text) => this.#line(text)),
     );
     return saved === 1;

@@ -1,12 +1,14 @@
 import type { Journey, JourneyState } from './journey.ts';
 
 /**
- * Which state may follow which. Everything that isn't here is a bug or a race that somebody else won.
+ * Which state may follow which. From `waiting` back to `received`: the rule is gone, it is planned anew. From `waiting`
+ * to `asked`: the service's answer came after a look-up had found nothing.
+ * Everything that isn't here is a bug or a race that somebody else won.
  * `failed` and `parked` can be taken up again by a person.
  */
 const next: Record<JourneyState, readonly JourneyState[]> = {
   received: ['waiting', 'skipped', 'cancelled', 'failed', 'parked'],
-  waiting: ['waiting', 'creating', 'skipped', 'cancelled', 'failed', 'parked'],
+  waiting: ['received', 'waiting', 'creating', 'asked', 'skipped', 'cancelled', 'failed', 'parked'],
   creating: ['creating', 'asked', 'waiting', 'failed', 'parked'],
   asked: ['answered', 'expired', 'cancelled', 'failed'],
   answered: ['answered', 'written', 'failed', 'parked'],

@@ -6,10 +6,10 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../core/feedback/schemas.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
-import { step } from '../journey/transitions.ts';
+import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
 import { lookForRequest } from './look-for-request.ts';
-import { campaignOf, mapFields, sendTime } from './plan.ts';
+import { campaignOf, decide, mapFields, sendTime } from './plan.ts';
 import type { StageResult } from './stage.ts';
 
 export const AskJob = z.object({ journeyId: z.string() });
@@ -18,6 +18,10 @@ export const AskJob = z.object({ journeyId: z.string() });
 const lockMs = 60_000;
 /** Another journey is asking the same person: look again soon. Real time. */
 const lockedMs = 1_000;
+/** A process that stood still for longer than this, between noting the intent and sending, no longer sends. Real time. */
+const staleMs = 5_000;
+/** Attempts whose outcome was unknown and turned out to be nothing; then a person should look at the service. */
+const mostAttempts = 8;
 
 const done: StageResult = { do: 'done' };
 
@@ -28,9 +32,13 @@ const done: StageResult = { do: 'done' };
 export async function ask({ journeyId }: z.output<typeof AskJob>, context: SourceContext): Promise<StageResult> {
   const journey = await context.store.get(journeyId);
   if (journey?.state === 'creating') return await resolveUnknown(journey, context);
-  if (journey?.state !== 'waiting') return done;
+  if (journey?.state !== 'waiting' && !(journey?.state === 'received' && journey.rule !== undefined)) return done;
 
-  const { rule, contact } = requirements(journey, context);
+  const rule = context.rules.find(({ name }) => name === journey.rule);
+  const { contact } = journey;
+  const isPlanned = journey.state === 'waiting' && rule?.campaign === journey.campaign;
+  if (!isPlanned || !rule || !contact) return await planAnew(journey, context);
+
   const campaign = await campaignOf(rule, context);
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > context.clock.now()) return await wait(journey, due, context);
@@ -53,15 +61,21 @@ export async function giveUpAsk({ journeyId }: z.output<typeof AskJob>, why: str
   });
 }
 
-/** What planning has stored. @throws CloseloopError permanent when the configuration no longer has the rule */
-function requirements(journey: Journey, context: SourceContext): { rule: LoadedRule; contact: Contact } {
-  const rule = context.rules.find(({ name }) => name === journey.rule);
-  if (!rule || !journey.contact) {
-    throw new CloseloopError(`rule "${journey.rule}" is no longer in the configuration of source ${context.name}`, {
-      kind: 'permanent',
-    });
-  }
-  return { rule, contact: journey.contact };
+/** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
+async function planAnew(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const look = lookAt(await context.read(journey.recordId, 'plan'));
+  if (look.is === 'open') return await end(journey, 'cancelled', 'the record is open again', context);
+  if (look.is === 'out') return await end(journey, 'cancelled', look.why, context);
+  const received = await context.store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? { journey: step(now, 'received', context.clock.now()), trace: ['its rule changed: planned anew'] }
+      : undefined,
+  );
+  if (received?.state !== 'received') return done;
+  const planned = await decide(received, look.record, context);
+  return planned.state === 'waiting' && planned.dueAt
+    ? { do: 'wait', delayMs: context.clock.until(planned.dueAt) }
+    : done;
 }
 
 async function wait(journey: Journey, due: { at: Date; why: string[] }, context: SourceContext): Promise<StageResult> {
@@ -90,6 +104,7 @@ async function recheck(journey: Journey, context: SourceContext): Promise<string
     at: look.closedAt,
     key: `seen when asking:${journey.recordId}:${look.closing}`,
     what: 'found closed again when its customer was to be asked',
+    certain: false,
     receivedAt: new Date(),
   });
   return 'the record was reopened and closed again since: the new closing has a journey of its own';
@@ -102,7 +117,7 @@ async function end(
   context: SourceContext,
 ): Promise<StageResult> {
   await context.store.update(journey.id, (now) =>
-    now.state === 'waiting'
+    unaskedStates.includes(now.state)
       ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
       : undefined,
   );
@@ -139,45 +154,68 @@ async function create(
   context: SourceContext,
 ): Promise<StageResult> {
   const { store, contacts, clock, feedback } = context;
+  const ref = refOf(context.name, journey.id);
+  // Waiting for a place among those who talk to the service may have taken us past the window.
+  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
+  if (due.at > clock.now()) return await wait(journey, due, context);
+
+  const { asked: askedBefore } = await store.memoryOf(journey.recordId);
+  if (rule.again === 'never' && askedBefore !== undefined && askedBefore !== journey.id) {
+    const why = `this record's customer was asked already: journey ${refOf(context.name, askedBefore)} (again: never)`;
+    return await end(journey, 'skipped', why, context);
+  }
   const key = contactKey(contact);
   const known = await feedback.contact(contact);
   const lastHere = await contacts.lastAsked(key);
-  const no = whyNotNow(known, lastHere?.at, rule, clock.now());
+  // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
+  const lastOther = lastHere?.journey === ref ? undefined : lastHere;
+  const no = whyNotNow(known, lastOther?.at, rule, clock.now());
   if (no) return await end(journey, 'skipped', no, context);
 
+  const began = Date.now();
+  const at = clock.now();
   const intent: Intent = {
     token: randomUUID(),
-    at: clock.now(),
+    at,
+    campaign: campaign.id,
+    ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: ref } } : {}),
     numAppeals: known?.num_appeals ?? 0,
     lastAppeal: known?.last_appeal ?? null,
-    lookAfter: new Date(clock.now().getTime() + context.lookAfterMs),
+    lookAfter: new Date(at.getTime() + context.lookAfterMs + context.callMs + staleMs),
   };
+  await contacts.setLastAsked(key, { at, journey: ref });
   const creating = await store.update(journey.id, (now) =>
     now.state === 'waiting'
-      ? { journey: step(now, 'creating', clock.now(), { intent }), trace: ['creating the feedback request'] }
+      ? {
+          journey: step(now, 'creating', at, { intent, attempts: (now.attempts ?? 0) + 1 }),
+          trace: ['creating the feedback request'],
+        }
       : undefined,
   );
   // Somebody else went ahead, on this job or on an event: it is theirs now.
   if (creating?.intent?.token !== intent.token) return done;
-  await contacts.setLastAsked(key, { at: intent.at, journey: refOf(context.name, journey.id) });
+  if (Date.now() - began > staleMs) {
+    await backToWaiting(creating, 'this process stood still before it sent anything: it starts anew', context);
+    return { do: 'wait', delayMs: 0 };
+  }
 
   try {
     const request = await feedback.create({
       campaign: campaign.id,
       contact,
-      scheduled: intent.at,
-      customFields: { ...creating.values, ...markerOf(journey, campaign, context) },
+      scheduled: at,
+      customFields: { ...creating.values, ...(intent.marker ? { [intent.marker.field]: intent.marker.value } : {}) },
     });
     await asked(creating, request.id, 'the service took it', context);
     return done;
   } catch (error) {
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
     if (outcome === 'unknown') return await laterLook(creating, error, context);
-    await contacts.setLastAsked(key, lastHere);
+    await contacts.setLastAsked(key, lastOther);
     await backToWaiting(creating, `the service did not take it: ${messageOf(error)}`, context);
     if (error instanceof FeedbackError && error.status === 400 && error.fields) {
       context.campaigns.drop(campaign.id);
-      if (await remap(creating, rule, context)) return { do: 'wait', delayMs: 0 };
+      if (!creating.remapped && (await remap(creating, rule, context))) return { do: 'wait', delayMs: 0 };
     }
     throw error;
   }
@@ -201,26 +239,29 @@ function whyNotNow(
   return `the contact was asked ${days(now.getTime() - last)} ago (throttle ${days(rule.throttle)})`;
 }
 
-/** The journey's reference in the campaign's custom field of that name, by which a lost request is found again. */
-function markerOf(journey: Journey, campaign: Campaign, context: SourceContext): Record<string, string> {
-  return hasMarker(campaign, context.marker) ? { [context.marker]: refOf(context.name, journey.id) } : {};
-}
-
+/** A custom field of this name is ours: it takes the journey's reference, by which a lost request is found again. */
 function hasMarker(campaign: Campaign, marker: string): boolean {
   return campaign.custom_fields.some(({ name, field_type }) => name === marker && field_type === 'Text');
 }
 
-async function asked(journey: Journey, requestId: string, how: string, context: SourceContext): Promise<void> {
+async function asked(
+  journey: Journey,
+  requestId: string,
+  how: string,
+  context: SourceContext,
+  options = { late: false },
+): Promise<void> {
+  const { clock, log } = context;
+  const campaign = journey.intent?.campaign ?? journey.campaign;
+  if (campaign !== undefined) await context.askedIn(campaign, options.late);
   await context.store.update(journey.id, (now) => {
-    if (now.state !== 'creating') return undefined;
+    // A look-up may have come to another end while the service's answer was on its way.
+    if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
     const { intent: _, ...rest } = now;
-    const after = step(rest, 'asked', context.clock.now(), {
-      requestId,
-      askedAt: now.intent?.at ?? context.clock.now(),
-    });
+    const after = step(rest, 'asked', clock.now(), { requestId, askedAt: journey.intent?.at ?? clock.now() });
     return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
   });
-  context.log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
+  log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
 }
 
 async function backToWaiting(journey: Journey, why: string, context: SourceContext): Promise<void> {
@@ -232,7 +273,8 @@ async function backToWaiting(journey: Journey, why: string, context: SourceConte
 }
 
 async function laterLook(journey: Journey, error: unknown, context: SourceContext): Promise<StageResult> {
-  const lookAfter = new Date(context.clock.now().getTime() + context.lookAfterMs);
+  const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1, 7);
+  const lookAfter = new Date(context.clock.now().getTime() + patience);
   await context.store.update(journey.id, (now) =>
     now.state === 'creating' && now.intent?.token === journey.intent?.token && now.intent
       ? {
@@ -255,7 +297,7 @@ async function remap(journey: Journey, rule: LoadedRule, context: SourceContext)
   await context.store.update(journey.id, (now) =>
     now.state === 'waiting'
       ? {
-          journey: step(now, 'waiting', context.clock.now(), { values: mapped.values }),
+          journey: step(now, 'waiting', context.clock.now(), { values: mapped.values, remapped: true }),
           trace: ['the campaign changed: custom fields mapped anew'],
         }
       : undefined,
@@ -266,40 +308,45 @@ async function remap(journey: Journey, rule: LoadedRule, context: SourceContext)
 /** A journey in `creating` that isn't in our hands: killed, timed out, or another worker is at it. Never create here. */
 async function resolveUnknown(journey: Journey, context: SourceContext): Promise<StageResult> {
   const { intent, contact } = journey;
-  const { rule } = requirements(journey, context);
   if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
   const notYet = context.clock.until(intent.lookAfter);
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
-  return await withContact(contact, context, async () => {
-    const campaign = await campaignOf(rule, context);
-    const found = await lookForRequest(
-      {
-        campaign: campaign.id,
-        contact,
-        intent,
-        marker: hasMarker(campaign, context.marker)
-          ? { field: context.marker, value: refOf(context.name, journey.id) }
-          : undefined,
-      },
+  const found = await context.limitedLooks(() => lookForRequest({ contact, intent }, context));
+  if (found.is === 'created') {
+    await asked(journey, found.requestId, found.how, context, { late: true });
+    return done;
+  }
+  if (found.is === 'unclear') {
+    await settle(journey, 'parked', found.why, context);
+    return done;
+  }
+  const attempts = journey.attempts ?? 1;
+  if (attempts >= mostAttempts) {
+    await settle(
+      journey,
+      'failed',
+      `the service never took the request in ${attempts} attempts (${found.how})`,
       context,
     );
-    if (found.is === 'created') await asked(journey, found.requestId, found.how, context);
-    if (found.is === 'unclear') {
-      await context.store.update(journey.id, (now) =>
-        now.state === 'creating'
-          ? {
-              journey: step(now, 'parked', context.clock.now(), { why: found.why }),
-              trace: [`parked: ${found.why}`],
-            }
-          : undefined,
-      );
-      context.log.error({ journey: refOf(context.name, journey.id), why: found.why }, 'parked: a person has to decide');
-    }
-    if (found.is !== 'absent') return done;
-    await backToWaiting(journey, `looked for the request: the service never got it (${found.how})`, context);
-    return { do: 'wait', delayMs: 0 };
-  });
+    return done;
+  }
+  await backToWaiting(journey, `looked for the request: the service never got it (${found.how})`, context);
+  return { do: 'wait', delayMs: 0 };
+}
+
+async function settle(
+  journey: Journey,
+  state: 'parked' | 'failed',
+  why: string,
+  context: SourceContext,
+): Promise<void> {
+  await context.store.update(journey.id, (now) =>
+    now.state === 'creating' && now.intent?.token === journey.intent?.token
+      ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
+      : undefined,
+  );
+  context.log.error({ journey: refOf(context.name, journey.id), why }, state);
 }
 
 function messageOf(error: unknown): string {

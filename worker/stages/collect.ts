@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { adviceOf } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { FeedbackRequest } from '../../core/feedback/request-form.ts';
@@ -23,45 +25,73 @@ export interface CollectContext {
   log: Log;
   /** A pass over the whole export even when the counts stand still: some changes leave them alone. */
   fullEveryMs: number;
+  /** What was told about campaigns that can't be collected from. */
+  troubled: Map<number, string>;
+}
+
+/** A pass renews its lock with every page: longer than a page can take. Real time. */
+const lockMs = 60_000;
+
+const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+
+/** What is remembered of a campaign's last pass; forgotten, the next pass reads the whole export. */
+export function seenKey(campaign: number): string {
+  return `{cl:collect}:campaign:${campaign}`;
 }
 
 /**
- * Finds new and changed grades of one campaign. One call tells whether anything changed; only then the export is read,
- * page by page. What was seen is stored after the pass, as it was before it: a change during the pass is met again.
+ * Finds new and changed grades of one campaign. One pass at a time, or an old page could overtake a newer one. A pass
+ * that fails isn't repeated: the next one comes by the schedule, and what was seen is stored only after a whole pass.
  */
 export async function collect(
-  { campaign: id }: z.output<typeof CollectJob>,
+  { campaign }: z.output<typeof CollectJob>,
   context: CollectContext,
 ): Promise<StageResult> {
-  const { redis, feedback, clock, log } = context;
-  const key = `{cl:collect}:campaign:${id}`;
-  const stored = await redis.get(key);
-  const seen = stored === null ? undefined : Seen.parse(JSON.parse(stored));
-  const campaign = await current(id, context);
-  if (!campaign) return { do: 'done' };
-  const stats = fingerprint(campaign);
-  const now = clock.now();
-  const fullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
-  if (!fullDue && seen.stats === stats) return { do: 'done' };
-
-  let answers = 0;
-  for await (const page of feedback.requestPages({ campaign: id })) {
-    answers += await takeAnswers(page.results, context);
+  const { redis, log } = context;
+  const lock = `{cl:collect}:lock:${campaign}`;
+  const token = randomUUID();
+  if ((await redis.set(lock, token, 'PX', lockMs, 'NX')) !== 'OK') return { do: 'done' };
+  try {
+    await pass(campaign, context, () => redis.pexpire(lock, lockMs));
+    context.troubled.delete(campaign);
+  } catch (error) {
+    const absent = error instanceof FeedbackError && (error.status === 403 || error.status === 404);
+    if (!absent && adviceOf(error).kind === 'config') throw error;
+    // Told once: a campaign that was switched off, or a service that is away, would fill the log with every pass.
+    const why = error instanceof Error ? error.message : String(error);
+    if (context.troubled.get(campaign) !== why) log.warn({ campaign, why }, 'grades could not be collected');
+    context.troubled.set(campaign, why);
+  } finally {
+    await redis.eval(releaseScript, 1, lock, token);
   }
-  await redis.set(key, JSON.stringify({ stats, fullAt: now }));
-  log.info({ campaign: id, answers }, 'collected');
   return { do: 'done' };
 }
 
-/** A campaign that was switched off or removed must not stop the others: its grades wait until it is back. */
-async function current(id: number, { feedback, log }: CollectContext): Promise<Campaign | undefined> {
-  try {
-    return await feedback.campaign(id);
-  } catch (error) {
-    if (!(error instanceof FeedbackError && (error.status === 403 || error.status === 404))) throw error;
-    log.warn({ campaign: id, why: error.message }, 'no grades can be collected from this campaign');
-    return undefined;
+/**
+ * One call tells whether anything changed; only then the export is read, page by page. What was seen is stored as it
+ * was before the pass: a change during the pass is met again.
+ */
+async function pass(campaign: number, context: CollectContext, renew: () => Promise<unknown>): Promise<void> {
+  const { redis, feedback, clock, log } = context;
+  const stored = await redis.get(seenKey(campaign));
+  const seen = stored === null ? undefined : Seen.parse(JSON.parse(stored));
+  const stats = fingerprint(await feedback.campaign(campaign));
+  const now = clock.now();
+  const isFullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
+  if (!isFullDue && seen.stats === stats) return;
+
+  let answers = 0;
+  let unreadable = 0;
+  for await (const page of feedback.requestPages({ campaign })) {
+    await renew();
+    answers += await takeAnswers(page.results, context);
+    unreadable += page.unreadable.length;
+    const [first] = page.unreadable;
+    if (first)
+      log.warn({ campaign, requests: page.unreadable.length, why: first.message }, 'requests could not be read');
   }
+  await redis.set(seenKey(campaign), JSON.stringify({ stats, fullAt: now }));
+  log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
 }
 
 /** What changes whenever a grade or comment comes (mostly: see `fullEveryMs`). */
@@ -82,11 +112,7 @@ async function takeAnswers(requests: readonly FeedbackRequest[], context: Collec
       }),
     );
     // Also for an answer that was known: the job may have been lost with the process that stored the answer.
-    const due = journeys.flatMap((journey) =>
-      journey?.state === 'answered' && journey.answer
-        ? [{ journeyId: journey.id, version: journey.answer.version }]
-        : [],
-    );
+    const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
     await source.queueWriteBack(due);
     taken += due.length;
   }

@@ -19,17 +19,20 @@ const clockSkewMs = 120_000;
  */
 export async function lookForRequest(
   sought: {
-    campaign: number;
     contact: Contact;
     intent: Intent;
-    marker: { field: string; value: string } | undefined;
   },
-  context: Pick<SourceContext, 'feedback' | 'store'>,
+  context: Pick<SourceContext, 'feedback' | 'areOwned'>,
 ): Promise<Found> {
-  const { campaign, contact, intent, marker } = sought;
+  const { contact, intent } = sought;
+  const { campaign, marker } = intent;
   const key = contactKey(contact);
+  // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
+  const dateFrom = new Date(intent.at.getTime() - 86_400_000).toISOString().slice(0, 10);
   const candidates: FeedbackRequest[] = [];
-  for await (const page of context.feedback.requestPages({ campaign })) {
+  let unreadable = 0;
+  for await (const page of context.feedback.requestPages({ campaign, contact, dateFrom })) {
+    unreadable += page.unreadable.length;
     for (const request of page.results) {
       if (marker) {
         if (request.customFields[marker.field] === marker.value) {
@@ -40,10 +43,16 @@ export async function lookForRequest(
       }
     }
   }
+  if (unreadable > 0) {
+    return {
+      is: 'unclear',
+      why: `${unreadable} requests of campaign ${campaign} could not be read; one of them may be it`,
+    };
+  }
   if (marker) return { is: 'absent', how: `no request has it in the field "${marker.field}"` };
 
-  const owners = await context.store.idsOfRequests(candidates.map(({ id }) => id));
-  const free = candidates.filter((_, i) => owners[i] === undefined);
+  const owned = await context.areOwned(candidates.map(({ id }) => id));
+  const free = candidates.filter((_, i) => !owned[i]);
   const [only] = free;
   if (only && free.length === 1) {
     return { is: 'created', requestId: only.id, how: 'found by its contact and time in the export' };

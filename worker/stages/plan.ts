@@ -19,8 +19,12 @@ export const PlanJob = z.object({
   at: z.coerce.date(),
   key: z.string(),
   what: z.string(),
+  certain: z.boolean().default(false),
   receivedAt: z.coerce.date(),
 });
+
+/** How long a vendor's reading may lag behind its own webhook. Real time. */
+const lagMs = 30_000;
 export type PlanJob = z.output<typeof PlanJob>;
 
 /**
@@ -39,6 +43,7 @@ export async function plan(event: PlanJob, context: SourceContext): Promise<Stag
   const look = lookAt(await context.read(event.recordId, 'plan'));
   if (look.is === 'open') {
     if (latest) await cancel(latest, `the record is open again (${event.what})`, context);
+    if (event.certain) return await closedButOpen(event, context);
     context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
     return { do: 'done' };
   }
@@ -53,14 +58,31 @@ export async function plan(event: PlanJob, context: SourceContext): Promise<Stag
 
   const { closing, closedAt, record } = look;
   const { journey, created } = await claim(event, { recordId: record.currentId, closing, closedAt }, context);
-  if (created && latest && latest.id !== journey.id) {
-    await cancel(latest, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
-  }
+  if (journey.state === 'received') await cancelEarlier(journey, context);
   if (!created && journey.state !== 'received') {
     await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
     return await goOn(journey, context);
   }
   return await goOn(await decide(journey, record, context), context);
+}
+
+/** The vendor said closed, and shows it open: reopened at once, or its reading lags behind its webhook. */
+async function closedButOpen(event: PlanJob, context: SourceContext): Promise<StageResult> {
+  if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
+  const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
+  const { journey } = await claim(event, at, context);
+  await skip(journey, 'it was open again when it was read', [], context);
+  return { do: 'done' };
+}
+
+/** Journeys of earlier closings that have not asked yet: this closing is the one to ask about. */
+async function cancelEarlier(journey: Journey, context: SourceContext): Promise<void> {
+  const dot = journey.id.lastIndexOf('.');
+  for (let n = Number(journey.id.slice(dot + 1)) - 1; n >= 1; n--) {
+    const earlier = await context.store.get(`${journey.id.slice(0, dot)}.${n}`);
+    if (!earlier || !unaskedStates.includes(earlier.state)) return;
+    await cancel(earlier, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
+  }
 }
 
 /** The event's job failed for good: the closing is not lost, it stands in the list with its reason. */
@@ -121,7 +143,7 @@ async function skip(journey: Journey, why: string, trace: string[], context: Sou
  * The rule, the campaign, the values, the contact and the time; or the reason why not.
  * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
  */
-async function decide(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+export async function decide(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
   const { clock, store } = context;
   const ref = refOf(context.name, journey.id);
   const no = (why: string, trace: string[] = []) => skip(journey, why, trace, context);

@@ -2,6 +2,7 @@ import {
   type ConnectionOptions,
   DelayedError,
   type Job,
+  type JobsOptions,
   Queue,
   UnrecoverableError,
   WaitingError,
@@ -56,13 +57,21 @@ export class Stage<Data extends z.ZodType> {
 
   /** Adds jobs in one write. A job whose id waits or runs already is not added again. `delayMs` is real time. */
   async add(jobs: readonly { id: string; data: z.input<Data>; delayMs?: number }[]): Promise<void> {
-    await this.queue.addBulk(
+    await this.#addAll(
       jobs.map(({ id, data, delayMs }) => ({
-        name: this.#options.name,
         data,
         opts: { jobId: id, ...(delayMs === undefined ? {} : { delay: Math.ceil(delayMs) }) },
       })),
     );
+  }
+
+  /** As `add`, but one that comes while its like is running runs once more afterwards: it may be about something newer. */
+  async addAgain(jobs: readonly { id: string; data: z.input<Data> }[]): Promise<void> {
+    await this.#addAll(jobs.map(({ id, data }) => ({ data, opts: { deduplication: { id, keepLastIfActive: true } } })));
+  }
+
+  async #addAll(jobs: { data: z.input<Data>; opts: JobsOptions }[]): Promise<void> {
+    await this.queue.addBulk(jobs.map((job) => ({ name: this.#options.name, ...job })));
   }
 
   start(): void {
@@ -82,22 +91,33 @@ export class Stage<Data extends z.ZodType> {
     this.#worker.on('error', (error) => this.#lost(error));
   }
 
-  /** Finishes what runs, up to `graceMs`; what is left is handed back and run again by another worker. */
+  /**
+   * Finishes what runs, up to `graceMs`. What is left then is run again by another worker once its lock has ended; a
+   * second call of BullMQ's `close` would only wait on, so it isn't waited for.
+   */
   async close(graceMs: number): Promise<void> {
     const worker = this.#worker;
     if (worker) {
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), graceMs);
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs);
       });
-      if ((await Promise.race([worker.close(), late])) === 'late') await worker.close(true);
+      await Promise.race([worker.close(), late]);
       clearTimeout(timer);
     }
     await this.queue.close();
   }
 
   async #process(job: Job, token: string | undefined): Promise<void> {
-    const data = this.#options.data.parse(job.data);
+    const parsed = this.#options.data.safeParse(job.data);
+    if (!parsed.success) {
+      this.#options.log.error(
+        { stage: this.#options.name, job: job.id },
+        'a job of another version of closeloop was set aside',
+      );
+      throw new UnrecoverableError('not a job of this version');
+    }
+    const { data } = parsed;
     try {
       const result = await this.#options.process(data);
       if (result.do === 'wait') await this.#delay(job, token, result.delayMs);

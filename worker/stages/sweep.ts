@@ -36,7 +36,7 @@ export async function sweep(context: SourceContext, settings: SweepSettings): Pr
   const unwritten = [];
   for (const id of await store.idsIn('answered', { before: ago(overdueMs), limit: pageSize })) {
     const journey = await store.get(id);
-    if (journey?.answer) unwritten.push({ journeyId: id, version: journey.answer.version });
+    if (journey?.answer) unwritten.push(id);
   }
   await context.queueWriteBack(unwritten);
 

@@ -40,21 +40,23 @@ export async function writeBack(
     return { do: 'done' };
   }
   for (const finding of result.findings) context.log.warn({ journey: ref, finding }, 'the vendor did not take all');
-  await store.update(journeyId, (now) => {
-    if (now.state !== 'answered') return undefined;
+  const after = await store.update(journeyId, (now) => {
+    if (now.state !== 'answered' && now.state !== 'written') return undefined;
     const findings = result.findings.map((finding) => `not taken: ${finding}`);
     const written = { writtenVersion: answer.version };
-    // A newer answer came while this one was on its way: it has a job of its own.
+    // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
+    // record may show the older now.
     if (now.answer?.version !== answer.version) {
       return { journey: step(now, 'answered', clock.now(), written), trace: findings };
     }
+    if (now.state === 'written') return undefined;
     return {
       journey: step(now, 'written', clock.now(), written),
       trace: [...findings, `written on the record (answer ${answer.version})`],
     };
   });
   context.log.info({ journey: ref, answer: answer.version }, 'written');
-  return { do: 'done' };
+  return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
 }
 
 export async function giveUpWriteBack(

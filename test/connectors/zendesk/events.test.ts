@@ -50,6 +50,7 @@ test('reads an event as Zendesk sends it (signature vector 1)', () => {
         at: new Date('2026-11-21T10:15:29.482Z'),
         key: '5f1d1f0a-2c52-4f8e-9d0b-2a7a6f3b9c11',
         what: 'status SOLVED, was OPEN',
+        certain: true,
       },
     ],
     ignored: [],

@@ -414,3 +414,163 @@ test('it can be run over HTTP alone', async () => {
   expect((await account.call('POST', '/_control/reset')).status).toBe(200);
   expect((await account.call('GET', '/_control/records')).json).toEqual([]);
 });
+
+describe('merged and deleted', () => {
+  const path = '/crm/associations/2026-09/tickets/contacts/batch/read';
+  const contactsOf = async (id: number) => {
+    const { json } = await account.call('POST', path, { inputs: [{ id: String(id) }] });
+    return json.results.flatMap((one: { to: { toObjectId: number }[] }) => one.to.map(({ toObjectId }) => toObjectId));
+  };
+
+  test('it hands the tickets of a merged contact on to the new one', async () => {
+    const other = account.standin.addContact();
+    const { id } = account.standin.merge({ type: 'contacts', primary: contactId, merged: [other.id] });
+    expect(await contactsOf(ticketId)).toEqual([id]);
+    expect((await account.call('GET', `/crm/objects/2026-09/contacts/${contactId}`)).json.id).toBe(String(id));
+  });
+
+  test('it keeps the primary id when told to', async () => {
+    const other = account.standin.addTicket({ contacts: [account.standin.addContact({ id: 77 }).id] });
+    account.standin.merge({ type: 'tickets', primary: ticketId, merged: [other.id], keepPrimary: true });
+    expect((await account.call('GET', `${tickets}/${other.id}`)).json.id).toBe(String(ticketId));
+    expect((await contactsOf(ticketId)).sort()).toEqual([contactId, 77].sort());
+    expect(await contactsOf(other.id)).toEqual([]);
+  });
+
+  test('it has no associations of deleted tickets, nor with deleted contacts', async () => {
+    await account.standin.deleteRecord({ type: 'contacts', id: contactId });
+    expect(await contactsOf(ticketId)).toEqual([]);
+    await account.standin.restore({ type: 'contacts', id: contactId });
+    expect(await contactsOf(ticketId)).toEqual([contactId]);
+    await account.standin.deleteRecord({ type: 'tickets', id: ticketId });
+    expect(await contactsOf(ticketId)).toEqual([]);
+  });
+
+  test('it pages long lists of associations', async () => {
+    await account.standin.associate({ type: 'tickets', id: ticketId, contactId: account.standin.addContact().id });
+    account.standin.changeSettings({ associationPage: 1 });
+    const first = await account.call('POST', path, { inputs: [{ id: String(ticketId) }] });
+    const next = first.json.results[0].paging.next.after;
+    const second = await account.call('POST', path, { inputs: [{ id: String(ticketId), after: next }] });
+    expect([first.json.results[0].to.length, second.json.results[0].to.length, second.json.results[0].paging]).toEqual([
+      1,
+      1,
+      undefined,
+    ]);
+  });
+});
+
+describe('lists whose options live elsewhere', () => {
+  test('it takes ids of owners, not of their users, and fills options of stages', async () => {
+    const owner = account.standin.addOwner({ type: 'QUEUE' });
+    const set = async (value: string | number) =>
+      (
+        await account.call('PATCH', `${tickets}/${ticketId}`, {
+          properties: { hubspot_owner_id: String(value) },
+        })
+      ).status;
+    expect([await set(owner.id), await set(owner.userId), await set('')]).toEqual([200, 400, 200]);
+    const { json } = await account.call('GET', '/crm/properties/2026-09/tickets/hs_pipeline_stage');
+    expect(json.options.map((one: { value: string }) => one.value)).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('it moves a record to the pipeline of its stage', async () => {
+    account.standin.addPipeline({
+      type: 'tickets',
+      id: '55',
+      label: 'Other',
+      stages: [{ id: '900', label: 'Done', closed: true }],
+    });
+    now += 1000;
+    await account.call('PATCH', `${tickets}/${ticketId}`, { properties: { hs_pipeline_stage: '900' } });
+    expect(account.standin.ticket(ticketId).properties).toMatchObject({
+      hs_pipeline: '55',
+      closed_date: '2026-11-21T10:00:01.000Z',
+      hs_v2_date_entered_900: '2026-11-21T10:00:01.000Z',
+    });
+  });
+});
+
+describe('search', () => {
+  const search = (more: object = {}) =>
+    account.call('POST', `${tickets}/search`, {
+      filterGroups: [],
+      sorts: [],
+      properties: ['closed_date'],
+      limit: 10,
+      after: '',
+      ...more,
+    });
+  const filtered = (...filters: object[]) => ({ filterGroups: [{ filters }] });
+  const idsOf = (json: { results: { id: string }[] }) => json.results.map(({ id }) => Number(id));
+
+  test('it finds by stage and time, in order and in pages, deleted ones not', async () => {
+    const ids: number[] = [];
+    for (const id of [11, 12, 13, 14]) {
+      now += 1000;
+      account.standin.addTicket({ id });
+      await account.standin.close(id);
+      ids.push(id);
+    }
+    await account.standin.deleteRecord({ type: 'tickets', id: 14 });
+    const closed = {
+      ...filtered(
+        { propertyName: 'hs_pipeline_stage', operator: 'IN', values: ['4'] },
+        { propertyName: 'closed_date', operator: 'GTE', value: String(Date.parse('2026-11-21T10:00:02Z')) },
+      ),
+      sorts: [{ propertyName: 'closed_date', direction: 'DESCENDING' }],
+    };
+    const first = await search({ ...closed, limit: 1 });
+    expect([first.json.total, idsOf(first.json), first.json.paging.next.after]).toEqual([2, [13], '1']);
+    expect(idsOf((await search({ ...closed, limit: 1, after: '1' })).json)).toEqual([12]);
+  });
+
+  const one = { propertyName: 'subject', operator: 'HAS_PROPERTY' };
+  const refusals: [name: string, more: object][] = [
+    ['more than 200 a page', { limit: 201 }],
+    ['more than 10,000 results', { limit: 200, after: '9900' }],
+    ['two sorts', { sorts: Array(2).fill({ propertyName: 'subject', direction: 'ASCENDING' }) }],
+    ['seven filters in a group', filtered(...Array(7).fill(one))],
+    ['six groups', { filterGroups: Array(6).fill({ filters: [one] }) }],
+    ['nineteen filters', { filterGroups: Array(4).fill({ filters: Array(5).fill(one) }) }],
+    ['an unknown operator', filtered({ ...one, operator: 'LIKE' })],
+    ['an unknown property', filtered({ ...one, propertyName: 'nope' })],
+    ['a body of more than 3,000 characters', { properties: ['x'.repeat(3_000)] }],
+    ['a missing key', { sorts: undefined }],
+  ];
+  test.each(refusals)('it refuses %s', async (_name, more) => {
+    expect((await search(more)).status).toBe(400);
+  });
+
+  test('it lags when told to, and takes five a second without saying what is left', async () => {
+    account.standin.changeSettings({ searchLagMs: 500 });
+    expect((await search()).json.total).toBe(0);
+    now += 500;
+    const later = await search();
+    expect([later.json.total, later.headers.get('x-hubspot-ratelimit-remaining')]).toEqual([1, null]);
+    await Promise.all([search(), search(), search()]);
+    const refused = await search();
+    expect([refused.status, refused.json.policyName, refused.json.message]).toEqual([
+      429,
+      'SECONDLY',
+      'You have reached your secondly limit.',
+    ]);
+  });
+
+  test('it lists everything without a search', async () => {
+    for (const id of [1, 2, 3]) account.standin.addTicket({ id });
+    const first = await account.call('GET', `${tickets}?limit=2`);
+    const rest = await account.call('GET', `${tickets}?limit=2&after=${first.json.paging.next.after}`);
+    expect([idsOf(first.json), idsOf(rest.json), rest.json.paging]).toEqual([[1, 2], [3, ticketId], undefined]);
+  });
+});
+
+test('it ends the day of calls at midnight in the zone of the account', async () => {
+  now = Date.parse('2026-11-21T21:59:00Z');
+  const small = await openAccount({ now: () => new Date(now), rateLimit: { daily: 1 }, accessToken: 'another' });
+  const get = () => small.call('GET', `${tickets}/${ticketId}`, undefined, { authorization: 'Bearer another' });
+  expect([(await get()).status, (await get()).status]).toEqual([200, 429]);
+  now += 120_000;
+  expect((await get()).status).toBe(200);
+  await small.close();
+});

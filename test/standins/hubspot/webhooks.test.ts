@@ -265,3 +265,66 @@ test('it delivers made-up events as they are, twice when told to', async () => {
     Array(2).fill([{ subscriptionType: 'ticket.dance', portalId: 1, attemptNumber: 0 }]),
   ]);
 });
+
+test('it tells both ends of an association, with their types in the generic form', async () => {
+  const other = account.standin.addTicket();
+  await account.standin.idle();
+  received.length = 0;
+  await account.standin.associate({ type: 'tickets', id: other.id, contactId });
+  account.standin.setWebhook({ url: `${receiver.url}/hooks/crm`, form: 'generic' });
+  await account.standin.associate({ type: 'tickets', id: other.id, contactId, remove: true });
+  expect(events().map((event) => event.objectId)).toEqual([undefined, undefined]);
+  expect(events()[1]).toMatchObject({
+    subscriptionType: 'object.associationChange',
+    fromObjectTypeId: '0-5',
+    toObjectTypeId: '0-1',
+    associationRemoved: true,
+  });
+});
+
+test('it hides a sensitive value from the classic form', async () => {
+  account.standin.addProperty({ type: 'tickets', name: 'diagnosis', kind: 'string', sensitive: true });
+  const subscriptions = [{ event: 'propertyChange' as const, object: 'tickets' as const, propertyName: 'diagnosis' }];
+  for (const form of ['classic', 'generic'] as const) {
+    account.standin.setWebhook({ url: `${receiver.url}/hooks/crm`, form, subscriptions });
+    await account.standin.change({ type: 'tickets', id: ticketId, properties: { diagnosis: form } });
+  }
+  expect(events().map((event) => [event.propertyValue, event.isSensitive])).toEqual([
+    ['REDACTED', undefined],
+    ['generic', true],
+  ]);
+});
+
+test('it tells an erased contact twice where deletion is subscribed too', async () => {
+  account.standin.setWebhook({
+    url: `${receiver.url}/hooks/crm`,
+    subscriptions: [
+      { event: 'privacyDeletion', object: 'contacts' },
+      { event: 'deletion', object: 'contacts' },
+    ],
+  });
+  await account.standin.privacyDelete(contactId);
+  expect(
+    events()
+      .map((event) => event.subscriptionType)
+      .sort(),
+  ).toEqual(['contact.deletion', 'contact.privacyDeletion']);
+  expect((await account.call('GET', `/crm/objects/2026-09/contacts/${contactId}?archived=true`)).status).toBe(404);
+});
+
+test('it refuses a subscription to the date of the last change', () => {
+  const subscriptions = [
+    { event: 'propertyChange' as const, object: 'tickets' as const, propertyName: 'hs_lastmodifieddate' },
+  ];
+  expect(() => account.standin.setWebhook({ url: receiver.url, subscriptions })).toThrow('not subscribable');
+});
+
+test('it spreads all attempts within a day', async () => {
+  const pauses: number[] = [];
+  const slow = await openAccount({ sleep: async (ms) => void pauses.push(ms) });
+  answer = () => ({ status: 503 });
+  slow.standin.setWebhook({ url: receiver.url });
+  await slow.standin.close(ticketId);
+  expect([pauses.length, pauses.reduce((sum, ms) => sum + ms, 0) <= 86_400_000]).toEqual([10, true]);
+  await slow.close();
+});

@@ -9,7 +9,7 @@ const table: Record<JourneyState, string> = {
   //          rec ski wai cre ask ans wri can exp fai par
   received: ' .   x   x   .   .   .   .   x   .   x   x ',
   skipped: '  .   .   .   .   .   .   .   .   .   .   . ',
-  waiting: '  .   x   x   x   .   .   .   x   .   x   x ',
+  waiting: '  x   x   x   x   x   .   .   x   .   x   x ',
   creating: ' .   .   x   x   x   .   .   .   .   x   x ',
   asked: '    .   .   .   .   .   x   .   x   x   x   . ',
   answered: ' .   .   .   .   .   x   x   .   .   x   x ',

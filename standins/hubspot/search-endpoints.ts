@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { Params, Route } from '../router.ts';
+import type { StandinResponse } from '../server.ts';
+import type { Context } from './context.ts';
+import type { CrmRecord, Property } from './model.ts';
+import { invalid } from './problem.ts';
+import { bodyOf, scopeFor, typeOf } from './request-body.ts';
+import { viewRecord } from './views.ts';
+
+const objects = '/crm/objects/{version:\\d{4}-\\d{2}}/{type:[a-z0-9-]+}';
+
+const filter = z.object({
+  propertyName: z.string(),
+  operator: z.enum([
+    'LT',
+    'LTE',
+    'GT',
+    'GTE',
+    'EQ',
+    'NEQ',
+    'BETWEEN',
+    'IN',
+    'NOT_IN',
+    'HAS_PROPERTY',
+    'NOT_HAS_PROPERTY',
+    'CONTAINS_TOKEN',
+  ]),
+  value: z.string().optional(),
+  highValue: z.string().optional(),
+  values: z.array(z.string()).optional(),
+});
+type Filter = z.output<typeof filter>;
+
+// All keys are to be sent.
+const searchBody = z.object({
+  filterGroups: z.array(z.object({ filters: z.array(filter).min(1).max(6) })).max(5),
+  sorts: z.array(z.object({ propertyName: z.string(), direction: z.enum(['ASCENDING', 'DESCENDING']) })).max(1),
+  properties: z.array(z.string()),
+  limit: z.number().int().min(1).max(200),
+  after: z.union([z.string(), z.number()]),
+});
+
+const mostFilters = 18;
+const longestBody = 3_000;
+const furthest = 10_000;
+
+export const searchRoutes: Route<Context>[] = [
+  { method: 'POST', template: `${objects}/search`, answer: search },
+  { method: 'GET', template: objects, answer: list },
+];
+
+/** Deleted records and fresh changes are not found; no more than 10,000 results can be paged through. */
+function search(context: Context, params: Params): StandinResponse {
+  const type = typeOf(params.type);
+  context.need(scopeFor(type, 'read'));
+  if (context.req.raw.toString('utf8').length > longestBody)
+    throw invalid(`The request body is longer than ${longestBody} characters`);
+  const { filterGroups, sorts, properties, limit, after } = bodyOf(context, searchBody);
+  if (filterGroups.reduce((sum, { filters }) => sum + filters.length, 0) > mostFilters)
+    throw invalid(`At most ${mostFilters} filters are allowed`);
+  const from = after === '' ? 0 : Number(after);
+  if (!Number.isInteger(from) || from < 0) throw invalid('after is not valid');
+  if (from + limit > furthest) throw invalid(`Paging past ${furthest} results is not possible`);
+  const known = context.store.properties[type];
+  const named = [...filterGroups.flatMap(({ filters }) => filters), ...sorts].map(({ propertyName }) => propertyName);
+  const unknown = named.find((name) => !known.has(name));
+  if (unknown !== undefined) throw invalid(`There is no property named "${unknown}"`);
+
+  const visibleUntil = context.now - context.settings.searchLagMs;
+  const fits = (record: CrmRecord, one: Filter): boolean => {
+    const property = known.get(one.propertyName);
+    return property !== undefined && matches(property, record.properties.get(one.propertyName), one);
+  };
+  const found = [...context.store.records[type].values()].filter(
+    (record) =>
+      !record.archived &&
+      record.updatedAt <= visibleUntil &&
+      (filterGroups.length === 0 || filterGroups.some(({ filters }) => filters.every((one) => fits(record, one)))),
+  );
+  const [sort] = sorts;
+  const property = known.get(sort?.propertyName ?? 'createdate');
+  const sign = sort?.direction === 'DESCENDING' ? -1 : 1;
+  const key = (record: CrmRecord): number | string =>
+    property === undefined ? 0 : comparable(property, record.properties.get(property.name) ?? '');
+  found.sort((a, b) => sign * compare(key(a), key(b)) || a.id - b.id);
+  const results = found
+    .slice(from, from + limit)
+    .map((record) => viewRecord(context.store, record, { properties }, context.random));
+  const more = from + limit < found.length;
+  return {
+    status: 200,
+    body: { total: found.length, results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) },
+  };
+}
+
+/** By id, `after` being the last one of the page before. */
+function list(context: Context, params: Params): StandinResponse {
+  const type = typeOf(params.type);
+  context.need(scopeFor(type, 'read'));
+  const { query } = context.req;
+  const limit = Number(query.get('limit') ?? '10');
+  const after = Number(query.get('after') ?? '0');
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100 || !Number.isInteger(after))
+    throw invalid('limit or after is not valid');
+  const properties = query.getAll('properties').join(',').split(',');
+  const archived = query.get('archived') === 'true';
+  const page = [...context.store.records[type].values()]
+    .filter((record) => record.archived === archived && record.id > after && !context.store.merged[type].has(record.id))
+    .sort((a, b) => a.id - b.id)
+    .slice(0, limit + 1);
+  const results = page
+    .slice(0, limit)
+    .map((record) => viewRecord(context.store, record, { properties }, context.random));
+  const last = page.length > limit ? page[limit - 1] : undefined;
+  const paging = last === undefined ? {} : { paging: { next: { after: String(last.id) } } };
+  return { status: 200, body: { results, ...paging } };
+}
+
+function matches(
+  property: Property,
+  held: string | undefined,
+  { operator, value, highValue, values }: Filter,
+): boolean {
+  if (operator === 'HAS_PROPERTY') return held !== undefined;
+  if (operator === 'NOT_HAS_PROPERTY') return held === undefined;
+  if (operator === 'IN' || operator === 'NOT_IN') {
+    if (values === undefined) throw invalid(`${operator} needs values`);
+    return (held !== undefined && values.includes(held)) === (operator === 'IN');
+  }
+  if (value === undefined) throw invalid(`${operator} needs a value`);
+  if (operator === 'NEQ') return held !== undefined && held !== value;
+  if (held === undefined) return false;
+  if (operator === 'CONTAINS_TOKEN') return tokens(held).includes(value.replaceAll('*', '').toLowerCase());
+  const order = compare(comparable(property, held), comparable(property, value));
+  switch (operator) {
+    case 'LT':
+      return order < 0;
+    case 'LTE':
+      return order <= 0;
+    case 'GT':
+      return order > 0;
+    case 'GTE':
+      return order >= 0;
+    case 'EQ':
+      return order === 0;
+    case 'BETWEEN':
+      if (highValue === undefined) throw invalid('BETWEEN needs a highValue');
+      return order >= 0 && compare(comparable(property, held), comparable(property, highValue)) <= 0;
+  }
+}
+
+function tokens(text: string): string[] {
+  return text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+}
+
+/** Instants compare as epoch ms, as which filters give them. */
+function comparable({ type }: Property, value: string): number | string {
+  if (value === '') return Number.NEGATIVE_INFINITY;
+  if (type === 'number') return Number(value);
+  if (type !== 'datetime' && type !== 'date') return value;
+  return /^-?\d{1,15}$/.test(value) ? Number(value) : Date.parse(value);
+}
+
+function compare(a: number | string, b: number | string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { connectors } from '../../../connectors/index.ts';
+import { schemaText } from '../../../worker/config/schema.ts';
+
+describe('closeloop.schema.json', () => {
+  test('it is what "npm run schema" writes now', () => {
+    const file = readFileSync(resolve(import.meta.dirname, '../../../closeloop.schema.json'), 'utf8');
+    expect(file, 'run "npm run schema" and commit the file').toBe(schemaText(connectors));
+  });
+
+  test('it describes a source of each connector, with its rules', () => {
+    const schema = JSON.parse(schemaText(connectors));
+    const { oneOf } = schema.properties.sources.additionalProperties;
+    expect(oneOf).toHaveLength(connectors.length);
+    for (const [i, { name }] of connectors.entries()) {
+      expect(oneOf[i]).toMatchObject({
+        properties: { connector: { const: name }, rules: { items: { $ref: '#/$defs/rule' } } },
+        required: expect.arrayContaining(['connector', 'rules']),
+        additionalProperties: false,
+      });
+    }
+    expect(schema.$defs.rule.required).toEqual(['name', 'campaign', 'contact']);
+    expect(schema.required).toEqual(['feedback', 'sources']);
+  });
+});
