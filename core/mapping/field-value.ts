@@ -1,139 +1,133 @@
-import { Temporal } from 'temporal-polyfill';
+import { readDate, readDateAndTime, readTime } from './calendar-value.ts';
 
 /** A campaign's custom field, as the service defines it (specification, section 2). */
 export interface FieldDefinition {
   name: string;
   field_type: 'Text' | 'Integer' | 'Date' | 'Time' | 'Date and time' | 'Yes/No' | 'Choice' | 'URL address';
   required: boolean;
+  /** For `Choice`; empty for other types. */
   choices: string[];
 }
 
 /** One value as it is sent. */
 export type CustomValue = string | number | boolean;
 
-/** `value: undefined`: absent, nothing is sent. `why` never quotes the value, which may be personal data. */
+/**
+ * `value: undefined`: absent, nothing is sent. `why` says what was found, and never quotes it: it may be personal data.
+ */
 export type Converted = { ok: true; value: CustomValue | undefined } | { ok: false; why: string };
 
-interface Options {
-  /** The account's zone: what dates and times without an offset are in, and what they come out in. */
+export interface ConvertOptions {
+  /** The account's, IANA name: where times without an offset are, and what dates and times come out in. */
   timeZone: string;
 }
 
 /** What an expression found → a value of the field's type, by the table in README.md beside this file. */
-export function convert(definition: FieldDefinition, value: unknown, options: Options): Converted {
-  const single = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (isEmpty(single)) return { ok: true, value: undefined };
-  if (typeof single === 'object') return no('a list or an object, not a single value');
-  switch (definition.field_type) {
+export function convert(definition: FieldDefinition, value: unknown, options: ConvertOptions): Converted {
+  const single = singleOf(value);
+  if (Array.isArray(single)) return no(`a list of ${single.length} values; take one, or $join() them`);
+  if (single === undefined || single === null) return { ok: true, value: undefined };
+  if (typeof single === 'string') {
+    const text = single.trim();
+    return text === '' ? { ok: true, value: undefined } : converted(definition, text, options);
+  }
+  if (typeof single === 'number' && Number.isFinite(single)) return converted(definition, single, options);
+  if (typeof single === 'boolean') return converted(definition, single, options);
+  return no('an object, not a value; name the part of it that is meant');
+}
+
+/** A list of one, at any depth, is its member; an empty list is absent. JSONata makes little of the difference, too. */
+function singleOf(value: unknown): unknown {
+  if (!Array.isArray(value) || value.length > 1) return value;
+  return singleOf(value[0]);
+}
+
+function converted(
+  { field_type, choices }: FieldDefinition,
+  value: string | number | boolean,
+  { timeZone }: ConvertOptions,
+): Converted {
+  switch (field_type) {
     case 'Text':
-      return yes(String(single));
+      return text(value);
     case 'Integer':
-      return integer(single);
+      return integer(value);
     case 'Yes/No':
-      return yesNo(single);
+      return yesNo(value);
     case 'Choice':
-      return choice(single, definition.choices);
+      return choice(value, choices);
     case 'URL address':
-      return url(single);
+      return url(value);
     case 'Date':
-      return date(single, options.timeZone);
+      return calendar(value, timeZone, readDate);
     case 'Time':
-      return time(single, options.timeZone);
+      return calendar(value, timeZone, readTime);
     case 'Date and time':
-      return dateAndTime(single, options.timeZone);
+      return calendar(value, timeZone, readDateAndTime);
   }
 }
 
 const yes = (value: CustomValue): Converted => ({ ok: true, value });
 const no = (why: string): Converted => ({ ok: false, why });
 
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
-  if (typeof value === 'string') return value.trim() === '';
-  return Array.isArray(value) && value.length === 0;
+function text(value: string | number | boolean): Converted {
+  const written = String(value);
+  return written.isWellFormed() ? yes(written) : no('a text that is not valid Unicode');
 }
 
-function integer(value: unknown): Converted {
-  const isNumeral = typeof value === 'string' && /^[+-]?\d+$/.test(value.trim());
-  const number = typeof value === 'number' ? value : isNumeral ? Number(value) : Number.NaN;
-  if (Number.isSafeInteger(number)) return yes(number === 0 ? 0 : number);
-  return no(
-    typeof value === 'number' ? 'a number that is not whole, or too large' : 'a text that is not a whole number',
-  );
+/** Shops write amounts as "42.00", which is whole; "4e2" and "1,000" would be guesses. */
+function integer(value: string | number | boolean): Converted {
+  if (typeof value === 'boolean') return no('a yes/no value, not a whole number');
+  const isText = typeof value === 'string';
+  if (isText && !/^[+-]?\d+(?:\.0+)?$/.test(value)) return no("a text that isn't a whole number");
+  const number = Number(value);
+  if (!isText && !Number.isInteger(number)) return no("a number that isn't whole");
+  if (!Number.isSafeInteger(number)) return no('a number too large to be exact');
+  return yes(number === 0 ? 0 : number);
 }
 
-const words = new Map([
+const answers = new Map([
   ...['true', 'yes', '1'].map((word) => [word, true] as const),
   ...['false', 'no', '0'].map((word) => [word, false] as const),
 ]);
 
-function yesNo(value: unknown): Converted {
-  const found = words.get(String(value).trim().toLowerCase());
-  return found === undefined ? no('neither true/yes/1 nor false/no/0') : yes(found);
+function yesNo(value: string | number | boolean): Converted {
+  const found = answers.get(String(value).toLowerCase());
+  return found === undefined ? no(`a ${kindOf(value)} that is neither true, yes or 1 nor false, no or 0`) : yes(found);
 }
 
-function choice(value: unknown, choices: readonly string[]): Converted {
-  const text = String(value);
-  const plain = (one: string) => one.trim().toLowerCase();
-  const found = choices.find((one) => one === text) ?? choices.find((one) => plain(one) === plain(text));
-  if (found !== undefined) return yes(found);
-  return no(`none of the choices: ${choices.map((one) => `"${one}"`).join(', ') || 'the field has none'}`);
+function choice(value: string | number | boolean, choices: readonly string[]): Converted {
+  const written = String(value);
+  const plain = (one: string) => one.trim().normalize('NFC').toLowerCase();
+  const exact = choices.find((one) => one === written);
+  if (exact !== undefined) return yes(exact);
+  const alike = choices.filter((one) => plain(one) === plain(written));
+  if (alike.length === 1 && alike[0] !== undefined) return yes(alike[0]);
+  const list = choices.map((one) => `"${one}"`).join(', ') || 'the campaign has none';
+  const flaw = alike.length > 1 ? 'fits several choices, differing in case' : 'is none of the choices';
+  return no(`a ${kindOf(value)} that ${flaw}: ${list}`);
 }
 
-function url(value: unknown): Converted {
-  const parsed = URL.parse(String(value).trim());
-  if (parsed === null) return no('not a web address');
-  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
-    return no('an address that is neither http nor https');
-  return yes(String(value).trim());
+function url(value: string | number | boolean): Converted {
+  if (typeof value !== 'string') return no(`a ${kindOf(value)}, not a web address`);
+  const parsed = /\s/.test(value) ? null : URL.parse(value);
+  if (parsed === null) return no("a text that isn't a web address (https://…)");
+  if (!/^https?:\/\//i.test(value)) return no('an address that is neither http:// nor https://');
+  return yes(parsed.href);
 }
 
-function date(value: unknown, zone: string): Converted {
-  const text = String(value).trim();
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) return plain(() => Temporal.PlainDate.from(text, strict).toString(), notDate);
-  const at = instant(text, zone);
-  return at ? yes(at.toPlainDate().toString()) : no(notDate);
+function calendar(
+  value: string | number | boolean,
+  timeZone: string,
+  read: (text: string, timeZone: string) => Converted,
+): Converted {
+  if (typeof value === 'string') return read(value, timeZone);
+  // Seconds or milliseconds since 1970? A guess would be wrong by decades.
+  const remedy = typeof value === 'number' ? '; for milliseconds since 1970 write $fromMillis(…)' : '';
+  return no(`a ${kindOf(value)}, not a date or time${remedy}`);
 }
 
-function time(value: unknown, zone: string): Converted {
-  const text = String(value).trim();
-  if (/^\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text))
-    return plain(() => clock(Temporal.PlainTime.from(text, strict)), notTime);
-  const at = instant(text, zone);
-  return at ? yes(clock(at.toPlainTime())) : no(notTime);
-}
-
-function dateAndTime(value: unknown, zone: string): Converted {
-  const at = instant(String(value).trim(), zone);
-  return at
-    ? yes(at.toString({ timeZoneName: 'never', smallestUnit: 'second' }))
-    : no('not a date and time (ISO 8601)');
-}
-
-const strict = { overflow: 'reject' } as const;
-const notDate = 'not a date (YYYY-MM-DD, or a date and time)';
-const notTime = 'not a time of day (HH:MM or HH:MM:SS, or a date and time)';
-
-function plain(read: () => string, why: string): Converted {
-  try {
-    return yes(read());
-  } catch {
-    return no(why);
-  }
-}
-
-function clock(at: Temporal.PlainTime): string {
-  return at.toString({ smallestUnit: 'second' });
-}
-
-/** An ISO 8601 date and time, in the account's zone; without an offset it is read as one there. */
-function instant(text: string, zone: string): Temporal.ZonedDateTime | undefined {
-  if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text)) return undefined;
-  const iso = text.replace(' ', 'T');
-  try {
-    if (/(Z|[+-]\d\d(:?\d\d)?)$/i.test(iso)) return Temporal.Instant.from(iso).toZonedDateTimeISO(zone);
-    return Temporal.PlainDateTime.from(iso, strict).toZonedDateTime(zone);
-  } catch {
-    return undefined;
-  }
+function kindOf(value: string | number | boolean): string {
+  if (typeof value === 'string') return 'text';
+  return typeof value === 'number' ? 'number' : 'yes/no value';
 }

@@ -11,16 +11,38 @@ export function compileMapping(fields: Readonly<Record<string, string>>): Mappin
   return new Map(Object.entries(fields).map(([name, source]) => [name, compileExpression(source)]));
 }
 
-/** What can be seen without a record: names the campaign doesn't have, required fields without an expression. */
+/**
+ * What can be seen without a record: names the campaign doesn't have, required fields without an expression, and
+ * expressions that always give the same and never what the field takes.
+ */
 export function checkMapping(mapping: Mapping, definitions: readonly FieldDefinition[]): string[] {
-  const names = definitions.map(({ name }) => name);
-  const unknown = [...mapping.keys()]
-    .filter((name) => !names.includes(name))
-    .map((name) => `the campaign has no custom field "${name}"${suggestion(name, names)}`);
   const missing = definitions
     .filter(({ name, required }) => required && !mapping.has(name))
     .map(({ name }) => `the campaign requires the custom field "${name}", and the rule has no expression for it`);
-  return [...unknown, ...missing];
+  const constants = definitions.flatMap((definition) => constantProblem(definition, mapping.get(definition.name)));
+  return [...unknownNames(mapping, definitions), ...missing, ...constants];
+}
+
+function unknownNames(mapping: Mapping, definitions: readonly FieldDefinition[]): string[] {
+  const names = definitions.map(({ name }) => name);
+  return [...mapping.keys()]
+    .filter((name) => !names.includes(name))
+    .map((name) => `the campaign has no custom field "${name}"${suggestion(name, names)}`);
+}
+
+function constantProblem(definition: FieldDefinition, expression: Expression | undefined): string[] {
+  const { constant } = expression ?? {};
+  if (constant === undefined) return [];
+  // Whether a constant converts doesn't depend on the zone, only what it becomes.
+  const converted = constant.ok ? convert(definition, constant.value, { timeZone: 'UTC' }) : constant;
+  if (!converted.ok) return [problem(definition, converted.why)];
+  return converted.value === undefined && definition.required
+    ? [problem(definition, 'it is required, and always empty')]
+    : [];
+}
+
+function problem({ name, field_type }: FieldDefinition, why: string): string {
+  return `"${name}" (${field_type}): ${why}`;
 }
 
 function suggestion(name: string, names: readonly string[]): string {
@@ -58,21 +80,17 @@ export async function applyMapping(
     const found = expression ? await evaluate(expression, shape) : { ok: true as const, value: undefined };
     const converted = found.ok ? convert(definition, found.value, options) : found;
     if (!converted.ok) {
-      problems.push(`"${name}" (${definition.field_type}): ${converted.why}`);
+      problems.push(problem(definition, converted.why));
     } else if (converted.value !== undefined) {
       values[name] = converted.value;
-      sources[name] = expression?.source ?? '';
+      if (expression) sources[name] = expression.source;
     } else if (required) {
       problems.push(
         `"${name}" is required, and ${expression ? `${expression.source} found nothing` : 'is not mapped'}`,
       );
     }
   }
-  for (const name of mapping.keys()) {
-    if (!definitions.some((definition) => definition.name === name)) {
-      problems.push(`the campaign has no custom field "${name}"`);
-    }
-  }
+  problems.push(...unknownNames(mapping, definitions));
   return problems.length > 0 ? { ok: false, problems } : { ok: true, values, sources };
 }
 

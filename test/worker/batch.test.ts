@@ -12,11 +12,11 @@ function batcher(
   answer = async (keys: readonly string[]) => keys.map((key) => `${key}!`),
 ) {
   const calls: string[][] = [];
-  const load = createBatcher({
+  const load = createBatcher<string, string>({
     size,
     windowMs,
-    keyOf: (key: string) => key,
-    run: async (keys: readonly string[]) => {
+    keyOf: (key) => key,
+    run: async (keys) => {
       calls.push([...keys]);
       return await answer(keys);
     },

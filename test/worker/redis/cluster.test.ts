@@ -36,6 +36,8 @@ beforeAll(async () => {
     ['bind', '127.0.0.1'],
     ['cluster-enabled', 'yes'],
     ['cluster-port', String(busPort)],
+    // A node that has met no other doesn't know its own address.
+    ['cluster-announce-ip', '127.0.0.1'],
     ['requirepass', password],
     ['appendonly', 'yes'],
     ['dir', dir],

@@ -1,0 +1,96 @@
+import { Temporal } from 'temporal-polyfill';
+
+/*
+ * Dates and times as vendors write them, in ISO 8601: `2026-11-21`, `09:30`, `2026-11-21T09:30:00.000Z`. Temporal reads
+ * more (week dates, calendars, zones in brackets); what a person can't read at a glance is refused here.
+ */
+
+export type CalendarResult = { ok: true; value: string } | { ok: false; why: string };
+
+const shape =
+  /^(?:(?<date>\d{4}-\d\d-\d\d))?(?:(?<joint>[Tt]|\s+)?(?<time>\d\d?:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(?<offset>[Zz]|UTC|[+-]\d\d(?::?\d\d)?)?)?$/;
+
+interface Parts {
+  date: Temporal.PlainDate | undefined;
+  time: Temporal.PlainTime | undefined;
+  /** `Z` or `+02:00`. */
+  offset: string | undefined;
+}
+
+/** → `YYYY-MM-DD`: a date as it is, a date and time's day in the account's zone. */
+export function readDate(text: string, timeZone: string): CalendarResult {
+  const parts = partsOf(text);
+  if (parts?.date === undefined) return no("a text that isn't a date (2026-11-21) or a date and time");
+  if (parts.time === undefined || parts.offset === undefined) return yes(parts.date.toString());
+  const at = zoned(parts, timeZone);
+  return at === undefined ? no(outOfRange) : yes(at.toPlainDate().toString());
+}
+
+/** → `HH:MM:SS`: a time as it is, a date and time's in the account's zone. Fractions of a second are dropped. */
+export function readTime(text: string, timeZone: string): CalendarResult {
+  const parts = partsOf(text);
+  if (parts === undefined) return no("a text that isn't a time of day (09:30, 09:30:15) or a date and time");
+  if (parts.time === undefined) return no('a date without a time of day');
+  if (parts.date === undefined && parts.offset !== undefined) return no('a time of day with an offset but no date');
+  if (parts.offset === undefined) return yes(clock(parts.time));
+  const at = zoned(parts, timeZone);
+  return at === undefined ? no(outOfRange) : yes(clock(at.toPlainTime()));
+}
+
+/**
+ * → `2026-11-21T09:30:00+02:00`, the same instant in the account's zone. Without an offset it is the account's wall
+ * clock: a time that a clock change skips moves on by the change, one that comes twice is the first.
+ */
+export function readDateAndTime(text: string, timeZone: string): CalendarResult {
+  const parts = partsOf(text);
+  if (parts === undefined) return no("a text that isn't a date and time (2026-11-21T09:30:00Z)");
+  if (parts.date === undefined) return no('a time of day without a date');
+  if (parts.time === undefined) return no('a date without a time of day');
+  const at = zoned(parts, timeZone);
+  if (at === undefined) return no(outOfRange);
+  return yes(at.toString({ timeZoneName: 'never', smallestUnit: 'second', roundingMode: 'trunc' }));
+}
+
+const outOfRange = 'a date and time outside the years 1 to 9999';
+
+const yes = (value: string): CalendarResult => ({ ok: true, value });
+const no = (why: string): CalendarResult => ({ ok: false, why });
+
+function clock(time: Temporal.PlainTime): string {
+  return time.toString({ smallestUnit: 'second', roundingMode: 'trunc' });
+}
+
+/** Undefined for text of another form, and for a day or hour that doesn't exist (30 February, 25:00). */
+function partsOf(text: string): Parts | undefined {
+  const { date, joint, time, offset } = shape.exec(text)?.groups ?? {};
+  if (date === undefined && time === undefined) return undefined;
+  if (time !== undefined && (date === undefined) !== (joint === undefined)) return undefined;
+  try {
+    const day = date === undefined ? undefined : Temporal.PlainDate.from(date);
+    if (day?.year === 0) return undefined;
+    return {
+      date: day,
+      time:
+        time === undefined
+          ? undefined
+          : Temporal.PlainTime.from(time.padStart(time.indexOf(':') === 1 ? time.length + 1 : 0, '0')),
+      offset: offset === undefined ? undefined : offset.toUpperCase().replace('UTC', 'Z'),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function zoned({ date, time, offset }: Parts, timeZone: string): Temporal.ZonedDateTime | undefined {
+  if (date === undefined || time === undefined) return undefined;
+  try {
+    const local = date.toPlainDateTime(time);
+    const at =
+      offset === undefined
+        ? local.toZonedDateTime(timeZone, { disambiguation: 'compatible' })
+        : Temporal.Instant.from(`${local.toString()}${offset}`).toZonedDateTimeISO(timeZone);
+    return at.year >= 1 && at.year <= 9999 ? at : undefined;
+  } catch {
+    return undefined;
+  }
+}
