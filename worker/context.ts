@@ -3,6 +3,7 @@ import type { FeedbackClient } from '../core/feedback/client.ts';
 import type { Log, Ports } from '../core/ports.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
+import type { Config } from './config/config.ts';
 import type { ContactMemory } from './journey/contacts.ts';
 import type { JourneyStore } from './journey/store.ts';
 import type { LoadedRule } from './rules.ts';
@@ -22,6 +23,8 @@ export interface SourceContext {
   log: Log;
   /** The Feedback account's zone. */
   timeZone: string;
+  /** Country of phone numbers that are written without + or 00. */
+  defaultCountry: Config['defaultCountry'];
   /** After a create of unknown outcome: how long the service may still be at work, before it is looked for. */
   lookAfterMs: number;
   /** How long one call to the service may take, at most. Real time. */

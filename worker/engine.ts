@@ -277,6 +277,7 @@ function createLane(
     ports,
     log,
     timeZone: config.feedback.timeZone,
+    defaultCountry: config.defaultCountry,
     lookAfterMs: config.lookup.after,
     marker: config.marker,
     serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,

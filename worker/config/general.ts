@@ -1,3 +1,4 @@
+import { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { Duration } from '../../core/duration.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
@@ -55,6 +56,10 @@ export const General = z.strictObject({
     .prefault({})
     .describe('Settled journeys and the personal data in them are removed after this time'),
   expireAfter: Period.prefault('14d').describe('No answer for this long: the journey has expired'),
+  defaultCountry: z
+    .custom<CountryCode>((code) => typeof code === 'string' && isSupportedCountry(code), 'must be a country like EE')
+    .meta({ type: 'string', description: 'Country of phone numbers that are written without + or 00' })
+    .optional(),
   marker: z
     .string()
     .min(1)

@@ -169,7 +169,7 @@ export async function decide(journey: Journey, record: PresentedRecord, context:
 
   const candidates: unknown[] = [];
   for (const expression of rule.contact) candidates.push(await expression.evaluate(record.shape));
-  const contact = contactFor(candidates, campaign.type);
+  const contact = contactFor(candidates, campaign.type, { defaultCountry: context.defaultCountry });
   const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
   if (!contact.ok) return await no(`no usable contact: ${passedOver.join('; ')}`, trace);
   trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
