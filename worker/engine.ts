@@ -25,7 +25,7 @@ import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts
 
 /** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
 const concurrency = 1_000;
-const defaultBatchWindowMs = 250;
+const defaultBatchWindowMs = 500;
 /** Calls to the Feedback service at once, per process. */
 const serviceCalls = 20;
 /** Searches for requests of unknown outcome at once, per process: each reads an export. */
@@ -40,7 +40,7 @@ export interface EngineOptions {
   connection: ConnectionOptions;
   /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */
   intakeConnection: ConnectionOptions;
-  /** A vendor call leaves when no record has joined it for this long. Default 250 ms. */
+  /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
   batchWindowMs?: number;
   clock: Clock;
   ports: Ports;

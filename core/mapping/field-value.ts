@@ -28,8 +28,10 @@ export function convert(definition: FieldDefinition, value: unknown, options: Co
   if (Array.isArray(single)) return no(`a list of ${single.length} values; take one, or $join() them`);
   if (single === undefined || single === null) return { ok: true, value: undefined };
   if (typeof single === 'string') {
-    const text = single.trim();
-    return text === '' ? { ok: true, value: undefined } : converted(definition, text, options);
+    const trimmed = single.trim();
+    if (trimmed === '') return { ok: true, value: undefined };
+    // A choice may have outer spaces of its own.
+    return converted(definition, definition.field_type === 'Choice' ? single : trimmed, options);
   }
   if (typeof single === 'number' && Number.isFinite(single)) return converted(definition, single, options);
   if (typeof single === 'boolean') return converted(definition, single, options);

@@ -40,7 +40,7 @@ export interface Loop {
   app: App;
   told: Told[];
   store: JourneyStore;
-  post(body: string, headers?: Record<string, string>): Promise<Response>;
+  post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
   journey(id: string, state: JourneyState): Promise<Journey>;
   close(): Promise<void>;
 }
@@ -55,23 +55,31 @@ export async function startLoop(
     vendor?: ToyVendor;
     feedback?: Loop['feedback'];
     operations?: object;
+    /** After a create of unknown outcome. Default 50ms. */
+    lookAfter?: string;
+    /** Further sources on the same vendor, with the same rule. */
+    others?: readonly string[];
   },
 ): Promise<Loop> {
   const vendor = options.vendor ?? new ToyVendor();
   const feedback = options.feedback ?? (await startFeedbackStandin({ seed: true }));
   const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
-  const text = `
-feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
-http: { port: 0 }
-lookup: { after: 50ms }
-collect: { every: 200ms }
-${options.general ?? ''}
-sources:
-  ${options.source}:
+  const rule = options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';
+  const sources = [options.source, ...(options.others ?? [])].map(
+    (name) => `
+  ${name}:
     connector: toy
     secret: good
     rules:
-      - ${options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }'}
+      - ${rule}`,
+  );
+  const text = `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
+http: { port: 0 }
+lookup: { after: ${options.lookAfter ?? '50ms'} }
+collect: { every: 200ms }
+${options.general ?? ''}
+sources:${sources.join('')}
 `;
   const config = loadConfig(text, { env: {}, connectors: [vendor.connector] });
   const { log, told } = memoryLog();
@@ -85,8 +93,8 @@ sources:
     app,
     told,
     store,
-    post: (body, headers = {}) =>
-      fetch(`${app.url}/hooks/${options.source}`, {
+    post: (body, headers = {}, source = options.source) =>
+      fetch(`${app.url}/hooks/${source}`, {
         method: 'POST',
         body,
         headers: { 'content-type': 'application/json', 'x-toy-secret': 'good', ...headers },

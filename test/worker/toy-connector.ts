@@ -25,6 +25,10 @@ export class ToyVendor {
   readonly calls: { what: string; size: number }[] = [];
   /** Thrown by the next calls of that kind, first to last. */
   readonly failures: { read: Error[]; writeBack: Error[] } = { read: [], writeBack: [] };
+  /** Runs before each write of grades, which waits for it: a slow vendor. */
+  beforeWriteBack: ((items: readonly WriteBack[]) => Promise<void>) | undefined;
+  /** A vendor whose reading for `ask` has no history can't say which closing it shows. */
+  namesClosingWhenAsking = true;
 
   close(id: string, more: Partial<ToyRecord> = {}): { delivery: string; at: Date } {
     const at = new Date();
@@ -71,7 +75,9 @@ export class ToyVendor {
           return ids.map((id): ReadResult => {
             const record = this.records.get(id);
             if (!record) return { ok: false, why: 'not-found' };
-            const { state, timeZone, customer, store } = record;
+            const { timeZone, customer, store } = record;
+            const isNameless = purpose === 'ask' && !this.namesClosingWhenAsking;
+            const state = record.state.is === 'closed' && isNameless ? { ...record.state, closing: '' } : record.state;
             const shape = { ticket: { id, store: store ?? null }, customer };
             return {
               ok: true,
@@ -83,6 +89,7 @@ export class ToyVendor {
           this.calls.push({ what: 'writeBack', size: items.length });
           const failure = this.failures.writeBack.shift();
           if (failure) throw failure;
+          await this.beforeWriteBack?.(items);
           this.written.push(...items);
           return items.map((): WriteResult => ({ ok: true, findings: [] }));
         },

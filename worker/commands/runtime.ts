@@ -31,8 +31,12 @@ export async function openRedis(
   dir: string,
   options: Pick<EmbeddedOptions, 'cache' | 'say'>,
 ): Promise<Runtime> {
-  // The stages' queues tell it too; here it only must not end the process.
-  const lost = () => undefined;
+  // Said once: the stages tell of what comes later, and a start that hangs on a wrong address must not be silent.
+  let told = false;
+  const lost = (error: Error) => {
+    if (!told) options.say(`Redis does not answer (${error.message || error.name}); trying on.`);
+    told = true;
+  };
   if (config.redis !== undefined) {
     const handle = connect(config.redis, lost);
     return { config, handle, redis: handle.client, close: () => handle.close() };

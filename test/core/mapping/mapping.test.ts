@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import type { FieldDefinition } from '../../../core/mapping/field-value.ts';
+import { applyMapping, checkMapping, compileMapping } from '../../../core/mapping/mapping.ts';
+
+const field = (name: string, field_type: FieldDefinition['field_type'], more: Partial<FieldDefinition> = {}) => ({
+  name,
+  field_type,
+  required: false,
+  choices: [],
+  ...more,
+});
+
+const definitions: FieldDefinition[] = [
+  field('Store', 'Choice', { required: true, choices: ['Kadriorg', 'Nõmme'] }),
+  field('Visits', 'Integer'),
+  field('Closed', 'Date'),
+];
+
+describe('checkMapping', () => {
+  const rows: [name: string, fields: Record<string, string>, problems: string[]][] = [
+    ['has nothing to say about a good mapping', { Store: 'store', Visits: 'visits', Closed: '"2026-11-21"' }, []],
+    [
+      'knows what was meant',
+      { Store: 'store', visit: 'visits' },
+      ['the campaign has no custom field "visit"; did you mean "Visits"?'],
+    ],
+    [
+      'lists the names where nothing is near',
+      { Store: 'store', Colour: 'x' },
+      ['the campaign has no custom field "Colour"; it has "Store", "Visits", "Closed"'],
+    ],
+    [
+      'names every required field that is missing, and everything else at once',
+      { stoer: 'store', Visits: '"many"', Closed: '1 / 0' },
+      [
+        'the campaign has no custom field "stoer"; did you mean "Store"?',
+        'the campaign requires the custom field "Store", and the rule has no expression for it',
+        '"Visits" (Integer): a text that isn\'t a whole number',
+        '"Closed" (Date): The expression `1 / 0` failed: a number is out of range (a division by 0?)',
+      ],
+    ],
+    [
+      'finds a fixed value that is no choice',
+      { Store: '"Lasnamäe"' },
+      ['"Store" (Choice): a text that is none of the choices: "Kadriorg", "Nõmme"'],
+    ],
+    [
+      'finds a required field that is always empty',
+      { Store: '""' },
+      ['"Store" (Choice): it is required, and always empty'],
+    ],
+    ['lets an optional one be empty', { Store: 'store', Visits: 'null' }, []],
+  ];
+  for (const [name, fields, problems] of rows) {
+    test(name, () => expect(checkMapping(compileMapping(fields), definitions)).toStrictEqual(problems));
+  }
+
+  test('says that a campaign has no fields at all', () => {
+    expect(checkMapping(compileMapping({ Store: 'store' }), [])).toStrictEqual([
+      'the campaign has no custom field "Store"; it has none',
+    ]);
+  });
+});
+
+describe('applyMapping', () => {
+  const apply = (fields: Record<string, string>, shape: unknown) =>
+    applyMapping(compileMapping(fields), shape, definitions, { timeZone: 'Europe/Tallinn' });
+
+  test('gives the values, and where each came from', async () => {
+    const fields = { Closed: 'at', Store: '$trim(store)', Visits: 'visits' };
+    expect(await apply(fields, { store: ' kadriorg ', visits: '3', at: '2026-11-21T22:30:00Z' })).toStrictEqual({
+      ok: true,
+      values: { Store: 'Kadriorg', Visits: 3, Closed: '2026-11-22' },
+      sources: { Store: '$trim(store)', Visits: 'visits', Closed: 'at' },
+    });
+  });
+
+  test('leaves out what is absent and not required', async () => {
+    expect(await apply({ Store: 'store', Visits: 'visits' }, { store: 'Nõmme', visits: '' })).toStrictEqual({
+      ok: true,
+      values: { Store: 'Nõmme' },
+      sources: { Store: 'store' },
+    });
+  });
+
+  test('gives all or nothing, every problem at once, and no value', async () => {
+    const fields = { Store: 'store', Visits: 'visits', Closed: 'name + 1', Shop: 'store' };
+    expect(await apply(fields, { name: 'Mari', visits: 'Mari' })).toStrictEqual({
+      ok: false,
+      problems: [
+        '"Store" is required, and store found nothing',
+        '"Visits" (Integer): a text that isn\'t a whole number',
+        '"Closed" (Date): The expression `name + 1` failed near character 6: + needs numbers on both sides',
+        'the campaign has no custom field "Shop"; did you mean "Store"?',
+      ],
+    });
+  });
+
+  test('names a required field that is not mapped', async () => {
+    expect(await apply({}, {})).toStrictEqual({ ok: false, problems: ['"Store" is required, and is not mapped'] });
+  });
+});

@@ -1,0 +1,251 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Advice, CloseloopError } from '../../../core/errors.ts';
+import { Pauses } from '../../../worker/pauses.ts';
+import { Stage, type StageResult } from '../../../worker/stages/stage.ts';
+import { useRedis } from '../../redis.ts';
+import { memoryLog, until } from '../harness.ts';
+
+const redis = useRedis();
+let stages = 0;
+const done: StageResult = { do: 'done' };
+
+/** A stage of its own. `process` is shown the job's number and which run of it this is, from 1. */
+function fresh(process: (n: number, run: number) => Promise<StageResult>, concurrency = 300) {
+  const source = `stage-${++stages}`;
+  const { log, told } = memoryLog();
+  const runs = new Map<number, number>();
+  const givenUp: [n: number, why: string][] = [];
+  const pauses = new Pauses(redis.handle.client, `{cl:${source}}`, source, log);
+  const stage = new Stage({
+    name: 'ask',
+    prefix: `{cl:${source}}`,
+    connection: redis.handle.bull(),
+    data: z.object({ n: z.number() }),
+    concurrency,
+    process: async ({ n }) => {
+      const run = (runs.get(n) ?? 0) + 1;
+      runs.set(n, run);
+      return await process(n, run);
+    },
+    giveUp: async ({ n }, why) => void givenUp.push([n, why]),
+    onConfigError: (why) => pauses.set('ask', why),
+    ports: { random: () => 0 },
+    log,
+  });
+  const add = (...numbers: number[]) => stage.add(numbers.map((n) => ({ id: `job-${n}`, data: { n } })));
+  /** Jobs in Redis, however they stand there. */
+  const left = async () => Object.values(await stage.queue.getJobCounts()).reduce((sum, n) => sum + n, 0);
+  const empty = () => until(async () => (await left()) === 0);
+  return { stage, told, runs, givenUp, pauses, add, left, empty };
+}
+
+function failure(advice: Advice): CloseloopError {
+  return new CloseloopError('the vendor said no', advice);
+}
+
+test('it tries again what may pass, as nextStep says, and leaves nothing behind', async () => {
+  const { stage, add, runs, told, givenUp, empty } = fresh(async (_, run) => {
+    if (run <= 2) throw failure({ kind: 'transient' });
+    return done;
+  });
+  const begun = Date.now();
+  await add(1);
+  stage.start();
+  await empty();
+  expect(runs.get(1)).toBe(3);
+  expect(told.map(({ message, fields }) => [message, fields.attempt])).toEqual([
+    ['will be retried', 1],
+    ['will be retried', 2],
+  ]);
+  expect(givenUp).toEqual([]);
+  // Half a second and a whole one, drawn with the lowest lot.
+  expect(Date.now() - begun).toBeGreaterThanOrEqual(1_400);
+  await stage.close(1_000);
+});
+
+test('it waits at least as long as the other side asks for', async () => {
+  const { stage, add, runs, empty } = fresh(async (_, run) => {
+    if (run === 1) throw failure({ kind: 'transient', retryAfterMs: 900 });
+    return done;
+  });
+  const begun = Date.now();
+  await add(1);
+  stage.start();
+  await empty();
+  expect([runs.get(1), Date.now() - begun >= 890]).toEqual([2, true]);
+  await stage.close(1_000);
+});
+
+test('it spends no attempt on being throttled: more often than there are attempts', async () => {
+  const { stage, add, runs, told, givenUp, empty } = fresh(async (_, run) => {
+    if (run <= 70) throw failure({ kind: 'transient', retryAfterMs: 1, throttled: true });
+    if (run === 71) throw failure({ kind: 'transient' });
+    return done;
+  });
+  await add(1);
+  stage.start();
+  await empty();
+  expect([runs.get(1), givenUp]).toEqual([72, []]);
+  expect(told.map(({ fields }) => fields.attempt)).toEqual([1]);
+  await stage.close(1_000);
+});
+
+test('it spends no attempt on waiting', async () => {
+  const { stage, add, runs, told, empty } = fresh(async (_, run) =>
+    run <= 70 ? { do: 'wait', delayMs: run % 2 } : done,
+  );
+  await add(1);
+  stage.start();
+  await empty();
+  expect([runs.get(1), told]).toEqual([71, []]);
+  await stage.close(1_000);
+});
+
+test('it stops at a mistake of the configuration, tells it once for 300 jobs, loses none, and goes on', async () => {
+  let isMended = false;
+  const { stage, add, left, told, givenUp, pauses, runs, empty } = fresh(async () => {
+    if (!isMended) throw failure({ kind: 'config' });
+    return done;
+  });
+  await add(...Array.from({ length: 300 }, (_, n) => n));
+  stage.start();
+  await until(async () => (await stage.queue.isPaused()) && (await stage.queue.getActiveCount()) === 0);
+  expect(told).toMatchObject([{ level: 'error', fields: { stage: 'ask', why: 'the vendor said no' } }]);
+  expect([await left(), givenUp]).toEqual([300, []]);
+  // Nobody retries while nobody has acted.
+  const runsBefore = [...runs.values()].reduce((sum, n) => sum + n, 0);
+  expect(runsBefore).toBeLessThanOrEqual(600);
+
+  isMended = true;
+  await pauses.clear([stage.queue]);
+  await empty();
+  expect([runs.size, givenUp, told.length]).toEqual([300, [], 1]);
+  await stage.close(1_000);
+});
+
+test('it gives up once what will never succeed, with the reason', async () => {
+  const { stage, add, runs, told, givenUp, empty } = fresh(async (n) => {
+    if (n === 1) throw failure({ kind: 'permanent' });
+    return done;
+  });
+  await add(1, 2);
+  stage.start();
+  await empty();
+  expect([runs.get(1), runs.get(2), givenUp]).toEqual([1, 1, [[1, 'the vendor said no']]]);
+  expect(told).toMatchObject([{ level: 'error', message: 'given up' }]);
+  await stage.close(1_000);
+});
+
+test('it runs a job again whose giving up could not be noted', async () => {
+  const { log } = memoryLog();
+  let attempts = 0;
+  const stage = new Stage({
+    name: 'ask',
+    prefix: '{cl:stage-give-up}',
+    connection: redis.handle.bull(),
+    data: z.object({}),
+    concurrency: 1,
+    process: async () => Promise.reject(failure({ kind: 'permanent' })),
+    giveUp: async () => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('Redis is away');
+    },
+    onConfigError: async () => undefined,
+    ports: { random: () => 0 },
+    log,
+  });
+  await stage.add([{ id: 'one', data: {} }]);
+  stage.start();
+  await until(async () => attempts === 2 && (await stage.queue.getJob('one')) === undefined);
+  await stage.close(1_000);
+});
+
+test('it keeps the stack of a bug of ours, tries again, and sets a foreign job aside', async () => {
+  const { stage, add, told, runs, empty } = fresh(async (_, run) => {
+    if (run === 1) throw new TypeError('a bug');
+    return done;
+  });
+  await stage.queue.add('ask', { another: 'version' }, { jobId: 'foreign' });
+  await add(1);
+  stage.start();
+  await empty();
+  expect([...runs]).toEqual([[1, 2]]);
+  expect(told.map(({ message }) => message).sort()).toEqual([
+    'a job of another version of closeloop was set aside',
+    'will be retried',
+  ]);
+  expect(told.find(({ message }) => message === 'will be retried')?.fields.stack).toContain('stage.test.ts');
+  await stage.close(1_000);
+});
+
+test('it adds a waiting job once, and a running one once more only where that is asked for', async () => {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { stage, add, runs, left, empty } = fresh(async () => {
+    await gate;
+    return done;
+  });
+  await add(1);
+  await add(1);
+  const again = () => stage.addAgain([{ id: 'two', data: { n: 2 } }]);
+  await again();
+  await again();
+  expect(await left()).toBe(2);
+  stage.start();
+  await until(() => runs.size === 2);
+  await add(1);
+  await again();
+  await again();
+  open();
+  await empty();
+  await until(() => runs.get(2) === 2);
+  expect([...runs].sort()).toEqual([
+    [1, 1],
+    [2, 2],
+  ]);
+  await stage.close(1_000);
+});
+
+test('it finishes what runs when it is closed, and takes no more', async () => {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { stage, add, runs, left } = fresh(async () => {
+    await gate;
+    return done;
+  }, 1);
+  await add(1, 2);
+  stage.start();
+  await until(() => runs.size === 1);
+  const closed = stage.close(60_000);
+  open();
+  await closed;
+  expect(runs.size).toBe(1);
+  // Another process takes the other.
+  const other = fresh(async () => done);
+  expect(await left().catch(() => 1)).toBe(1);
+  await other.stage.close(0);
+});
+
+test('it does not wait longer than it is told for what runs, and does not lose it', async () => {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const { stage, add, runs } = fresh(async () => {
+    await gate;
+    return done;
+  });
+  await add(1);
+  stage.start();
+  await until(() => runs.size === 1);
+  await stage.close(30);
+  const { client } = redis.handle;
+  expect(await client.exists(`{cl:stage-${stages}}:ask:job-1`)).toBe(1);
+  open();
+  await until(async () => (await client.exists(`{cl:stage-${stages}}:ask:job-1`)) === 0);
+});
