@@ -16,10 +16,17 @@ export const liveClock: Clock = {
   until: (at) => Math.max(0, at.getTime() - Date.now()),
 };
 
-/** Starts at `start` now, and runs `speed` times as fast as the machine's clock. */
-export function fastClock(start: Date, speed: number): Clock {
-  const begin = Date.now();
-  const now = () => new Date(start.getTime() + (Date.now() - begin) * speed);
+/** Stands at `start` until it is told to `begin`; then it runs `speed` times as fast as the machine's clock. */
+export function fastClock(start: Date, speed: number): Clock & { begin(): void } {
+  let begun: number | undefined;
+  const now = () => new Date(start.getTime() + (begun === undefined ? 0 : Date.now() - begun) * speed);
   const real = (ms: number) => Math.max(0, Math.ceil(ms / speed));
-  return { now, real, until: (at) => real(at.getTime() - now().getTime()) };
+  return {
+    now,
+    real,
+    until: (at) => real(at.getTime() - now().getTime()),
+    begin: () => {
+      begun = Date.now();
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { Temporal } from 'temporal-polyfill';
 export type CalendarResult = { ok: true; value: string } | { ok: false; why: string };
 
 const shape =
-  /^(?:(?<date>\d{4}-\d\d-\d\d))?(?:(?<joint>[Tt]|\s+)?(?<time>\d\d?:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(?<offset>[Zz]|UTC|[+-]\d\d(?::?\d\d)?)?)?$/;
+  /^(?:(?<date>\d{4}-\d\d-\d\d))?(?:(?<joint>[Tt]|\s+)?(?<time>\d\d?:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(?<offset>[Zz]|UTC|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/;
 
 interface Parts {
   date: Temporal.PlainDate | undefined;
@@ -48,7 +48,9 @@ export function readDateAndTime(text: string, timeZone: string): CalendarResult 
   if (parts.time === undefined) return no('a date without a time of day');
   const at = zoned(parts, timeZone);
   if (at === undefined) return no(outOfRange);
-  return yes(at.toString({ timeZoneName: 'never', smallestUnit: 'second', roundingMode: 'trunc' }));
+  // Before the age of time zones offsets had seconds, which ISO 8601 can't write: the offset is cut, the instant stays.
+  const written = at.toInstant().toZonedDateTimeISO(at.offset.slice(0, 6));
+  return yes(written.toString({ timeZoneName: 'never', smallestUnit: 'second', roundingMode: 'trunc' }));
 }
 
 const outOfRange = 'a date and time outside the years 1 to 9999';

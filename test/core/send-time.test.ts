@@ -256,6 +256,11 @@ table('a clock change', [
     '2026-04-24T06:00:00Z',
   ],
   [
+    'just before midnight opens what it skipped, not a while later',
+    { now: '2026-03-28T23:30:00Z', campaign: '23:15-02:00', zone: 'America/Scoresbysund' },
+    '2026-03-29T01:00:00Z',
+  ],
+  [
     'at midnight opens the day',
     { now: '2026-04-23T20:00:00Z', window: { days: ['fri'], zone: 'account' }, zone: 'Africa/Cairo' },
     '2026-04-23T22:00:00Z',

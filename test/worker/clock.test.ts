@@ -18,6 +18,7 @@ describe('a fast clock', () => {
   test('it starts where it is told to and runs as fast as it is told to', () => {
     const realBefore = Date.now();
     const clock = fastClock(start, 3_600);
+    clock.begin();
     const first = clock.now().getTime();
     const ran = (first - start.getTime()) / 3_600;
     expect(ran).toBeGreaterThanOrEqual(0);
@@ -26,6 +27,7 @@ describe('a fast clock', () => {
   });
   test('it turns its own time into real milliseconds, rounded up, never below 0', () => {
     const clock = fastClock(start, 3_600);
+    clock.begin();
     expect([clock.real(3_600_000), clock.real(1), clock.real(-5)]).toEqual([1_000, 1, 0]);
     expect(clock.until(start)).toBe(0);
     const left = clock.until(new Date(start.getTime() + 86_400_000));

@@ -250,7 +250,7 @@ describe('grades', () => {
     const page = await answerOf(loop.feedback, '/api/appeals/?campaign=12');
     const results = z.array(z.looseObject({ id: z.number() })).parse(page.results);
     expect(results.map(({ id }) => String(id))).toEqual([requestId]);
-    const foreign = { id: 4_000_000, appeal: 'of another shape' };
+    const foreign = { id: 4_000_000, grade: 'of another shape' };
     const body = { ...page, count: 2, results: [foreign, ...results.map((ours) => ({ ...ours, grade: 4 }))] };
     standin.faults.add({ method: 'GET', path: '/api/appeals/$', status: 200, body, times: always });
     standin.answer({ contact: 's@example.com', grade: 4 });

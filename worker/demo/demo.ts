@@ -34,6 +34,7 @@ export async function demo(options: { once: boolean; connectors: readonly Connec
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
   town.pointWebhooksAt(`${app.url}/hooks/support`);
   say(styleText('bold', 'The demo: stand-ins of a help desk and of the Feedback service, and closeloop between them.'));
+  clock.begin();
   say(`An hour passes in a second. Webhooks arrive at ${app.url}/hooks/support.\n`);
 
   let stopped = false;
@@ -45,7 +46,7 @@ export async function demo(options: { once: boolean; connectors: readonly Connec
   try {
     const over = async () => stopped || (options.once && (await isOver(app, clock.now)));
     for (let turn = 0; !(await over()); turn++) {
-      await town.live();
+      await town.live(async (ticket) => (await storeOf(app).get(`${ticket}.1`))?.state === 'waiting');
       if (!options.once && turn % 50 === 49) town.addCaller();
       await sleep(50);
     }

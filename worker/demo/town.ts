@@ -15,8 +15,11 @@ export interface Town {
   /** closeloop's configuration for it. */
   config: string;
   pointWebhooksAt(url: string): void;
-  /** Does what is due by the clock: tickets close and reopen, customers answer. */
-  live(): Promise<void>;
+  /**
+   * Does what is due by the clock: tickets close and reopen, customers answer. A ticket is reopened only once its
+   * journey waits, however slow the machine.
+   */
+  live(isWaiting: (ticket: number) => Promise<boolean>): Promise<void>;
   /** One more ticket, which closes at once; its customer answers within hours. */
   addCaller(): void;
   gradeOn(ticket: number): number | undefined;
@@ -27,6 +30,8 @@ export interface Town {
 interface Plan {
   at: Date;
   act: () => void;
+  /** Only when the journey of this ticket waits. */
+  whenWaiting?: number;
 }
 
 export async function openTown(clock: Clock): Promise<Town> {
@@ -84,9 +89,11 @@ export async function openTown(clock: Clock): Promise<Town> {
     if (story.answers && contact !== undefined) answers.push({ contact, story, given: 0 });
   }
 
-  function plan(hours: number, act: () => void): void {
-    plans.push({ at: new Date(begin.getTime() + hours * hour), act });
+  function plan(hours: number, act: () => void, more: Pick<Plan, 'whenWaiting'> = {}): void {
+    plans.push({ at: new Date(begin.getTime() + hours * hour), act, ...more });
   }
+
+  const hoursNow = () => (clock.now().getTime() - begin.getTime()) / hour;
 
   for (const story of stories) {
     open(story);
@@ -95,8 +102,16 @@ export async function openTown(clock: Clock): Promise<Town> {
       if (story.twice)
         void desk.standin.fireWebhook({ id: story.ticket, event: { current: 'SOLVED', previous: 'OPEN' } });
     });
-    if (story.reopenedAt !== undefined) plan(story.reopenedAt, () => desk.standin.reopen(story.ticket));
-    if (story.solvedAgainAt !== undefined) plan(story.solvedAgainAt, () => desk.standin.solve(story.ticket));
+    const { ticket, reopenedAt, solvedAgainAt } = story;
+    if (reopenedAt === undefined || solvedAgainAt === undefined) continue;
+    plan(
+      reopenedAt,
+      () => {
+        void desk.standin.reopen(ticket);
+        plan(hoursNow() + solvedAgainAt - reopenedAt, () => void desk.standin.solve(ticket));
+      },
+      { whenWaiting: ticket },
+    );
   }
 
   let callers = 0;
@@ -125,11 +140,14 @@ sources:
     writeBack: { grade: ${fields.grade}, comment: ${fields.comment}, answeredAt: ${fields.answeredAt}, note: true, tags: true }
 `,
     pointWebhooksAt: (url) => desk.standin.setWebhook({ url, secrets: [secret] }),
-    async live() {
+    async live(isWaiting) {
       const now = clock.now();
-      const due = plans.filter(({ at }) => at <= now);
+      const due = plans.filter(({ at }) => at <= now).sort((a, b) => a.at.getTime() - b.at.getTime());
       plans = plans.filter(({ at }) => at > now);
-      for (const { act } of due.sort((a, b) => a.at.getTime() - b.at.getTime())) act();
+      for (const one of due) {
+        if (one.whenWaiting === undefined || (await isWaiting(one.whenWaiting))) one.act();
+        else plans.push(one);
+      }
       for (const waiting of answers) {
         const answer = waiting.story.answers?.[waiting.given];
         const request = feedback.standin.requests({ contact: waiting.contact }).at(-1);

@@ -174,7 +174,14 @@ export async function decide(journey: Journey, record: PresentedRecord, context:
   if (!contact.ok) return await no(`no usable contact: ${passedOver.join('; ')}`, trace);
   trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
 
-  const send = sendTime(rule, campaign, journey.closedAt, record.timeZone, context);
+  let send: ReturnType<typeof sendTime>;
+  try {
+    send = sendTime(rule, campaign, journey.closedAt, record.timeZone, context);
+  } catch (error) {
+    // For this recipient's zone the windows never meet; the rule is good for others.
+    if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
+    return await no(error.message, trace);
+  }
   trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
 
   const grades = campaign.grade_list;

@@ -84,14 +84,14 @@ describe('applyMapping', () => {
   });
 
   test('gives all or nothing, every problem at once, and no value', async () => {
-    const fields = { Store: 'store', Visits: 'visits', Closed: 'name + 1', Shop: 'store' };
+    const fields = { Store: 'store', Visits: 'visits', Closed: 'name + 1', Stor: 'store' };
     expect(await apply(fields, { name: 'Mari', visits: 'Mari' })).toStrictEqual({
       ok: false,
       problems: [
         '"Store" is required, and store found nothing',
         '"Visits" (Integer): a text that isn\'t a whole number',
         '"Closed" (Date): The expression `name + 1` failed near character 6: + needs numbers on both sides',
-        'the campaign has no custom field "Shop"; did you mean "Store"?',
+        'the campaign has no custom field "Stor"; did you mean "Store"?',
       ],
     });
   });

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Log } from '../../core/ports.ts';
+import { liveClock } from '../../worker/clock.ts';
+import { run } from '../../worker/commands/start.ts';
+import { loadConfig } from '../../worker/config/config.ts';
+import { connect } from '../../worker/redis/connection.ts';
+import { ToyVendor } from './toy-connector.ts';
+
+// A process of the loop with a toy vendor whose records are in a file. Prints lines of JSON: {started: url}, and
+// {wrote: record} for each grade it put on a record. Lives until it is killed, or told to end by SIGTERM.
+export const Started = z.object({
+  role: z.enum(['intake', 'worker', 'all']),
+  /** Path of Redis' socket. */
+  redis: z.string(),
+  /** A file with the configuration. */
+  config: z.string(),
+  /** A file with the vendor's records: JSON, a list of these. */
+  records: z.string(),
+});
+const Records = z.array(z.object({ id: z.string(), closedAt: z.coerce.date() }));
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+const options = Started.parse(JSON.parse(process.argv[2] ?? '{}'));
+const vendor = new ToyVendor();
+for (const { id, closedAt } of Records.parse(JSON.parse(readFileSync(options.records, 'utf8')))) {
+  vendor.close(id, { state: { is: 'closed', closing: closedAt.toISOString(), closedAt } });
+}
+vendor.beforeWriteBack = async (items) => {
+  for (const { recordId } of items) say({ wrote: recordId });
+  await sleep(1);
+};
+const config = loadConfig(readFileSync(options.config, 'utf8'), { env: {}, connectors: [vendor.connector] });
+const nothing = () => undefined;
+const log: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const handle = connect({ path: options.redis }, nothing);
+const runtime = { config, handle, redis: handle.client, close: () => handle.close() };
+const app = await run(runtime, { role: options.role, clock: liveClock, log, batchWindowMs: 10 });
+say({ started: app.url ?? '' });
+process.once('SIGTERM', async () => {
+  await app.close();
+  await runtime.close();
+  process.exit(0);
+});
