@@ -42,6 +42,7 @@ export type Events =
 /**
  * Is the record closed now, and by which closing?
  * `closing` names this open→closed transition: the same for every look at it, another after reopening and closing again.
+ * Read for `ask`, a connector that would need more calls for it may give '': that the record is closed has to do then.
  */
 export type RecordState =
   | { is: 'closed'; closing: string; closedAt: Date }
@@ -49,7 +50,7 @@ export type RecordState =
   /** Never ask: merged, deleted, spam, requester is an agent … `why` is a sentence for the trace. */
   | { is: 'out'; why: string };
 
-/** A record as rules and mappings see it. `fields` is the connector's documented, typed presentation. */
+/** A record as rules and mappings see it. `shape` is the connector's documented, typed presentation. */
 export interface PresentedRecord<Shape extends object = object> {
   /** The id asked for; `currentId` differs after a merge. */
   id: string;
@@ -87,7 +88,7 @@ export type WriteResult =
   | { ok: false; why: 'closed' | 'not-found'; message: string }
   | { ok: false; why: 'error'; error: Error };
 
-/** The quota of one vendor account, shared by all processes. Every vendor call goes through `run`. */
+/** The quota of one vendor account, shared by all processes. Before every vendor call: `take`. */
 export interface Budget {
   /**
    * Waits for a slot. Throws a transient CloseloopError with `retryAfterMs` and `throttled` when the wait would be long.
@@ -104,7 +105,10 @@ export interface ConnectorPorts extends Ports {
   budget: Budget;
 }
 
-/** One configured account, open for work. Methods are safe to call concurrently. */
+/**
+ * One configured account, open for work. Methods are safe to call concurrently. What goes wrong is a CloseloopError
+ * (errors.ts) whose advice says what the queue does; a zod error (the vendor answered in another shape) is permanent.
+ */
 export interface Source<Shape extends object = object> {
   /** Is this delivery signed with one of the configured secrets? Pure. */
   verify(delivery: Delivery): Verdict;
@@ -117,7 +121,7 @@ export interface Source<Shape extends object = object> {
    * A failure of the whole call (429, network) is thrown; a failure of some records is in their results.
    */
   read(recordIds: readonly string[], purpose: 'plan' | 'ask'): Promise<ReadResult<Shape>[]>;
-  /** Writes grades on records, in as few vendor calls as possible, and checks that the vendor took them. In order. */
+  /** Writes grades on records, in as few vendor calls as possible, and checks that the vendor took them. One result per item, in order. */
   writeBack(items: readonly WriteBack[]): Promise<WriteResult[]>;
   /** How many records one vendor call takes; the worker gathers this many before it calls `read` or `writeBack`. */
   batchSize: number;

@@ -1,3 +1,5 @@
+import { ZodError } from 'zod';
+
 /** What the queue does with a failed job. Nobody decides by message text or class name. */
 export type Advice =
   /**
@@ -32,7 +34,11 @@ export class CloseloopError extends Error {
   }
 }
 
-/** What to do about anything thrown. A bug of ours (not a CloseloopError) is transient: it is retried, then fails visibly. */
+/**
+ * What to do about anything thrown. An answer of another shape than documented is permanent: it will have that shape
+ * again. A bug of ours (neither) is transient: it is retried, then fails visibly.
+ */
 export function adviceOf(error: unknown): Advice {
-  return error instanceof CloseloopError ? error.advice : { kind: 'transient' };
+  if (error instanceof CloseloopError) return error.advice;
+  return { kind: error instanceof ZodError ? 'permanent' : 'transient' };
 }

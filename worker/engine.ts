@@ -32,6 +32,7 @@ const serviceCalls = 20;
 const serviceLooks = 2;
 const campaignKeepMs = 60_000;
 const sweepEveryMs = 60_000;
+const lostEveryMs = 30_000;
 
 export interface EngineOptions {
   config: Config;
@@ -65,6 +66,7 @@ export class Engine {
   readonly #collect: Stage<typeof CollectJob>;
   readonly #collectPauses: Pauses;
   readonly #inlets = new Map<string, Queue>();
+  #lostAt = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: EngineOptions) {
@@ -75,13 +77,18 @@ export class Engine {
     const limits = { limited: pLimit(serviceCalls), limitedLooks: pLimit(serviceLooks) };
     const lanes = new Map<string, Lane>();
     for (const source of config.sources) {
-      lanes.set(source.name, createLane(source, { options, campaigns, ...limits, feedback: this.#feedback, lanes }));
+      lanes.set(
+        source.name,
+        createLane(source, { options, campaigns, ...limits, feedback: this.#feedback, lanes, onLost: this.#onLost }),
+      );
     }
     this.lanes = lanes;
     this.#collectPauses = new Pauses(redis, '{cl:collect}', 'collect', log);
     const troubled = new Map<number, string>();
     this.#collect = new Stage({
       name: 'collect',
+      source: 'collect',
+      onLost: this.#onLost,
       prefix: '{cl:collect}',
       connection: options.connection,
       data: CollectJob,
@@ -117,7 +124,7 @@ export class Engine {
         connection: this.#options.intakeConnection,
         defaultJobOptions: stages.plan.queue.opts.defaultJobOptions ?? {},
       });
-      inlet.on('error', (error) => this.#options.log.warn({ source: name, why: error.message }, 'Redis connection'));
+      inlet.on('error', this.#onLost);
       this.#inlets.set(name, inlet);
       await inlet.waitUntilReady();
     }
@@ -166,6 +173,17 @@ export class Engine {
     this.#sweeper = setInterval(sweepNow, Math.max(1_000, clock.real(sweepEveryMs)));
   }
 
+  /** Every queue and worker meets the same lost connection again and again: it is told once in half a minute. */
+  readonly #onLost = (error: Error): void => {
+    if (Date.now() - this.#lostAt < lostEveryMs) return;
+    this.#lostAt = Date.now();
+    const why = error.message || error.name;
+    this.#options.log.warn(
+      { why },
+      'no connection to Redis: deliveries are answered with 503, work goes on when it is back',
+    );
+  };
+
   /** What has been stopped for a configuration error, by source; `collect` stands for the collecting of grades. */
   async paused(): Promise<Record<string, { stage: string; why: string; at: Date }[]>> {
     const all = [...this.lanes].map(([name, { pauses }]) => [name, pauses] as const);
@@ -197,7 +215,7 @@ export class Engine {
     clearInterval(this.#sweeper);
     const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages));
     await Promise.all([...stages, this.#collect].map((stage) => stage.close(graceMs)));
-    await Promise.all([...this.#inlets.values()].map((inlet) => inlet.close()));
+    for (const inlet of this.#inlets.values()) void inlet.close().catch(() => undefined);
   }
 
   /** Problems of the rules that can be seen without a record: told now, and the source's planning waits for a mend. */
@@ -248,6 +266,7 @@ function createLane(
     limited: SourceContext['limited'];
     limitedLooks: SourceContext['limitedLooks'];
     lanes: ReadonlyMap<string, Lane>;
+    onLost: (error: Error) => void;
     feedback: FeedbackClient;
   },
 ): Lane {
@@ -313,7 +332,8 @@ function createLane(
       );
     },
   };
-  const common = { prefix: tagOf(name), connection, concurrency, ports, log };
+  const { onLost } = shared;
+  const common = { source: name, prefix: tagOf(name), connection, concurrency, onLost, ports, log };
   const stages: Lane['stages'] = {
     plan: new Stage({
       ...common,

@@ -4,7 +4,7 @@ import type { Log } from '../core/ports.ts';
 import type { Lane } from './engine.ts';
 
 const bodyLimit = 1024 * 1024;
-/** Zendesk retries a 503 only when it may come back within 60 s (facts/zendesk.md, 1.4). */
+/** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
 /** Redis must answer within this, or the vendor is told to come again: HubSpot waits 5 s in all. */
 const storeMs = 2_000;
@@ -44,7 +44,10 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   app.post<{ Params: { source: string } }>('/hooks/:source', async (request, reply) => {
     const { source: name } = request.params;
     const lane = lanes.get(name);
-    if (!lane) return await reply.code(404).send({ error: 'There is no source of this name.' });
+    if (!lane) {
+      log.warn({ source: name.slice(0, 41) }, 'delivery for a source that is not in the configuration');
+      return await reply.code(404).send({ error: 'There is no source of this name.' });
+    }
     const { source } = lane.context;
     const receivedAt = now();
     const delivery: Delivery = {

@@ -68,4 +68,11 @@ async function run(command: () => Promise<number>): Promise<void> {
   }
 }
 
+// Mistakes on the command line are the user's to mend, like those in a file.
+program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+for (const command of [...program.commands, ...journeys.commands]) {
+  command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+}
 await program.parseAsync();
+// A connection that can't be ended (Redis gone) must not keep a finished process alive.
+setTimeout(() => process.exit(), 5_000).unref();

@@ -32,12 +32,13 @@ export async function chooseRule(rules: readonly LoadedRule[], shape: object): P
   for (const rule of rules) {
     if (!rule.when) return { rule };
     try {
-      if ((await rule.when.evaluate(shape)) === true) return { rule };
+      const verdict = await rule.when.evaluate(shape);
+      if (verdict === true) return { rule };
+      passed.push(`"${rule.name}"${verdict === undefined ? ' finds nothing in the record' : ''}`);
     } catch (error) {
       const why = error instanceof CloseloopError ? error.message : 'it failed';
       return { rule: undefined, why: `the condition of rule "${rule.name}" could not be evaluated: ${why}` };
     }
-    passed.push(`"${rule.name}"`);
   }
   return { rule: undefined, why: `no rule's condition is true (${passed.join(', ') || 'there are no rules'})` };
 }

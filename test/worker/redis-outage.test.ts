@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect, type RedisHandle } from '../../worker/redis/connection.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../worker/redis/embedded.ts';
@@ -86,7 +85,7 @@ test('a Redis that is killed: nothing acknowledged is lost, nobody is asked twic
   // What was acknowledged comes to its end though nobody tells of it again.
   for (const id of accepted) await loop.journey(`${id}.1`, 'asked');
   // The vendor comes again with the others.
-  for (const id of refused) await until(async () => (await tell(id)) === 202 || (await sleep(50), false));
+  for (const id of refused) await until(async () => (await tell(id)) === 202);
   for (const id of refused) await loop.journey(`${id}.1`, 'asked');
   await until(async () => (await loop.app.engine.busy()) === 0);
   const asked = loop.feedback.standin.requests().map(({ email }) => email);

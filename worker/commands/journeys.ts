@@ -1,10 +1,12 @@
 import { styleText } from 'node:util';
+import { Queue } from 'bullmq';
 import type { Connector } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../context.ts';
 import { type JourneyState, journeyStates } from '../journey/journey.ts';
-import { JourneyStore } from '../journey/store.ts';
-import { openRuntime } from './runtime.ts';
+import { JourneyStore, tagOf } from '../journey/store.ts';
+import { Pauses } from '../pauses.ts';
+import { openToRead, type Runtime } from './runtime.ts';
 
 interface Where {
   config: string;
@@ -16,7 +18,7 @@ interface Where {
 export async function listJourneys(
   options: Where & { source?: string; state?: JourneyState; limit: number },
 ): Promise<number> {
-  const runtime = await openRuntime(options);
+  const runtime = await openToRead(options);
   try {
     const names = runtime.config.sources.map(({ name }) => name);
     if (options.source !== undefined && !names.includes(options.source)) {
@@ -31,6 +33,8 @@ export async function listJourneys(
       for (const { id, at } of await store.latestIds(states, options.limit)) rows.push({ store, id, at });
     }
     rows.sort((a, b) => b.at - a.at);
+    await tellHeldUp(runtime);
+    if (rows.length === 0 && !options.json) process.stderr.write('No journeys.\n');
     for (const { store, id } of rows.slice(0, options.limit)) {
       const journey = await store.get(id);
       if (!journey) continue;
@@ -51,12 +55,13 @@ export async function listJourneys(
 export async function showJourney(options: Where & { journey: string }): Promise<number> {
   const slash = options.journey.indexOf('/');
   const [source, id] = [options.journey.slice(0, slash), options.journey.slice(slash + 1)];
-  const runtime = await openRuntime(options);
+  const runtime = await openToRead(options);
   try {
     const known = slash > 0 && runtime.config.sources.some(({ name }) => name === source);
     const store = new JourneyStore(runtime.redis, source, { now: () => new Date() });
     const journey = known ? await store.get(id) : undefined;
     if (!journey) {
+      await tellHeldUp(runtime);
       const message = `There is no journey "${options.journey}". It is written <source>/<record>.<number>; "journeys list" shows them.`;
       throw new CloseloopError(message, { kind: 'permanent' });
     }
@@ -80,5 +85,20 @@ export async function showJourney(options: Where & { journey: string }): Promise
     return 0;
   } finally {
     await runtime.close();
+  }
+}
+
+/** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
+async function tellHeldUp({ redis, config, handle }: Runtime): Promise<void> {
+  for (const { name } of config.sources) {
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    for (const { stage, why, at } of await new Pauses(redis, tagOf(name), name, log).list()) {
+      process.stderr.write(`Source ${name}: stage ${stage} is paused since ${at.toISOString()}: ${why}\n`);
+    }
+    const plan = new Queue('plan', { prefix: tagOf(name), connection: handle.bull() });
+    plan.on('error', () => undefined);
+    const waiting = await plan.getJobCountByTypes('waiting', 'active', 'delayed');
+    if (waiting > 0) process.stderr.write(`Source ${name}: ${waiting} deliveries are accepted and not planned yet.\n`);
+    await plan.close();
   }
 }

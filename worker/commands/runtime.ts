@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connector } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -25,6 +27,26 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   return await openRedis(config, options.data, { say });
 }
+
+/**
+ * For commands that only look: never starts on an empty folder, which would show nothing and mean nothing, and gives up
+ * when Redis doesn't answer.
+ */
+export async function openToRead(options: RuntimeOptions): Promise<Runtime> {
+  const config = readConfig(options);
+  if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
+    const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
+    throw new CloseloopError(message, { kind: 'config' });
+  }
+  const runtime = await openRedis(config, options.data, { say: () => undefined });
+  if ((await Promise.race([runtime.redis.ping(), sleep(patienceMs, 'late')])) === 'PONG') return runtime;
+  await runtime.close();
+  throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
+    kind: 'transient',
+  });
+}
+
+const patienceMs = 5_000;
 
 export async function openRedis(
   config: Config,

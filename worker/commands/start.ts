@@ -97,7 +97,7 @@ export async function run(
       now: () => new Date(),
       log,
     });
-    url = await app.listen({ host, port });
+    url = await listen(app, host, port);
   }
   if (role !== 'intake') await engine.work();
   return {
@@ -108,6 +108,21 @@ export async function run(
       await engine.close(graceMs);
     },
   };
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (typeof code !== 'string') throw cause;
+    const why = code === 'EADDRINUSE' ? 'another process has it' : code;
+    throw new CloseloopError(
+      `Port ${port} of ${host} can't be listened on (${why}). Set http.port or http.host, or end the other process`,
+      { kind: 'config' },
+      { cause },
+    );
+  }
 }
 
 /** Everything that is due, the grades that have come, and their write-backs. 1 when a stage had to stop. */

@@ -37,7 +37,8 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
   });
   if (document.errors.length > 0) {
     // Not the parser's own words, which quote the file: it may hold a secret.
-    const mistakes: Found[] = document.errors.map(({ code, pos }) => {
+    // The first one only: those after it follow from it as a rule, and point at lines that are right.
+    const mistakes: Found[] = document.errors.slice(0, 1).map(({ code, pos }) => {
       return { path: [], message: yamlMistake(code), place: at(pos[0]) };
     });
     const bare = text.search(bareVariable);

@@ -286,7 +286,7 @@ export class JourneyStore {
   #recordKey(recordId: string): string {
     return `${this.#tag}:record:${recordId}`;
   }
-  /** 256 buckets keep the hashes small enough for Redis to pack them (facts/bullmq.md, section 10). */
+  /** 256 buckets keep the hashes small enough for Redis to pack them. */
   #requestsKey(requestId: string): string {
     let sum = 0;
     for (let i = 0; i < requestId.length; i++) sum = (sum * 31 + requestId.charCodeAt(i)) % 256;

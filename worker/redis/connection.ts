@@ -15,7 +15,7 @@ export interface RedisHandle {
   close(): Promise<void>;
 }
 
-/** BullMQ's own strategy takes 8–13 s to resume after a restart, this one half a second (facts/bullmq.md, 2.5). */
+/** BullMQ's own strategy takes 8–13 s to resume after a restart, this one half a second. */
 const retryStrategy = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 10), 1_000);
 
 /** Errors of the connection are told through `onError`; without a listener ioredis would end the process. */

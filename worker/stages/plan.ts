@@ -129,10 +129,19 @@ async function cancel(journey: Journey, why: string, context: SourceContext): Pr
   }
 }
 
-async function skip(journey: Journey, why: string, trace: string[], context: SourceContext): Promise<Journey> {
+async function skip(
+  journey: Journey,
+  why: string,
+  trace: string[],
+  context: SourceContext,
+  planned: Partial<Journey> = {},
+): Promise<Journey> {
   const skipped = await context.store.update(journey.id, (now) =>
     now.state === 'received'
-      ? { journey: step(now, 'skipped', context.clock.now(), { why }), trace: [...trace, `skipped: ${why}`] }
+      ? {
+          journey: step(now, 'skipped', context.clock.now(), { ...planned, why }),
+          trace: [...trace, `skipped: ${why}`],
+        }
       : undefined,
   );
   context.log.info({ journey: refOf(context.name, journey.id), why }, 'skipped');
@@ -146,26 +155,33 @@ async function skip(journey: Journey, why: string, trace: string[], context: Sou
 export async function decide(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
   const { clock, store } = context;
   const ref = refOf(context.name, journey.id);
-  const no = (why: string, trace: string[] = []) => skip(journey, why, trace, context);
+  const no = (why: string, trace: string[] = [], planned: Partial<Journey> = {}) =>
+    skip(journey, why, trace, context, planned);
 
   const choice = await chooseRule(context.rules, record.shape);
   if (!choice.rule) return await no(choice.why);
   const { rule } = choice;
   const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
+  const chosen = { rule: rule.name, campaign: rule.campaign };
 
   const { asked } = await store.memoryOf(journey.recordId);
   if (rule.again === 'never' && asked !== undefined && asked !== journey.id) {
     return await no(
       `this record's customer was asked already: journey ${refOf(context.name, asked)} (again: never)`,
       trace,
+      chosen,
     );
   }
-  if (!inSample(rule.sample, ref)) return await no(`outside the sample of ${(rule.sample ?? 1) * 100} %`, trace);
+  if (!inSample(rule.sample, ref))
+    return await no(`outside the sample of ${(rule.sample ?? 1) * 100} %`, trace, chosen);
 
   const campaign = await campaignOf(rule, context);
   const mapped = await mapFields(rule, record, campaign, context);
   if (!mapped.ok) return await no(`custom fields: ${mapped.problems.join('; ')}`, trace);
   trace.push(`custom fields: ${describe(mapped.sources)}`);
+  for (const [name, { source }] of rule.mapping) {
+    if (!(name in mapped.values)) trace.push(`custom field "${name}" is left out: ${source} found nothing`);
+  }
 
   const candidates: unknown[] = [];
   for (const expression of rule.contact) candidates.push(await expression.evaluate(record.shape));
@@ -180,7 +196,7 @@ export async function decide(journey: Journey, record: PresentedRecord, context:
   } catch (error) {
     // For this recipient's zone the windows never meet; the rule is good for others.
     if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
-    return await no(error.message, trace);
+    return await no(error.message, trace, chosen);
   }
   trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
 

@@ -8,7 +8,7 @@ import {
   WaitingError,
   Worker,
 } from 'bullmq';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep } from '../../core/retry.ts';
@@ -18,6 +18,8 @@ export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export interface StageOptions<Data extends z.ZodType> {
   name: string;
+  /** For the log. */
+  source: string;
   /** `{cl:<source>}`, see journey/store.ts. */
   prefix: string;
   connection: ConnectionOptions;
@@ -29,6 +31,8 @@ export interface StageOptions<Data extends z.ZodType> {
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
   /** A person has to act before any job of this stage can succeed. The stage has stopped itself. */
   onConfigError: (why: string) => Promise<void>;
+  /** The connection to Redis failed; told by the caller, once for all its stages. */
+  onLost: (error: Error) => void;
   ports: Pick<Ports, 'random'>;
   log: Log;
 }
@@ -36,7 +40,7 @@ export interface StageOptions<Data extends z.ZodType> {
 /** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
 
-/** A killed worker's jobs are taken up after 10 s at the latest, however often that happens (facts/bullmq.md, 6.1). */
+/** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
 
 /** One queue of one source. `start` runs jobs in this process; adding needs no worker. */
@@ -105,7 +109,8 @@ export class Stage<Data extends z.ZodType> {
       await Promise.race([worker.close(), late]);
       clearTimeout(timer);
     }
-    await this.queue.close();
+    // With Redis away BullMQ's own closing never ends.
+    await Promise.race([this.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
   }
 
   async #process(job: Job, token: string | undefined): Promise<void> {
@@ -128,7 +133,8 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
-    const { name, log, ports } = this.#options;
+    const { name, source, log, ports } = this.#options;
+    const about = { source, stage: name, ...idsOf(data) };
     const advice = adviceOf(error);
     const message = error instanceof Error ? error.message : String(error);
     // Our own bugs keep their stack in the log; what a connector or client says is a sentence for people.
@@ -142,11 +148,11 @@ export class Stage<Data extends z.ZodType> {
     const step = nextStep(advice, job.attemptsMade + 1, ports.random());
     if (step.do === 'wait') await this.#delay(job, token, step.delayMs);
     if (step.do === 'stop') {
-      log.error({ stage: name, job: job.id, why: message, ...detail }, 'given up');
+      log.error({ ...about, why: message, ...detail }, 'given up');
       await this.#options.giveUp(data, message);
       throw new UnrecoverableError(message);
     }
-    log.warn({ stage: name, job: job.id, attempt: job.attemptsMade + 1, why: message, ...detail }, 'will be retried');
+    log.warn({ ...about, attempt: job.attemptsMade + 1, why: message, ...detail }, 'will be retried');
     throw error instanceof Error ? error : new Error(message);
   }
 
@@ -156,6 +162,22 @@ export class Stage<Data extends z.ZodType> {
   }
 
   #lost(error: Error): void {
-    this.#options.log.warn({ stage: this.#options.name, why: error.message }, 'Redis connection');
+    this.#options.onLost(error);
   }
 }
+
+/** What a job is about, for the log: jobs hold ids only. */
+function idsOf(data: unknown): { record?: string; journey?: string; campaign?: number } {
+  const ids = JobIds.safeParse(data).data ?? {};
+  return {
+    ...(ids.recordId === undefined ? {} : { record: ids.recordId }),
+    ...(ids.journeyId === undefined ? {} : { journey: ids.journeyId }),
+    ...(ids.campaign === undefined ? {} : { campaign: ids.campaign }),
+  };
+}
+
+const JobIds = z.object({
+  recordId: z.string().optional(),
+  journeyId: z.string().optional(),
+  campaign: z.number().optional(),
+});
