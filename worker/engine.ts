@@ -49,7 +49,7 @@ export interface EngineOptions {
 }
 
 /** Campaigns that anybody was asked in, by when. */
-const askedInKey = '{cl:collect}:asked-in';
+const askedInKey = '{cl}:asked-in';
 
 /** One source with its stages. */
 export interface Lane {
@@ -83,13 +83,13 @@ export class Engine {
       );
     }
     this.lanes = lanes;
-    this.#collectPauses = new Pauses(redis, '{cl:collect}', 'collect', log);
+    this.#collectPauses = new Pauses(redis, '{cl}', 'collect', log);
     const troubled = new Map<number, string>();
     this.#collect = new Stage({
       name: 'collect',
       source: 'collect',
       onLost: this.#onLost,
-      prefix: '{cl:collect}',
+      prefix: '{cl}',
       connection: options.connection,
       data: CollectJob,
       concurrency: 4,

@@ -26,7 +26,6 @@ import {
   CustomFieldStatistic,
   envelopeOf,
   MaskResult,
-  RawFeedbackRequest,
   Survey,
   SurveyEntry,
 } from './schemas.ts';
@@ -141,7 +140,7 @@ export function createFeedbackClient(
       for (const name of ['changedSince', 'dateFrom', 'dateTo'] as const) day(query[name], name);
       return `/appeals/${search(listParameters(table, query))}`;
     };
-    for await (const { count, results } of pages(path, RawFeedbackRequest, '/appeals/', options)) {
+    for await (const { count, results } of pages(path, z.unknown(), '/appeals/', options)) {
       const read: FeedbackRequest[] = [];
       const unreadable: FeedbackError[] = [];
       for (const [index, raw] of results.entries()) {

@@ -84,10 +84,6 @@ export const CustomFieldStatistic = z.object({
 export type CustomFieldStatistic = z.output<typeof CustomFieldStatistic>;
 export const CustomFieldStatistics = z.array(CustomFieldStatistic);
 
-/** A feedback request as sent. What its fields are called is an assumption: `operations.ts` reads them. */
-export const RawFeedbackRequest = z.record(z.string(), z.unknown());
-export type RawFeedbackRequest = z.output<typeof RawFeedbackRequest>;
-
 export const ContactRecord = z.object({
   contact: z.string(),
   num_appeals: Count,

@@ -264,7 +264,7 @@ describe('grades', () => {
   test('they come when the service is back: an outage is told once, and leaves no jobs behind', async () => {
     const loop = await startLoop(redis, { source: 'outage' });
     const { standin } = loop.feedback;
-    const queue = new Queue('collect', { prefix: '{cl:collect}', connection: { path: redis.socket } });
+    const queue = new Queue('collect', { prefix: '{cl}', connection: { path: redis.socket } });
     await loop.post(loop.vendor.close('a').delivery);
     await loop.journey('a.1', 'asked');
     standin.answer({ contact: 'a@example.com', grade: 3 });

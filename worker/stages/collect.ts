@@ -36,7 +36,7 @@ const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redi
 
 /** What is remembered of a campaign's last pass; forgotten, the next pass reads the whole export. */
 export function seenKey(campaign: number): string {
-  return `{cl:collect}:campaign:${campaign}`;
+  return `{cl}:campaign:${campaign}`;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function collect(
   context: CollectContext,
 ): Promise<StageResult> {
   const { redis, log } = context;
-  const lock = `{cl:collect}:lock:${campaign}`;
+  const lock = `{cl}:lock:${campaign}`;
   const token = randomUUID();
   if ((await redis.set(lock, token, 'PX', lockMs, 'NX')) !== 'OK') return { do: 'done' };
   try {
