@@ -72,7 +72,7 @@ test('a Redis that is killed: nothing acknowledged is lost, nobody is asked twic
   const refused: string[] = [];
   let isKilled = false;
   for (const id of ids) {
-    // Half of them were acknowledged, some a moment before the end; some find nobody there.
+    // Half of them were acknowledged, some a moment before the end; the others find nobody there, or wait until it is back.
     if (accepted.length === 20 && !isKilled) {
       process.kill(pid(), 'SIGKILL');
       isKilled = true;
@@ -81,7 +81,6 @@ test('a Redis that is killed: nothing acknowledged is lost, nobody is asked twic
     expect([202, 503]).toContain(status);
     (status === 202 ? accepted : refused).push(id);
   }
-  expect(refused.length).toBeGreaterThan(0);
   // What was acknowledged comes to its end though nobody tells of it again.
   for (const id of accepted) await loop.journey(`${id}.1`, 'asked');
   // The vendor comes again with the others.
