@@ -38,5 +38,4 @@ test('it asks 30 customers once each, though the worker is killed three times in
   expect(asked.toSorted()).toEqual(ids.map((id) => `${id}@example.com`).sort());
   const journeys = await Promise.all(ids.map((id) => store.get(`${id}.1`)));
   expect(new Set(journeys.map((journey) => journey?.requestId)).size).toBe(30);
-  await town.close();
 });

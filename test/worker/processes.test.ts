@@ -37,5 +37,4 @@ test('two workers and two intakes share 60 closings: each is asked once and writ
   expect(town.wrote.toSorted()).toEqual([...ids].sort());
   expect(await store.counts()).toMatchObject({ received: 0, waiting: 0, creating: 0, skipped: 0, asked: 0 });
   expect(standin.requests()).toHaveLength(60);
-  await town.close();
 });

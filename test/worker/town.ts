@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
@@ -20,7 +21,7 @@ export interface Worker {
   kill(): Promise<void>;
 }
 
-/** Closed records of a toy vendor, the service's stand-in, and processes of the loop that may be killed. */
+/** Closed records of a toy vendor, the service's stand-in, and processes of the loop that may be killed: for one test. */
 export async function startTown(redis: TestRedis, source: string, ids: readonly string[]) {
   const feedback = await startFeedbackStandin({ seed: true });
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-town-'));
@@ -42,10 +43,18 @@ sources:
   /** Records that a grade was put on, in order, by any process. */
   const wrote: string[] = [];
 
+  onTestFinished(async () => {
+    const ends = [...children].map((child) => once(child, 'close'));
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all(ends);
+    await feedback.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
   const start = async (role: 'intake' | 'worker' | 'all'): Promise<Worker> => {
     const options = JSON.stringify({ role, redis: redis.socket, config, records });
     const entry = join(import.meta.dirname, 'worker-process.ts');
-    const child = spawn(process.execPath, [entry, options], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [entry, options], { stdio: ['pipe', 'pipe', 'ignore'] });
     children.add(child);
     let url: string | undefined;
     createInterface({ input: child.stdout }).on('line', (text) => {
@@ -80,17 +89,6 @@ sources:
         headers: { 'content-type': 'application/json', 'x-toy-secret': 'good' },
         body: JSON.stringify(closed.map((id) => ({ kind: 'closed', id, at: closedAt, key: `${id}${key}` }))),
       });
-    },
-    async close(): Promise<void> {
-      await Promise.all(
-        [...children].map(async (child) => {
-          const ended = once(child, 'close');
-          child.kill('SIGKILL');
-          await ended;
-        }),
-      );
-      await feedback.close();
-      rmSync(dir, { recursive: true, force: true });
     },
   };
 }

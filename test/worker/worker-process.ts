@@ -9,8 +9,8 @@ import { connect } from '../../worker/redis/connection.ts';
 import { ToyVendor } from './toy-connector.ts';
 
 // A process of the loop with a toy vendor whose records are in a file. Prints lines of JSON: {started: url}, and
-// {wrote: record} for each grade it put on a record. Lives until it is killed, or told to end by SIGTERM.
-export const Started = z.object({
+// {wrote: record} for each grade it put on a record. Lives until it is killed; also with the test that started it.
+const Started = z.object({
   role: z.enum(['intake', 'worker', 'all']),
   /** Path of Redis' socket. */
   redis: z.string(),
@@ -41,8 +41,4 @@ const handle = connect({ path: options.redis }, nothing);
 const runtime = { config, handle, redis: handle.client, close: () => handle.close() };
 const app = await run(runtime, { role: options.role, clock: liveClock, log, batchWindowMs: 10 });
 say({ started: app.url ?? '' });
-process.once('SIGTERM', async () => {
-  await app.close();
-  await runtime.close();
-  process.exit(0);
-});
+process.stdin.resume().once('end', () => process.exit(0));
