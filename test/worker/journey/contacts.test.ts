@@ -25,6 +25,13 @@ test('it releases only its own lock', async () => {
   expect(await contacts.lock('email:mine@example.com', 'next', long)).toBe(true);
 });
 
+test('it gives a lock again to whoever has it: the answer to the first command may have been lost', async () => {
+  const contacts = memory();
+  await contacts.lock('email:resent@example.com', 'mine', long);
+  expect(await contacts.lock('email:resent@example.com', 'mine', long)).toBe(true);
+  expect(await contacts.lock('email:resent@example.com', 'other', long)).toBe(false);
+});
+
 test('it ends the lock of a killed worker by itself', async () => {
   const contacts = memory();
   await contacts.lock('email:killed@example.com', 'killed', 50);
