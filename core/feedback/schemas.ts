@@ -82,7 +82,6 @@ export const CustomFieldStatistic = z.object({
   ),
 });
 export type CustomFieldStatistic = z.output<typeof CustomFieldStatistic>;
-export const CustomFieldStatistics = z.array(CustomFieldStatistic);
 
 export const ContactRecord = z.object({
   contact: z.string(),

@@ -1,21 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { releaseLock, takeLock } from '../redis/lock.ts';
 import type { RedisClient } from './store.ts';
 
 const LastAsked = z.object({ at: z.coerce.date(), journey: z.string() });
 export type LastAsked = z.output<typeof LastAsked>;
-
-/**
- * Whoever holds it already gets it again: after a lost connection ioredis sends a command once more that Redis had done.
- * KEYS lock · ARGV token, ms
- */
-const lockScript = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
-
-const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
 /** How long the memory of a person's last request is kept: longer than any sensible throttle. */
 const memoryMs = 400 * 86_400_000;
@@ -36,11 +25,11 @@ export class ContactMemory {
    * read and written, under this lock. It ends by itself after `ttlMs`.
    */
   async lock(contactKey: string, token: string, ttlMs: number): Promise<boolean> {
-    return (await this.#redis.eval(lockScript, 1, this.#key(contactKey, 'lock'), token, ttlMs)) === 1;
+    return await takeLock(this.#redis, this.#key(contactKey, 'lock'), token, ttlMs);
   }
 
   async release(contactKey: string, token: string): Promise<void> {
-    await this.#redis.eval(releaseScript, 1, this.#key(contactKey, 'lock'), token);
+    await releaseLock(this.#redis, this.#key(contactKey, 'lock'), token);
   }
 
   async lastAsked(contactKey: string): Promise<LastAsked | undefined> {

@@ -11,6 +11,7 @@ import { refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { mayFollow, step } from '../journey/transitions.ts';
+import { releaseLock, takeLock } from '../redis/lock.ts';
 import type { StageResult } from './stage.ts';
 
 export const CollectJob = z.object({ campaign: z.number().int() });
@@ -32,8 +33,6 @@ export interface CollectContext {
 /** A pass renews its lock with every page: longer than a page can take. Real time. */
 const lockMs = 60_000;
 
-const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
-
 /** What is remembered of a campaign's last pass; forgotten, the next pass reads the whole export. */
 export function seenKey(campaign: number): string {
   return `{cl}:campaign:${campaign}`;
@@ -50,7 +49,7 @@ export async function collect(
   const { redis, log } = context;
   const lock = `{cl}:lock:${campaign}`;
   const token = randomUUID();
-  if ((await redis.set(lock, token, 'PX', lockMs, 'NX')) !== 'OK') return { do: 'done' };
+  if (!(await takeLock(redis, lock, token, lockMs))) return { do: 'done' };
   try {
     await pass(campaign, context, () => redis.pexpire(lock, lockMs));
     context.troubled.delete(campaign);
@@ -62,7 +61,7 @@ export async function collect(
     if (context.troubled.get(campaign) !== why) log.warn({ campaign, why }, 'grades could not be collected');
     context.troubled.set(campaign, why);
   } finally {
-    await redis.eval(releaseScript, 1, lock, token);
+    await releaseLock(redis, lock, token);
   }
   return { do: 'done' };
 }
