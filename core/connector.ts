@@ -12,32 +12,93 @@ export interface Delivery {
   receivedAt: Date;
 }
 
-/** Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded. */
-export type Verdict = { ok: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
-
 /**
- * What a delivery says happened to a record. A hint, not the truth: the worker always reads the record before it acts.
- * - `closed`: it may have gone from open to closed. Starts a journey unless one exists for this closing.
- * - `changed`: something that may end a running journey (reopened, merged, deleted, marked as spam …). Starts nothing.
+ * Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded.
+ * `ping`: a vendor's unsigned test call, to be answered like any other; nothing of it is looked at.
  */
-export interface SourceEvent {
-  kind: 'closed' | 'changed';
-  /** The record, unique within the source: no spaces, no ':', at most 100 characters. */
-  recordId: string;
+export type Verdict = { ok: true; ping?: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
+
+interface Happened {
   /** When it happened at the vendor; the time of receipt where the vendor doesn't say. */
   at: Date;
   /** Same for every repetition of this event, different for every other event of the source. */
   key: string;
-  /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
-  certain?: boolean;
   /** In words, for the trace: "status SOLVED, was OPEN". No personal data. */
   what: string;
 }
+
+/**
+ * What happened to a record. A hint, not the truth: the worker always reads the record before it acts.
+ * - `closed`: it may have gone from open to closed. Starts a journey unless one exists for this closing.
+ * - `changed`: something that may end a running journey (reopened, merged, deleted, marked as spam …). Starts nothing.
+ */
+export interface RecordEvent extends Happened {
+  kind: 'closed' | 'changed';
+  /** The record, unique within the source: no spaces, no ':', at most 100 characters. */
+  recordId: string;
+  /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
+  certain?: boolean;
+  /** Which closing it is, where the event already tells (`RecordState`): one that has a journey isn't read again. */
+  closing?: string;
+  /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
+  mergedInto?: string;
+}
+
+/** A person is to be forgotten: masked at the Feedback service, taken out of their journeys. Any of the three finds them. */
+export interface EraseEvent extends Happened {
+  kind: 'erase';
+  /** As in `PresentedRecord.personId`. */
+  personIds?: readonly string[];
+  recordIds?: readonly string[];
+  /** Phone numbers and e-mail addresses as the vendor writes them. */
+  contacts?: readonly string[];
+  /** Everybody of this source (the shop was closed). */
+  everybody?: true;
+}
+
+/** A grade that was given elsewhere, for the external campaign of the record's rule. The newest (`at`) wins. */
+export interface GradedEvent extends Happened {
+  kind: 'graded';
+  recordId: string;
+  grade: number | null;
+  comment: string | null;
+}
+
+/** Answers to the questions of a survey, for the journey of a feedback request. The newest (`at`) wins. */
+export interface SurveyEvent extends Happened {
+  kind: 'survey';
+  requestId: string;
+  /** By question id. */
+  answers: Readonly<Record<string, AnswerValue>>;
+}
+
+/** The vendor has taken our access away: the source stops until a person has given it back. `what` says who must do what. */
+export interface RevokedEvent extends Happened {
+  kind: 'revoked';
+}
+
+export type AnswerValue = string | number | boolean | readonly string[];
+
+export type SourceEvent = RecordEvent | EraseEvent | GradedEvent | SurveyEvent | RevokedEvent;
 
 /** What a delivery holds: events for the queue, and the reason for everything that was left out. */
 export type Events =
   | { ok: true; events: SourceEvent[]; ignored: { what: string; why: string }[] }
   | { ok: false /** What is wrong with the body, without quoting it. */; why: string };
+
+/**
+ * A page of what changed since a point in time, oldest first. The worker hands the events on like those of webhooks, and
+ * stores `cursor` only then: a page may come again, so its events' keys name the closing, not the look.
+ */
+export interface PollPage {
+  events: RecordEvent[];
+  /** Where the next page begins. At most 2,000 characters. */
+  cursor: string;
+  /** Nothing more for now: the next poll begins at `cursor`. */
+  done: boolean;
+  /** How far in time this page reaches. */
+  reached: Date;
+}
 
 /**
  * Is the record closed now, and by which closing?
@@ -58,14 +119,24 @@ export interface PresentedRecord<Shape extends object = object> {
   state: RecordState;
   /** What expressions run over. JSON values only. */
   shape: Shape;
+  /** The vendor's id of the person who would be asked: finds their journeys when they are to be forgotten. */
+  personId?: string;
   /** The person's IANA zone and language (BCP 47) where the vendor knows them. */
   timeZone?: string;
   locale?: string;
 }
 
-/** A grade to be put on a record. */
+/** An answer to be put on a record, or that none came. */
 export interface WriteBack {
   recordId: string;
+  /** `no-answer`: the journey expired (grade and comment are null, `answeredAt` is when). Only where the source asks for it. */
+  outcome: 'answered' | 'no-answer';
+  /** As in `PresentedRecord.personId`, where it was known. */
+  personId?: string;
+  /** The feedback request. */
+  requestId?: string;
+  /** Answers of a survey, by question id. */
+  answers?: Readonly<Record<string, AnswerValue>>;
   /** Names this version of this journey's answer: one note per `marker`, found again after an unknown outcome. */
   marker: string;
   grade: number | null;
@@ -82,11 +153,28 @@ export type ReadResult<Shape extends object = object> =
   | { ok: false; why: 'error'; error: Error };
 
 export type WriteResult =
-  /** `findings`: what the vendor didn't take, with the remedy (a dropdown value that doesn't exist …). */
-  | { ok: true; findings: string[] }
+  /**
+   * `findings`: what the vendor didn't take, with the remedy (a dropdown value that doesn't exist …).
+   * `where`: for the trace, when it isn't the record itself ("the requester's user field, as the ticket is closed").
+   */
+  | { ok: true; findings: string[]; where?: string }
   /** The record can't be written any more: a closed ticket. Kept on our side, not retried. */
   | { ok: false; why: 'closed' | 'not-found'; message: string }
   | { ok: false; why: 'error'; error: Error };
+
+/**
+ * What a call is for. Sweeps (`background`: polls, backfills) leave the larger part of a quota to those for whom a
+ * person waits.
+ */
+export type Urgency = 'work' | 'background';
+
+/** What the vendor's headers say is left of one of its limits. */
+export interface Quota {
+  limit: number;
+  remaining: number;
+  /** Milliseconds until it is full again. */
+  resetMs: number;
+}
 
 /** The quota of one vendor account, shared by all processes. Before every vendor call: `take`. */
 export interface Budget {
@@ -94,15 +182,33 @@ export interface Budget {
    * Waits for a slot. Throws a transient CloseloopError with `retryAfterMs` and `throttled` when the wait would be long.
    * @param lane Names an endpoint with a limit of its own ("search"); the account's own budget is always taken as well.
    */
-  take(lane?: string): Promise<void>;
+  take(lane?: string, urgency?: Urgency): Promise<void>;
   /** The vendor told us to stop: no call of this account (or lane), from any process, before `ms` have passed. */
   pause(ms: number, lane?: string): Promise<void>;
+  /**
+   * What an answer's headers say. A used-up quota holds everybody back until it is full again, a half-used one the
+   * background. @param name One of several limits of the account: "daily" …; or a lane, and then it holds for that lane.
+   */
+  left(quota: Quota, name?: string): Promise<void>;
+}
+
+/**
+ * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, encrypted at
+ * rest with `secretsKey` of the configuration. Names are the source's own.
+ */
+export interface Vault {
+  get(name: string): Promise<string | undefined>;
+  /** @throws CloseloopError config when the configuration has no `secretsKey` */
+  set(name: string, value: string): Promise<void>;
+  /** One at a time over all processes: whoever comes second finds what the first one stored. */
+  locked<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** What the worker hands to a connector when it opens a source. */
 export interface ConnectorPorts extends Ports {
   log: Log;
   budget: Budget;
+  vault: Vault;
 }
 
 /**
@@ -123,10 +229,56 @@ export interface Source<Shape extends object = object> {
   read(recordIds: readonly string[], purpose: 'plan' | 'ask'): Promise<ReadResult<Shape>[]>;
   /** Writes grades on records, in as few vendor calls as possible, and checks that the vendor took them. One result per item, in order. */
   writeBack(items: readonly WriteBack[]): Promise<WriteResult[]>;
+  /**
+   * What changed since a cursor, or since an instant when there is none: at most one vendor call's worth of records, out of
+   * the budget as `background`. Finds what webhooks missed, and what `backfill` asks for. Left out: nothing does.
+   */
+  poll?(from: { cursor: string } | { since: Date }): Promise<PollPage>;
+  /** Everything that would keep this source from working, found at the live account. Changes nothing. */
+  check?(about: GoingLive): Promise<Finding[]>;
+  /** The steps that are still missing at the vendor, in order; none when everything is there. Looks only: `apply` acts. */
+  setup?(about: GoingLive): Promise<SetupStep[]>;
+  /** Expired journeys are written back as `no-answer`. */
+  writesNoAnswer?: boolean;
+  /** Deliveries may also be form-encoded (a vendor's ping). */
+  takesForms?: boolean;
   /** How many records one vendor call takes; the worker gathers this many before it calls `read` or `writeBack`. */
   batchSize: number;
   /** Status for an accepted delivery: 202 unless the vendor needs exactly 200. */
   acceptedStatus: 200 | 202;
+}
+
+/** What `check` and `setup` know of the rest of the configuration. */
+export interface GoingLive {
+  /** Where the vendor has to deliver; left out while `http.publicUrl` isn't configured. */
+  hookUrl?: string;
+  /** Every grade that the rules' campaigns can give, ascending; empty where they couldn't be read. */
+  grades: readonly number[];
+  /** What the rules' expressions read of the record: `at` is the place in the configuration, `path` its names. */
+  reads: readonly { at: string; path: readonly string[] }[];
+  /** From closing to the last moment at which an answer is still expected. */
+  answersWithinMs: number;
+}
+
+/** One thing that is wrong. An `error` keeps the source from working; a `warning` will surprise somebody. */
+export interface Finding {
+  level: 'error' | 'warning';
+  /** The place: a path in the source's settings (`writeBack.grade`), or a thing at the vendor (`webhook`). */
+  at: string;
+  /** No personal data, no secrets. */
+  problem: string;
+  /** What to do, in words that say where. */
+  remedy: string;
+}
+
+export interface SetupStep {
+  /** 'create the ticket field "Feedback grade" (integer)' */
+  what: string;
+  /**
+   * Does it. `note`: what a person has to do with the outcome, if anything. `secrets`: environment variables to set, shown
+   * once. May be applied again after a failure.
+   */
+  apply(): Promise<{ note?: string; secrets?: Readonly<Record<string, string>> }>;
 }
 
 /** What a connector's file exports. `defineConnector` hides the type of its settings, so that one list holds them all. */

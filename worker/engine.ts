@@ -13,8 +13,8 @@ import type { Config } from './config/config.ts';
 import type { SourceContext } from './context.ts';
 import { ContactMemory } from './journey/contacts.ts';
 import { JourneyStore, type RedisClient, tagOf } from './journey/store.ts';
+import { openSource } from './open-source.ts';
 import { Pauses } from './pauses.ts';
-import { createBudget } from './redis/budget.ts';
 import { loadRule } from './rules.ts';
 import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
 import { CollectJob, collect, seenKey } from './stages/collect.ts';
@@ -272,13 +272,7 @@ function createLane(
 ): Lane {
   const { config, redis, connection, clock, ports, log } = shared.options;
   const { name } = configured;
-  const account = configured.connector.account(configured.settings);
-  const budget = createBudget(
-    redis,
-    { account: account === undefined ? name : `${configured.connector.name}:${account}` },
-    ports,
-  );
-  const source = configured.connector.open(configured.settings, { ...ports, now: () => new Date(), log, budget });
+  const source = openSource(configured, { config, redis, ports, log });
   const pauses = new Pauses(redis, tagOf(name), name, log);
   const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
   const reader = (purpose: 'plan' | 'ask') =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Delivery, Events, SourceEvent } from '../../core/connector.ts';
+import type { Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector.ts';
 import { type ObjectType, objectTypes, recordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -41,7 +41,7 @@ const HubSpotEvent = z
   .transform(({ eventType, ...event }) => ({ ...event, type: event.subscriptionType ?? eventType ?? '' }));
 type HubSpotEvent = z.output<typeof HubSpotEvent>;
 
-type Said = { kind: SourceEvent['kind']; id: string | undefined; what: string };
+type Said = { kind: RecordEvent['kind']; id: string | undefined; what: string };
 
 /** What one event says about records, or why it says nothing. */
 type Reading = { type: ObjectType; said: Said[] } | { why: string };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Delivery, Events, SourceEvent } from '../../core/connector.ts';
+import type { Delivery, Events, RecordEvent } from '../../core/connector.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 const ticketEvent = 'zen:event-type:ticket.';
@@ -26,7 +26,7 @@ const Subscribed = z.object({
 /** A delivery of our trigger's template: ids only, as text in quotes could break the JSON. */
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
 
-type Meaning = { is: SourceEvent['kind'] } | { is: 'ignored'; why: string };
+type Meaning = { is: RecordEvent['kind'] } | { is: 'ignored'; why: string };
 
 /** Events after which a waiting request may be wrong. */
 const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted']);
@@ -102,7 +102,7 @@ function meaningOfName(name: string): Meaning {
 }
 
 /** A trigger says only which ticket. All attempts of one delivery share the invocation id. */
-function triggerEvent(recordId: string, { headers, receivedAt }: Delivery): SourceEvent {
+function triggerEvent(recordId: string, { headers, receivedAt }: Delivery): RecordEvent {
   const invocation = headers['x-zendesk-webhook-invocation-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   const key = createHash('sha256').update(`${recordId} ${invocation}`).digest('base64url').slice(0, 32);
   return { kind: 'closed', recordId, at: receivedAt, key: `trigger-${key}`, what: 'a trigger fired' };
@@ -125,5 +125,5 @@ function short(name: string): string {
   return /^[\w:.-]{1,80}$/.test(name) ? name : 'an unknown event';
 }
 
-const found = (event: SourceEvent): Events => ({ ok: true, events: [event], ignored: [] });
+const found = (event: RecordEvent): Events => ({ ok: true, events: [event], ignored: [] });
 const left = (what: string, why: string): Events => ({ ok: true, events: [], ignored: [{ what, why }] });

@@ -33,6 +33,12 @@ const Http = z.strictObject({
   ),
 });
 
+/** 32 bytes in base64. */
+const SecretsKey = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 random bytes in base64 (openssl rand -base64 32)')
+  .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
+
 const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
 
 /** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
@@ -40,6 +46,13 @@ export const General = z.strictObject({
   feedback: FeedbackSettings.describe('The account of the Feedback Collection Service'),
   redis: Redis.optional().describe('Redis, Valkey or Redis Cluster. Left out: REDIS_URL, else the embedded default'),
   http: Http.prefault({}).describe('Where deliveries come in'),
+  secretsKey: SecretsKey.optional().describe(
+    'Seals secrets that change and are kept in Redis (refresh tokens): 32 random bytes in base64',
+  ),
+  poll: z
+    .strictObject({ every: Period.prefault('10m') })
+    .prefault({})
+    .describe('How often a source is asked what its webhooks may have missed'),
   collect: z
     .strictObject({
       every: Period.prefault('5m').describe('How often a campaign is asked whether grades changed'),

@@ -7,62 +7,74 @@ import type { RedisClient } from '../journey/store.ts';
 export interface BudgetSettings {
   /** The vendor account: everybody with this name shares the budget. */
   account: string;
-  /** Calls per second in the long run, and how many may come at once. Left out: only pauses hold calls back. */
-  perSecond?: number;
-  burst?: number;
   /** A longer wait is the queue's, not the call's. */
   maxWaitMs?: number;
 }
 
+/** A limit of the whole account that is counted by the day: its last tenth is for work, not its last half. */
+const daily = 'daily';
+const floorOf = (name: string): number => (name === daily ? 0.1 : 0.5);
+
 /**
- * Reserves the next free slot (GCRA, by Redis' clock) after any pause; answers with the wait in milliseconds. When the
- * wait is longer than the caller will stay, nothing is reserved.
- * KEYS slot, pauses… · ARGV ms between calls (0: no rate), burst, longest wait
+ * Milliseconds until a call may be made; 0 takes one out of every quota. Nobody calls in a pause, or with a quota used
+ * up; the background already stops at a quota's floor.
+ * KEYS pauses…, quotas… · ARGV number of pauses, '1' for background, floor of each quota
  */
 const takeScript = `
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local at = now
-for i = 2, #KEYS do
-  local left = redis.call('PTTL', KEYS[i])
-  if left > 0 then at = math.max(at, now + left) end
-end
-local step, burst, longest = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-if step > 0 then
-  local tat = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), at)
-  at = math.max(at, math.ceil(tat - step * (burst - 1)))
-  if at - now <= longest then
-    redis.call('SET', KEYS[1], string.format('%.3f', tat + step), 'PX', math.ceil(tat + step - now + step * burst) + 1000)
+local pauses = tonumber(ARGV[1])
+local wait = 0
+for i = 1, pauses do wait = math.max(wait, redis.call('PTTL', KEYS[i])) end
+for i = pauses + 1, #KEYS do
+  local quota = redis.call('HMGET', KEYS[i], 'limit', 'remaining')
+  if quota[1] then
+    local floor = 0
+    if ARGV[2] == '1' then floor = tonumber(quota[1]) * tonumber(ARGV[i - pauses + 2]) end
+    if tonumber(quota[2]) <= floor then wait = math.max(wait, redis.call('PTTL', KEYS[i])) end
   end
 end
-return at - now`;
+if wait > 0 then return wait end
+for i = pauses + 1, #KEYS do
+  if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HINCRBY', KEYS[i], 'remaining', -1) end
+end
+return 0`;
 
 /** A pause only ever grows. KEYS pause · ARGV ms */
 const pauseScript = `
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
 return 1`;
 
-/** What is left of the longest pause, in milliseconds. KEYS pauses… */
-const pausedScript = `
-local longest = 0
-for i = 1, #KEYS do longest = math.max(longest, redis.call('PTTL', KEYS[i])) end
-return longest`;
+/**
+ * Within one window what is left only falls: an answer that was overtaken on its way says more than there is, and calls
+ * that are still on their way have been taken here. KEYS quota · ARGV limit, remaining, ms
+ */
+const leftScript = `
+local known = redis.call('HGET', KEYS[1], 'remaining')
+redis.call('HSET', KEYS[1], 'limit', ARGV[1])
+if known and tonumber(known) <= tonumber(ARGV[2]) then return 0 end
+redis.call('HSET', KEYS[1], 'remaining', ARGV[2])
+if not known then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+return 1`;
 
 /** One budget per vendor account, over all processes on this Redis. Its keys share a slot of a Redis Cluster. */
 export function createBudget(redis: RedisClient, settings: BudgetSettings, ports: Pick<Ports, 'sleep'>): Budget {
-  const { account, perSecond, burst = 1, maxWaitMs = 15_000 } = settings;
+  const { account, maxWaitMs = 15_000 } = settings;
   const tag = `{cl:${account}}:budget`;
   const pauseKey = (lane?: string) => (lane === undefined ? `${tag}:pause` : `${tag}:pause:${lane}`);
-  const step = perSecond === undefined ? 0 : 1000 / perSecond;
-  const run = async (script: string, keys: string[], ...args: number[]): Promise<number> =>
+  const quotaKey = (name?: string) => (name === undefined ? `${tag}:quota` : `${tag}:quota:${name}`);
+  const run = async (script: string, keys: string[], ...args: (number | string)[]): Promise<number> =>
     z.number().parse(await redis.eval(script, keys.length, ...keys, ...args));
 
   return {
-    async take(lane) {
-      const pauses = [pauseKey(), ...(lane === undefined ? [] : [pauseKey(lane)])];
+    async take(lane, urgency = 'work') {
+      const lanes = lane === undefined ? [] : [lane];
+      const pauses = [pauseKey(), ...lanes.map(pauseKey)];
+      const quotas = ['', daily, ...lanes];
+      const keys = [...pauses, ...quotas.map((name) => quotaKey(name === '' ? undefined : name))];
       let patience = maxWaitMs;
       for (;;) {
-        const waitMs = await run(takeScript, [`${tag}:slot`, ...pauses], step, burst, patience);
+        const background = urgency === 'background' ? '1' : '0';
+        const waitMs = await run(takeScript, keys, pauses.length, background, ...quotas.map(floorOf));
+        if (waitMs <= 0) return;
         if (waitMs > patience) {
           throw new CloseloopError(
             `The quota of account ${account} is used up for ${Math.ceil(waitMs / 1000)} s`,
@@ -70,16 +82,19 @@ export function createBudget(redis: RedisClient, settings: BudgetSettings, ports
             { outcome: 'never-sent' },
           );
         }
-        if (waitMs <= 0) return;
         await ports.sleep(waitMs);
         patience -= waitMs;
-        // Another process may have been told to pause meanwhile: then this slot is over, and the next one comes after it.
-        if ((await run(pausedScript, pauses)) <= 0) return;
       }
     },
 
     async pause(ms, lane) {
       if (ms > 0) await run(pauseScript, [pauseKey(lane)], Math.ceil(ms));
+    },
+
+    async left({ limit, remaining, resetMs }, name) {
+      if (limit > 0 && resetMs > 0) {
+        await run(leftScript, [quotaKey(name)], limit, Math.max(0, remaining), Math.ceil(resetMs));
+      }
     },
   };
 }

@@ -21,6 +21,7 @@ export async function writeBack(
 
   const result = await context.write({
     recordId: journey.recordId,
+    outcome: 'answered',
     marker: `${ref}.v${answer.version}`,
     grade: answer.grade,
     comment: answer.comment,

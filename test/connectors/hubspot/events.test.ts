@@ -22,7 +22,7 @@ function read(body: string | object, settings: object = ours): Events {
 function summary(events: Events): string[] {
   if (!events.ok) return [`not ok: ${events.why}`];
   return [
-    ...events.events.map(({ kind, recordId, what }) => `${kind} ${recordId}: ${what}`),
+    ...events.events.map((event) => `${event.kind} ${'recordId' in event ? event.recordId : ''}: ${event.what}`),
     ...events.ignored.map(({ what, why }) => `ignored ${what}: ${why}`),
   ];
 }

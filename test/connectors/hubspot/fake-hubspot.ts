@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import type { ConnectorPorts, Source } from '../../../core/connector.ts';
+import { memoryVault } from '../memory-vault.ts';
 
 /** What may be sent in a batch; anything that isn't text as a value is refused, as HubSpot does. */
 const Sent = z.object({
@@ -68,6 +69,7 @@ export function testPorts(clock = () => now) {
     random: () => 0.5,
     sleep: async () => undefined,
     log: { debug: silent, info: silent, warn: silent, error: silent },
+    vault: memoryVault(),
     budget: {
       take: async () => {
         used.takes += 1;
@@ -75,6 +77,7 @@ export function testPorts(clock = () => now) {
       pause: async (ms) => {
         used.pauses.push(ms);
       },
+      left: async () => undefined,
     },
   };
   return { ports, used };

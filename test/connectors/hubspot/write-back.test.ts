@@ -6,6 +6,7 @@ import { against, type Call, type Handler, notFound, type Reply } from './fake-h
 const writeBack = { grade: 'feedback_grade', comment: 'feedback_comment', answeredAt: 'feedback_at' };
 const answer = (recordId: string, more: Partial<WriteBack> = {}): WriteBack => ({
   recordId,
+  outcome: 'answered',
   marker: `m-${recordId}`,
   grade: 5,
   comment: 'good',

@@ -9,6 +9,7 @@ import type { WriteBack } from '../../../core/connector.ts';
 
 const item: WriteBack = {
   recordId: '7',
+  outcome: 'answered',
   marker: 'j7.1',
   grade: 9,
   comment: 'Quick and kind',

@@ -267,7 +267,7 @@ describe('the budget', () => {
       { kind: 'transient', retryAfterMs: 5, throttled: true },
       { outcome: 'never-sent' },
     );
-    const budget = { take: () => Promise.reject(full), pause: async () => {} };
+    const budget = { take: () => Promise.reject(full), pause: async () => {}, left: async () => {} };
     const { api, server } = await connected(() => fine, { budget });
     expect(await errorOf(api.get(path, anything))).toBe(full);
     expect(server.seen).toHaveLength(0);

@@ -1,5 +1,6 @@
 import type { ZendeskApi } from '../../../connectors/zendesk/client.ts';
 import type { ConnectorPorts } from '../../../core/connector.ts';
+import { memoryVault } from '../memory-vault.ts';
 
 /** What a connector asked of its surroundings. */
 export interface Recorded {
@@ -22,7 +23,9 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
     budget: {
       take: async (lane) => void seen.taken.push(lane),
       pause: async (ms, lane) => void seen.paused.push({ ms, lane }),
+      left: async () => undefined,
     },
+    vault: memoryVault(),
     ...overrides,
   };
   return { ports, seen };

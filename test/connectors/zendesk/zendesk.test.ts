@@ -67,6 +67,7 @@ async function account(
 function answer(recordId: number | string, more: Partial<WriteBack> = {}): WriteBack {
   return {
     recordId: String(recordId),
+    outcome: 'answered',
     marker: `j${recordId}.1`,
     grade: 9,
     comment: 'Quick and kind',

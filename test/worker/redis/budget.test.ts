@@ -91,57 +91,73 @@ describe('a budget without a rate', () => {
   });
 });
 
-describe('a budget with a rate', () => {
-  test('it gives two processes together the burst at once and then one slot after the other', async () => {
-    const { one, two } = pair({ perSecond: 20, burst: 5 });
-    const begun = performance.now();
-    const at = await Promise.all(
-      Array.from({ length: 15 }, async (_, i) => {
-        await (i % 2 === 0 ? one : two).take();
-        return performance.now() - begun;
-      }),
-    );
-    // Ten calls beyond the burst, 50 ms apart; a timer may be a little early by the other clock.
-    expect(Math.max(...at)).toBeGreaterThan(10 * 50 - 20);
-    const waves = at.toSorted((a, b) => a - b);
-    for (let i = 5; i < 15; i++) expect(waves[i]).toBeGreaterThan((i - 4) * 50 - 20);
-  });
+describe('a budget with a quota', () => {
+  const quota = { limit: 10, remaining: 3, resetMs: 60_000 };
 
-  test('it reserves nothing for a call that will not wait', async () => {
-    const { account, one } = pair({ perSecond: 1 / 60, burst: 1, maxWaitMs: 10 });
+  test('it is used up by all processes together, and then holds everybody back', async () => {
+    const { one, two } = pair();
+    await one.left(quota);
     await one.take();
-    const slot = await other.client.get(`{cl:${account}}:budget:slot`);
-    for (let i = 0; i < 5; i++) await expect(one.take()).rejects.toThrow(/used up/);
-    expect(await other.client.get(`{cl:${account}}:budget:slot`)).toBe(slot);
-  });
-
-  test('it spaces the calls that come after a pause', async () => {
-    const { one, slept } = pair({ perSecond: 100, burst: 1 });
-    await one.pause(100);
-    await Promise.all(Array.from({ length: 4 }, () => one.take()));
-    const [first = 0, , , last = 0] = slept.toSorted((a, b) => a - b);
-    expect(last - first).toBeGreaterThanOrEqual(25);
-  });
-
-  test('it obeys a pause that another process is told while this one waits for its slot', async () => {
-    const account = `a${++accounts}`;
-    const two = createBudget(other.client, { account }, { sleep: realSleep });
-    const slept: number[] = [];
-    const sleep = async (ms: number) => {
-      if (slept.push(ms) === 1) await two.pause(60_000);
-    };
-    const one = createBudget(redis.handle.client, { account, perSecond: 10, burst: 1 }, { sleep });
+    await two.take();
     await one.take();
-    await expect(one.take()).rejects.toMatchObject({ advice: { throttled: true } });
+    await expect(two.take()).rejects.toHaveProperty('advice.retryAfterMs', expect.closeTo(60_000, -3.5));
+  });
+
+  test.each<[string | undefined, number]>([
+    [undefined, 5],
+    ['daily', 1],
+  ])('it leaves the background out below the floor of %s (%d of 10), and lets work through', async (name, floor) => {
+    const { one, two } = pair({ maxWaitMs: 0 });
+    await one.left({ ...quota, remaining: floor + 1 }, name);
+    await two.take(undefined, 'background');
+    await expect(two.take(undefined, 'background')).rejects.toThrow(/used up/);
+    for (let i = 0; i < floor; i++) await one.take();
+    await expect(one.take()).rejects.toThrow(/used up/);
+  });
+
+  test('it believes the lower of what is reported and what was taken, until the window ends', async () => {
+    const { one, two } = pair({ maxWaitMs: 0 });
+    await one.left({ limit: 10, remaining: 2, resetMs: 300 });
+    await two.left({ limit: 10, remaining: 9, resetMs: 60_000 }); // overtaken on its way
+    await one.take();
+    await one.take();
+    await expect(one.take()).rejects.toThrow(/used up/);
+    await realSleep(320);
+    await one.take();
+  });
+
+  test('it holds a lane back alone', async () => {
+    const { one } = pair({ maxWaitMs: 0 });
+    await one.left({ ...quota, remaining: 0 }, 'search');
+    await expect(one.take('search')).rejects.toThrow(/used up/);
+    await one.take();
+  });
+
+  test('it waits for the next window where that is near', async () => {
+    const { one, slept } = pair();
+    await one.left({ limit: 10, remaining: 0, resetMs: 100 });
+    await one.take();
     expect(slept).toHaveLength(1);
+  });
+
+  test.each([
+    { limit: 0, remaining: 0, resetMs: 60_000 },
+    { limit: 10, remaining: 0, resetMs: 0 },
+  ])('it takes no notice of a report that says nothing (%j)', async (nothing) => {
+    const { one } = pair({ maxWaitMs: 0 });
+    await one.left(nothing);
+    await one.take();
   });
 });
 
 test('every key of an account lies in one slot of a cluster', async () => {
-  const { account, one } = pair({ perSecond: 1, burst: 1, maxWaitMs: 0 });
+  const { account, one } = pair({ maxWaitMs: 0 });
+  await one.left({ limit: 9, remaining: 9, resetMs: 60_000 });
+  await one.left({ limit: 9, remaining: 9, resetMs: 60_000 }, 'search');
   await one.take('search');
   await one.pause(1_000);
   await one.pause(1_000, 'search');
   const keys = await other.client.keys(`*${account}}*`);
-  expect(keys.toSorted()).toEqual(['pause', 'pause:search', 'slot'].map((key) => `{cl:${account}}:budget:${key}`));
+  const names = ['pause', 'pause:search', 'quota', 'quota:search'];
+  expect(keys.toSorted()).toEqual(names.map((key) => `{cl:${account}}:budget:${key}`));
 });
