@@ -107,7 +107,8 @@ export interface PollPage {
  */
 export type RecordState =
   | { is: 'closed'; closing: string; closedAt: Date }
-  | { is: 'open' }
+  /** `lookAgainAt`: it will count as closed then, if nothing else happens (no word of delivery: the fallback). Real time. */
+  | { is: 'open'; lookAgainAt?: Date }
   /** Never ask: merged, deleted, spam, requester is an agent … `why` is a sentence for the trace. */
   | { is: 'out'; why: string };
 

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 
@@ -91,6 +92,9 @@ export class FaultQueue {
   }
 }
 
+/** Every request that any stand-in of this process takes (`StandinRequest`), for whoever listens. */
+const requests = channel('closeloop:standin-request');
+
 /**
  * Serves a stand-in on 127.0.0.1. `port` 0 or left out: any free one.
  * Faults hit every path outside `/_control/`; `/_control/faults` (GET, POST, DELETE) orders them from outside.
@@ -116,7 +120,10 @@ export async function serve(
 
   const server = createServer((message, response) => {
     read(message)
-      .then(answer)
+      .then((req) => {
+        requests.publish(req);
+        return answer(req);
+      })
       .catch((error: unknown) => ({ status: 500, body: { detail: `The stand-in broke: ${String(error)}` } }))
       .then((result) => {
         if (result === 'cut') message.socket.destroy();

@@ -1,6 +1,7 @@
 import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../core/connector.ts';
 import type { FeedbackClient } from '../core/feedback/client.ts';
 import type { Log, Ports } from '../core/ports.ts';
+import type { Alert } from './alerts.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
@@ -41,13 +42,23 @@ export interface SourceContext {
   areOwned(requestIds: readonly string[]): Promise<boolean[]>;
   /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
   askedIn(campaign: number, late: boolean): Promise<void>;
+  /** Every source of this process, this one included. */
+  sources(): SourceContext[];
+  /** Tells a person, beside the log. */
+  alert(kind: Alert['kind'], why: string, remedy: string): Promise<void>;
+  /** A closing that no webhook had told of. */
+  missed(ref: string, at: Date): Promise<void>;
+  /** The vendor took our access away: every stage stops until a person has given it back. */
+  revoke(why: string): Promise<void>;
   read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
   write(item: WriteBack): Promise<WriteResult>;
   /** An event that closeloop found itself, as if a webhook had brought it. */
-  queueEvent(event: PlanJob): Promise<void>;
+  queueEvent(event: PlanJob, delayMs?: number): Promise<void>;
   /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
   queueAsk(journeyId: string, dueAt: Date): Promise<void>;
   queueWriteBack(journeyIds: readonly string[]): Promise<void>;
+  /** After a moment: the journey is about to expire. */
+  queueNoAnswer(journeyId: string): Promise<void>;
 }
 
 /** `support/41960.1`: how people and the custom-field marker name a journey. */
@@ -58,7 +69,7 @@ export function refOf(source: string, journeyId: string): string {
 /** What a read says about asking: the record, or the reason why nobody will be asked about it. */
 export type Look =
   | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
-  | { is: 'open' }
+  | { is: 'open'; lookAgainAt?: Date }
   | { is: 'out'; why: string };
 
 /** @throws the record's own error, for the queue to retry */

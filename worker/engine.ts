@@ -1,31 +1,22 @@
-import { createHash } from 'node:crypto';
 import { type ConnectionOptions, Queue } from 'bullmq';
 import pLimit from 'p-limit';
-import type { SourceEvent, WriteBack } from '../core/connector.ts';
+import type { SourceEvent } from '../core/connector.ts';
 import { adviceOf } from '../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../core/feedback/client.ts';
-import { resolveOperations } from '../core/feedback/operations.ts';
 import type { Log, Ports } from '../core/ports.ts';
-import { createBatcher } from './batch.ts';
+import { Alerts } from './alerts.ts';
 import { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
-import type { SourceContext } from './context.ts';
-import { ContactMemory } from './journey/contacts.ts';
-import { JourneyStore, type RedisClient, tagOf } from './journey/store.ts';
-import { openSource } from './open-source.ts';
+import { type RedisClient, tagOf } from './journey/store.ts';
+import { askedInKey, createLane, jobIdOf, type Lane } from './lane.ts';
 import { Pauses } from './pauses.ts';
-import { loadRule } from './rules.ts';
-import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
-import { CollectJob, collect, seenKey } from './stages/collect.ts';
-import { campaignOf, giveUpPlan, PlanJob, plan, rulesProblems } from './stages/plan.ts';
-import { Stage } from './stages/stage.ts';
+import type { Quarantine, SuspectJob } from './quarantine.ts';
+import { CollectJob, collect } from './stages/collect.ts';
+import { campaignOf, rulesProblems } from './stages/decide.ts';
+import { Stage, type StageResult } from './stages/stage.ts';
 import { sweep } from './stages/sweep.ts';
-import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts';
 
-/** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
-const concurrency = 1_000;
-const defaultBatchWindowMs = 500;
 /** Calls to the Feedback service at once, per process. */
 const serviceCalls = 20;
 /** Searches for requests of unknown outcome at once, per process: each reads an export. */
@@ -43,19 +34,13 @@ export interface EngineOptions {
   intakeConnection: ConnectionOptions;
   /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
   batchWindowMs?: number;
+  /** How often what nothing else would notice is looked for, of the clock's time. Default a minute. */
+  sweepEveryMs?: number;
   clock: Clock;
   ports: Ports;
   log: Log;
-}
-
-/** Campaigns that anybody was asked in, by when. */
-const askedInKey = '{cl}:asked-in';
-
-/** One source with its stages. */
-export interface Lane {
-  context: SourceContext;
-  stages: { plan: Stage<typeof PlanJob>; ask: Stage<typeof AskJob>; writeBack: Stage<typeof WriteBackJob> };
-  pauses: Pauses;
+  /** For jobs that are suspected of crashing the process; left out: they run like any other. */
+  quarantine?: Quarantine;
 }
 
 /** The loop: every source's stages, and the collecting of grades. Built whole; `work` runs jobs in this process. */
@@ -63,27 +48,40 @@ export class Engine {
   readonly lanes: ReadonlyMap<string, Lane>;
   readonly #options: EngineOptions;
   readonly #feedback: FeedbackClient;
+  readonly #alerts: Alerts;
   readonly #collect: Stage<typeof CollectJob>;
   readonly #collectPauses: Pauses;
   readonly #inlets = new Map<string, Queue>();
   #lostAt = 0;
   #sweeper: NodeJS.Timeout | undefined;
+  readonly #polling = new Set<string>();
 
   constructor(options: EngineOptions) {
     const { config, ports, redis, log, clock } = options;
     this.#options = options;
     this.#feedback = createFeedbackClient(config.feedback, ports);
+    this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
     const campaigns = new CampaignCache(this.#feedback, campaignKeepMs);
     const limits = { limited: pLimit(serviceCalls), limitedLooks: pLimit(serviceLooks) };
     const lanes = new Map<string, Lane>();
     for (const source of config.sources) {
       lanes.set(
         source.name,
-        createLane(source, { options, campaigns, ...limits, feedback: this.#feedback, lanes, onLost: this.#onLost }),
+        createLane(source, {
+          options,
+          campaigns,
+          ...limits,
+          feedback: this.#feedback,
+          alerts: this.#alerts,
+          lanes,
+          onLost: this.#onLost,
+        }),
       );
     }
     this.lanes = lanes;
-    this.#collectPauses = new Pauses(redis, '{cl}', 'collect', log);
+    this.#collectPauses = new Pauses(redis, '{cl}', 'collect', log, (_stage, why) =>
+      this.#alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
+    );
     const troubled = new Map<number, string>();
     this.#collect = new Stage({
       name: 'collect',
@@ -107,6 +105,7 @@ export class Engine {
       onConfigError: (why) => this.#collectPauses.set('collect', why),
       ports,
       log,
+      ...(options.quarantine && { quarantine: options.quarantine }),
     });
   }
 
@@ -158,11 +157,13 @@ export class Engine {
         await lane.pauses.probe(Object.values(lane.stages).map(({ queue }) => queue));
       }
       await this.#collectPauses.probe([this.#collect.queue]);
+      await this.#alerts.send();
     };
     const sweepNow = () => {
       // A round may take longer than the time between two.
       if (isSweeping) return;
       isSweeping = true;
+      this.#pollAll();
       round()
         .catch((error: unknown) => log.warn({ why: String(error) }, 'sweep failed'))
         .finally(() => {
@@ -170,7 +171,20 @@ export class Engine {
         });
     };
     sweepNow();
-    this.#sweeper = setInterval(sweepNow, Math.max(1_000, clock.real(sweepEveryMs)));
+    const everyMs = this.#options.sweepEveryMs ?? Math.max(1_000, clock.real(sweepEveryMs));
+    this.#sweeper = setInterval(sweepNow, everyMs);
+  }
+
+  /** Each source by itself: one whose vendor is slow, or has little quota left, holds up nobody else. */
+  #pollAll(): void {
+    for (const [name, lane] of this.lanes) {
+      if (this.#polling.has(name)) continue;
+      this.#polling.add(name);
+      lane
+        .poll()
+        .catch((error: unknown) => this.#options.log.warn({ source: name, why: String(error) }, 'poll failed'))
+        .finally(() => this.#polling.delete(name));
+    }
   }
 
   /** Every queue and worker meets the same lost connection again and again: it is told once in half a minute. */
@@ -193,6 +207,14 @@ export class Engine {
       ),
     );
     return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
+  }
+
+  /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
+  async runJob({ source, stage, data }: SuspectJob): Promise<StageResult> {
+    const stages = [this.#collect, ...Object.values(this.lanes.get(source)?.stages ?? {})];
+    const found = stages.find(({ queue }) => queue.name === stage);
+    if (!found) throw new Error(`source ${source} has no stage ${stage}`);
+    return await found.run(data);
   }
 
   /** One collect job for each campaign now, beside the schedule. */
@@ -256,108 +278,4 @@ export class Engine {
       await queue.upsertJobScheduler(`campaign-${campaign}`, { every }, { name: 'collect', data: { campaign } });
     }
   }
-}
-
-function createLane(
-  configured: Config['sources'][number],
-  shared: {
-    options: EngineOptions;
-    campaigns: CampaignCache;
-    limited: SourceContext['limited'];
-    limitedLooks: SourceContext['limitedLooks'];
-    lanes: ReadonlyMap<string, Lane>;
-    onLost: (error: Error) => void;
-    feedback: FeedbackClient;
-  },
-): Lane {
-  const { config, redis, connection, clock, ports, log } = shared.options;
-  const { name } = configured;
-  const source = openSource(configured, { config, redis, ports, log });
-  const pauses = new Pauses(redis, tagOf(name), name, log);
-  const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
-  const reader = (purpose: 'plan' | 'ask') =>
-    createBatcher({ ...batch, keyOf: (id: string) => id, run: (ids: readonly string[]) => source.read(ids, purpose) });
-  const readers = { plan: reader('plan'), ask: reader('ask') };
-  const context: SourceContext = {
-    name,
-    source,
-    rules: configured.rules.map(loadRule),
-    store: new JourneyStore(redis, name, { now: clock.now }),
-    contacts: new ContactMemory(redis),
-    feedback: shared.feedback,
-    campaigns: shared.campaigns,
-    clock,
-    ports,
-    log,
-    timeZone: config.feedback.timeZone,
-    defaultCountry: config.defaultCountry,
-    lookAfterMs: config.lookup.after,
-    marker: config.marker,
-    serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
-    callMs: config.feedback.timeoutMs,
-    limited: shared.limited,
-    limitedLooks: shared.limitedLooks,
-    areOwned: async (requestIds) => {
-      const stores = [...shared.lanes.values()].map((lane) => lane.context.store);
-      const owners = await Promise.all(stores.map((store) => store.idsOfRequests(requestIds)));
-      return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
-    },
-    askedIn: async (campaign, late) => {
-      await redis.zadd(askedInKey, Date.now(), String(campaign));
-      if (late) await redis.del(seenKey(campaign));
-    },
-    read: (recordId, purpose) => readers[purpose](recordId),
-    write: createBatcher({
-      ...batch,
-      keyOf: ({ marker }: WriteBack) => marker,
-      run: (items: readonly WriteBack[]) => source.writeBack(items),
-    }),
-    queueEvent: async (event) => {
-      await stages.plan.add([{ id: jobIdOf(event.key), data: event }]);
-    },
-    queueAsk: async (journeyId, dueAt) => {
-      await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
-    },
-    queueWriteBack: async (journeyIds) => {
-      if (journeyIds.length === 0) return;
-      // One at a time for a journey: two writes on their way to the vendor could overtake each other.
-      await stages.writeBack.addAgain(
-        journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })),
-      );
-    },
-  };
-  const { onLost } = shared;
-  const common = { source: name, prefix: tagOf(name), connection, concurrency, onLost, ports, log };
-  const stages: Lane['stages'] = {
-    plan: new Stage({
-      ...common,
-      name: 'plan',
-      data: PlanJob,
-      process: (data) => plan(data, context),
-      giveUp: (data, why) => giveUpPlan(data, why, context),
-      onConfigError: (why) => pauses.set('plan', why),
-    }),
-    ask: new Stage({
-      ...common,
-      name: 'ask',
-      data: AskJob,
-      process: (data) => ask(data, context),
-      giveUp: (data, why) => giveUpAsk(data, why, context),
-      onConfigError: (why) => pauses.set('ask', why),
-    }),
-    writeBack: new Stage({
-      ...common,
-      name: 'write-back',
-      data: WriteBackJob,
-      process: (data) => writeBack(data, context),
-      giveUp: (data, why) => giveUpWriteBack(data, why, context),
-      onConfigError: (why) => pauses.set('write-back', why),
-    }),
-  };
-  return { context, stages, pauses };
-}
-
-/** BullMQ forbids ':' and plain numbers in ids; events' keys may hold anything. */
-function jobIdOf(key: string): string {
-  return `event-${createHash('sha256').update(key).digest('base64url')}`;
 }

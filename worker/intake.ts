@@ -1,9 +1,12 @@
 import Fastify, { type FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import type { Delivery, SourceEvent } from '../core/connector.ts';
 import type { Log } from '../core/ports.ts';
-import type { Lane } from './engine.ts';
+import { failpoint } from './failpoints.ts';
+import type { Lane } from './lane.ts';
 
 const bodyLimit = 1024 * 1024;
+const Source = z.object({ source: z.string().optional() });
 /** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
 /** Redis must answer within this, or the vendor is told to come again: HubSpot waits 5 s in all. */
@@ -27,8 +30,13 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   const { lanes, store, log, now } = options;
   const app = Fastify({ bodyLimit, requestTimeout: 10_000, forceCloseConnections: 'idle', return503OnClosing: true });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(/^application\/(.+\+)?json\b/, { parseAs: 'buffer' }, (_request, body, next) => {
-    next(null, body);
+  const asBytes = { parseAs: 'buffer' } as const;
+  app.addContentTypeParser(/^application\/(.+\+)?json\b/, asBytes, (_request, body, next) => next(null, body));
+  const forms = 'application/x-www-form-urlencoded';
+  app.addContentTypeParser(forms, asBytes, (request, body, next) => {
+    const { source = '' } = Source.catch({}).parse(request.params);
+    const takesForms = lanes.get(source)?.context.source.takesForms === true;
+    next(takesForms ? null : Object.assign(new Error('not JSON'), { statusCode: 415 }), body);
   });
 
   app.setErrorHandler(async (error: { statusCode?: number; code?: string }, request, reply) => {
@@ -62,6 +70,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
       log.warn({ source: name, why: verdict.why }, 'delivery refused: signature');
       return await reply.code(401).send({ error: refusals[verdict.why] });
     }
+    if (verdict.ping) return await reply.code(source.acceptedStatus).send({ accepted: 0, ignored: 0 });
     const found = source.events(delivery);
     if (!found.ok) {
       log.warn({ source: name, why: found.why }, 'delivery refused: body');
@@ -69,6 +78,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
     }
     for (const { what, why } of found.ignored) log.debug({ source: name, event: what, why }, 'ignored');
     if (found.events.length > 0) {
+      failpoint('event-received');
       try {
         await within(storeMs, store(name, found.events, receivedAt));
       } catch (error) {
@@ -79,6 +89,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
           .send({ error: 'Not stored. Send it again.' });
       }
     }
+    failpoint('event-stored');
     return await reply
       .code(source.acceptedStatus)
       .send({ accepted: found.events.length, ignored: found.ignored.length });

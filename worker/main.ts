@@ -2,9 +2,16 @@ import { Command, InvalidArgumentError } from 'commander';
 import { connectors } from '../connectors/index.ts';
 import { CloseloopError } from '../core/errors.ts';
 import { standins } from '../standins/index.ts';
+import { backfill } from './commands/backfill.ts';
+import { check } from './commands/check.ts';
 import { listJourneys, showJourney } from './commands/journeys.ts';
+import { preview } from './commands/preview.ts';
+import { quarantine } from './commands/quarantine.ts';
+import { cancelJourney, replayJourneys, resolveJourney } from './commands/repair.ts';
+import { setup } from './commands/setup.ts';
 import { standin } from './commands/standin.ts';
 import { start } from './commands/start.ts';
+import { status } from './commands/status.ts';
 import { journeyStates } from './journey/journey.ts';
 
 /** The one place that knows the list of connectors and reads the command line. */
@@ -13,47 +20,137 @@ const program = new Command('closeloop')
   .version('0.1.0')
   .showHelpAfterError('(add --help for how to use it)');
 
-program
-  .command('start')
-  .description('run the loop; without --config the demo, which needs no account and no server')
-  .option('--config <file>', 'YAML configuration')
-  .addOption(
-    program.createOption('--role <role>', 'what this process does').choices(['intake', 'worker', 'all']).default('all'),
-  )
-  .option('--once', 'do everything that is due, then end: exit code 0 when it went well', false)
-  .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop')
-  .addHelpText('after', '\nExample:\n  closeloop start --config closeloop.yaml --role worker')
-  .action((options) => run(() => start({ ...options, connectors })));
-
-const journeys = program.command('journeys').description('what happened to each closing, and why');
-const where = (command: Command) =>
+const where = (command: Command): Command =>
   command
     .requiredOption('--config <file>', 'YAML configuration')
     .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
-    .option('--json', 'one JSON object a line, for machines', false);
-where(journeys.command('list'))
-  .description('journeys, last changed first')
-  .option('--source <name>', 'only this source')
-  .addOption(program.createOption('--state <state>', 'only this state').choices([...journeyStates]))
-  .option('--limit <n>', 'at most so many', wholeNumber, 50)
-  .addHelpText('after', '\nExample:\n  closeloop journeys list --config closeloop.yaml --state skipped')
-  .action((options) => run(() => listJourneys({ ...options, connectors })));
-where(journeys.command('show <journey>'))
-  .description('one journey with every step, its time and its reason')
-  .addHelpText('after', '\nExample:\n  closeloop journeys show support/41960.1 --config closeloop.yaml')
-  .action((journey: string, options) => run(() => showJourney({ ...options, journey, connectors })));
+    .option('--json', 'for machines: one JSON object a line', false);
+const example = (command: Command, line: string): Command =>
+  command.addHelpText('after', `\nExample:\n  closeloop ${line}`);
 
-program
-  .command('standin')
-  .description(`run a local double of somebody's API: ${Object.keys(standins).join(', ')}`)
-  .addArgument(program.createArgument('<name>', 'whose').choices(Object.keys(standins)))
-  .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 0)
-  .addHelpText('after', '\nExample:\n  closeloop standin feedback --port 9100')
-  .action((name: string, options: { port: number }) => run(() => standin(name, options.port)));
+example(
+  program
+    .command('start')
+    .description('run the loop; without --config the demo, which needs no account and no server')
+    .option('--config <file>', 'YAML configuration')
+    .addOption(
+      program
+        .createOption('--role <role>', 'what this process does')
+        .choices(['intake', 'worker', 'all'])
+        .default('all'),
+    )
+    .option('--once', 'do everything that is due, then end: exit code 0 when it went well', false)
+    .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop'),
+  'start --config closeloop.yaml --role worker',
+).action((options) => run(() => start({ ...options, connectors })));
+
+example(
+  where(program.command('check'))
+    .description('everything that would keep it from working, found at the service and the vendors; 1 for an error')
+    .option('--source <name>', 'only this source'),
+  'check --config closeloop.yaml',
+).action((options) => run(() => check({ ...options, connectors })));
+
+example(
+  where(program.command('setup'))
+    .description(
+      'create what is missing at the vendors (fields, properties, webhooks), after showing it; safe to repeat',
+    )
+    .option('--source <name>', 'only this source')
+    .option('--yes', 'do not ask', false),
+  'setup --config closeloop.yaml --source support',
+).action((options) => run(() => setup({ ...options, connectors })));
+
+example(
+  where(program.command('preview'))
+    .description('what would be sent about a record, to whom, when and why, or why not; sends nothing')
+    .requiredOption('--source <name>', 'the source')
+    .requiredOption('--record <id>', 'the record, as its journeys name it')
+    .option('--show-record', 'also what rules and fields see of it', false),
+  'preview --config closeloop.yaml --source support --record 41960',
+).action((options) => run(() => preview({ ...options, connectors })));
+
+example(
+  where(program.command('backfill'))
+    .description('ask about closings of the past; interrupted, the same command goes on')
+    .requiredOption('--source <name>', 'the source')
+    .requiredOption('--since <date>', 'closings from then on')
+    .option('--until <date>', 'and before; left out: now')
+    .option('--limit <n>', 'at most so many', positiveNumber)
+    .option('--per-hour <n>', 'so many an hour, at most', positiveNumber, 200)
+    .option('--dry-run', 'only tell what would become of them', false),
+  'backfill --config closeloop.yaml --source support --since 2026-11-01 --dry-run',
+).action((options) => run(() => backfill({ ...options, connectors })));
+
+example(
+  where(program.command('status')).description('each source: journeys by state, what is stopped, what webhooks missed'),
+  'status --config closeloop.yaml',
+).action((options) => run(() => status({ ...options, connectors })));
+
+// Started by `start`, for jobs that are suspected of crashing it.
+where(program.command('quarantine', { hidden: true })).action((options) =>
+  run(() => quarantine({ ...options, connectors })),
+);
+
+const journeys = program.command('journeys').description('what happened to each closing, and why; mending');
+const filtered = (command: Command): Command =>
+  where(command)
+    .option('--source <name>', 'only this source')
+    .addOption(program.createOption('--state <state>', 'only this state').choices([...journeyStates]))
+    .option('--contact <contact>', 'only about this phone number, e-mail address or identifier')
+    .option('--record <id>', 'only of this record')
+    .option('--since <date>', 'only changed since')
+    .option('--error <text>', 'only with this in their reason');
+
+example(
+  filtered(journeys.command('list'))
+    .description('journeys, last changed first')
+    .option('--limit <n>', 'at most so many', wholeNumber, 50),
+  'journeys list --config closeloop.yaml --state skipped --since 2026-11-20',
+).action((options) => run(() => listJourneys({ ...options, connectors })));
+example(
+  where(journeys.command('show <journey>')).description('one journey with every step, its time and its reason'),
+  'journeys show support/41960.1 --config closeloop.yaml',
+).action((journey: string, options) => run(() => showJourney({ ...options, journey, connectors })));
+example(
+  filtered(journeys.command('replay [journey]')).description(
+    'take failed or skipped journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',
+  ),
+  'journeys replay --config closeloop.yaml --source support --error "custom fields"',
+).action((journey: string | undefined, options) => run(() => replayJourneys({ ...options, journey, connectors })));
+example(
+  where(journeys.command('cancel <journey>'))
+    .description('end one before it asks; a request that was not sent yet is cancelled at the service')
+    .option('--why <text>', 'for its trace', 'cancelled by a person'),
+  'journeys cancel support/41960.1 --config closeloop.yaml',
+).action((journey: string, options) => run(() => cancelJourney({ ...options, journey, connectors })));
+example(
+  where(journeys.command('resolve <journey>'))
+    .description('settle a parked one with what a person found out')
+    .option('--asked <request>', 'its customer was asked by this feedback request')
+    .option('--not-asked', 'its customer was not asked: it is asked now', false)
+    .option('--written', 'its grade is on the record', false),
+  'journeys resolve support/41960.1 --asked 90017 --config closeloop.yaml',
+).action((journey: string, options) => run(() => resolveJourney({ ...options, journey, connectors })));
+
+example(
+  program
+    .command('standin')
+    .description(`run a local double of somebody's API: ${Object.keys(standins).join(', ')}`)
+    .addArgument(program.createArgument('<name>', 'whose').choices(Object.keys(standins)))
+    .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 0),
+  'standin feedback --port 9100',
+).action((name: string, options: { port: number }) => run(() => standin(name, options.port)));
 
 function wholeNumber(text: string): number {
   const n = Number(text);
   if (!Number.isSafeInteger(n) || n < 0) throw new InvalidArgumentError('It must be a whole number.');
+  return n;
+}
+
+function positiveNumber(text: string): number {
+  const n = wholeNumber(text);
+  if (n === 0) throw new InvalidArgumentError('It must be more than 0.');
   return n;
 }
 

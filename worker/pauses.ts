@@ -22,12 +22,20 @@ export class Pauses {
   readonly #key: string;
   readonly #source: string;
   readonly #log: Log;
+  readonly #onNews: (stage: string, why: string) => Promise<void>;
 
-  constructor(redis: RedisClient, tag: string, source: string, log: Log) {
+  constructor(
+    redis: RedisClient,
+    tag: string,
+    source: string,
+    log: Log,
+    onNews: (stage: string, why: string) => Promise<void> = async () => undefined,
+  ) {
     this.#redis = redis;
     this.#key = `${tag}:paused`;
     this.#source = source;
     this.#log = log;
+    this.#onNews = onNews;
   }
 
   async set(stage: string, why: string): Promise<void> {
@@ -35,11 +43,17 @@ export class Pauses {
     const isNews = await this.#redis.eval(setScript, 2, this.#key, `${this.#key}:told`, stage, why, pause);
     if (isNews !== 1) return;
     this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
+    await this.#onNews(stage, why);
   }
 
   async list(): Promise<{ stage: string; why: string; at: Date }[]> {
     const all = await this.#redis.hgetall(this.#key);
     return Object.entries(all).map(([stage, text]) => ({ stage, ...Pause.parse(JSON.parse(text)) }));
+  }
+
+  /** What had stopped goes well again. */
+  async lift(stage: string): Promise<void> {
+    if ((await this.#redis.hdel(this.#key, stage)) === 1) this.#log.info({ source: this.#source, stage }, 'goes on');
   }
 
   /** At the start of a worker: somebody may have mended the configuration. */

@@ -3,7 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { ErrorBody, inWords, refusalOf } from './failure.ts';
 
 /** HubSpot sends every value as text, or null; anything else becomes text rather than spoil the other 99 records. */
-const Texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
+export const Texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 
 /** What batch/read and batch/update answer. Judged by `errors`, never by the status (200 and 207 mean the same). */
 export const BatchAnswer = z.object({

@@ -1,9 +1,13 @@
 import { Client } from '@hubspot/api-client';
 import type { z } from 'zod';
-import type { ConnectorPorts } from '../../core/connector.ts';
-import { CloseloopError, type Outcome } from '../../core/errors.ts';
+import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { credentialsOf } from './credentials.ts';
 import { accountFailure, ErrorBody, inWords, type Refusal, refusalOf } from './failure.ts';
+import { refresher } from './oauth.ts';
+import { quotasIn, searchLane, searchQuota } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';
+import { type Received, received, shaped } from './transport.ts';
 
 const defaultTimeoutMs = 30_000;
 
@@ -23,8 +27,8 @@ class DeadlineClient extends Client {
   readonly #fetch: typeof fetch;
   readonly #timeoutMs: number;
 
-  constructor(config: { accessToken: string; basePath: string }, fetch: typeof globalThis.fetch, timeoutMs: number) {
-    super(config);
+  constructor(basePath: string, fetch: typeof globalThis.fetch, timeoutMs: number) {
+    super({ basePath });
     this.#fetch = fetch;
     this.#timeoutMs = timeoutMs;
   }
@@ -47,65 +51,73 @@ class DeadlineClient extends Client {
 
 export type Answer<T> = { ok: true; body: T } | { ok: false; refusal: Refusal };
 
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
 /** One attempt per call; repeating is the queue's business. */
 export interface HubSpotApi {
   /** A request that HubSpot dislikes (400, 404 …) is an answer; whatever concerns the whole account is thrown. */
   attempt<S extends z.ZodType>(
-    method: 'GET' | 'POST',
+    method: Method,
     path: string,
     schema: S,
     options?: Options,
   ): Promise<Answer<z.output<S>>>;
   /** For requests that no record's content can spoil: a refusal is thrown too, as permanent. */
-  call<S extends z.ZodType>(method: 'GET' | 'POST', path: string, schema: S, options?: Options): Promise<z.output<S>>;
+  call<S extends z.ZodType>(method: Method, path: string, schema: S, options?: Options): Promise<z.output<S>>;
 }
 
 interface Options {
   body?: object;
   query?: Record<string, string>;
+  /** Left out: work for which somebody waits. */
+  urgency?: Urgency;
+  /** Statuses that are an answer here, though elsewhere they concern the whole account. */
+  answers?: readonly number[];
 }
 
 /** @param timeoutMs For one call from start to the last byte. */
 export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs = defaultTimeoutMs): HubSpotApi {
-  const { accessToken, baseUrl, timeZone } = settings;
-  const client = new DeadlineClient({ accessToken, basePath: baseUrl }, ports.fetch, timeoutMs);
+  const { baseUrl, timeZone } = settings;
+  const client = new DeadlineClient(baseUrl, ports.fetch, timeoutMs);
+  const credentials = credentialsOf(settings, refresher(settings, ports, timeoutMs), ports);
 
-  async function attempt<S extends z.ZodType>(
-    method: 'GET' | 'POST',
-    path: string,
-    schema: S,
-    { body, query }: Options = {},
-  ): Promise<Answer<z.output<S>>> {
-    const place = `${method} ${path}`;
-    await ports.budget.take();
-    const { response, text } = await send();
-    const json = parseJson(text);
-    if (response.ok) {
-      await restIfUsedUp(response);
-      return { ok: true, body: shaped(place, schema, json) };
-    }
-    const refusal = refusalOf(response.status, ErrorBody.catch({}).parse(json));
-    const failure = accountFailure(place, refusal, response.headers.get('retry-after'), ports.now(), timeZone);
-    if (failure?.pauseMs !== undefined) await ports.budget.pause(failure.pauseMs);
-    else await restIfUsedUp(response);
-    if (failure !== undefined) throw failure.error;
-    return { ok: false, refusal };
-
-    async function send(): Promise<{ response: Response; text: string }> {
-      try {
-        const response = await client.apiRequest({ method, path, ...(body && { body }), ...(query && { qs: query }) });
-        return { response, text: await response.text() };
-      } catch (cause) {
-        throw networkError(place, cause);
-      }
-    }
+  async function once(method: Method, path: string, token: string, options: Options): Promise<Received> {
+    const { body, query, urgency } = options;
+    const lane = laneOf(path);
+    if (lane !== undefined) await ports.budget.left(searchQuota, lane);
+    await ports.budget.take(lane, urgency);
+    const got = await received(`${method} ${path}`, () => {
+      const headers = { Authorization: `Bearer ${token}` };
+      return client.apiRequest({ method, path, headers, ...(body && { body }), ...(query && { qs: query }) });
+    });
+    for (const [quota, name] of quotasIn(got.headers, ports.now(), timeZone)) await ports.budget.left(quota, name);
+    return got;
   }
 
-  /** The last call of the window was ours: the others wait for the next window rather than be refused. */
-  async function restIfUsedUp({ headers }: Response): Promise<void> {
-    if (headers.get('x-hubspot-ratelimit-remaining') !== '0') return;
-    const intervalMs = Number(headers.get('x-hubspot-ratelimit-interval-milliseconds'));
-    await ports.budget.pause(intervalMs > 0 ? intervalMs : 10_000);
+  /** A token that is refused is replaced once; what is said of the new one counts. */
+  async function authorised(method: Method, path: string, options: Options): Promise<Received> {
+    const token = await credentials.current();
+    const first = await once(method, path, token, options);
+    const other = first.status === 401 ? await credentials.instead(token) : undefined;
+    return other === undefined ? first : once(method, path, other, options);
+  }
+
+  async function attempt<S extends z.ZodType>(
+    method: Method,
+    path: string,
+    schema: S,
+    options: Options = {},
+  ): Promise<Answer<z.output<S>>> {
+    const place = `${method} ${path}`;
+    const { status, ok, headers, json } = await authorised(method, path, options);
+    if (ok) return { ok: true, body: shaped(place, schema, json) };
+    const refusal = refusalOf(status, ErrorBody.catch({}).parse(json));
+    const failure = options.answers?.includes(status)
+      ? undefined
+      : accountFailure(place, refusal, headers.get('retry-after'), ports.now(), settings);
+    if (failure?.pauseMs !== undefined) await ports.budget.pause(failure.pauseMs, pausedLane(path, refusal));
+    if (failure !== undefined) throw failure.error;
+    return { ok: false, refusal };
   }
 
   return {
@@ -118,38 +130,7 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, tim
   };
 }
 
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH']);
+const laneOf = (path: string) => (path.endsWith('/search') ? searchLane : undefined);
 
-function networkError(place: string, cause: unknown): CloseloopError {
-  const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
-  const code = typeof inner === 'object' && inner !== null && 'code' in inner ? String(inner.code) : '';
-  const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
-  const what = timedOut ? 'no whole answer in time' : `no connection${code ? ` (${code})` : ''}`;
-  const outcome: Outcome = neverSent.has(code) ? 'never-sent' : 'unknown';
-  return new CloseloopError(`HubSpot ${place}: ${what}; tried again`, { kind: 'transient' }, { outcome, cause });
-}
-
-/** Another shape than expected is named by its place, never by its values. */
-function shaped<S extends z.ZodType>(place: string, schema: S, json: unknown): z.output<S> {
-  if (json === undefined) {
-    const advice = { kind: 'transient' } as const; // a proxy's page, most likely
-    throw new CloseloopError(`HubSpot ${place}: the answer is not JSON; tried again`, advice, { outcome: 'unknown' });
-  }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const where = issue?.path.length ? issue.path.join('.') : 'its top';
-  throw new CloseloopError(
-    `HubSpot ${place}: the answer has another shape than expected, at ${where} (${issue?.code ?? 'unknown'})`,
-    { kind: 'permanent' },
-    { outcome: 'unknown' },
-  );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+/** The day's limit is everybody's; any other that a search meets is the searches' own. */
+const pausedLane = (path: string, { policyName }: Refusal) => (policyName === 'DAILY' ? undefined : laneOf(path));

@@ -4,7 +4,7 @@ import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
 import { ErrorBody, inWords, refusalOf } from './failure.ts';
 import { chunks, type ObjectType, objectTypes, paths } from './objects.ts';
-import type { HubSpotContact } from './record.ts';
+import { type HubSpotContact, timeZoneOf } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 const batchSize = 100;
@@ -28,7 +28,16 @@ const Associations = z.object({
 });
 type Associated = z.output<typeof Associations>['results'][number]['to'];
 
-const contactProperties = ['email', 'phone', 'mobilephone', 'firstname', 'lastname', 'hs_language'];
+/** Read of every contact. */
+export const contactProperties = [
+  'email',
+  'phone',
+  'mobilephone',
+  'firstname',
+  'lastname',
+  'hs_language',
+  'hs_timezone',
+];
 
 /** The contact to ask, and how it was chosen: a sentence without personal data. */
 export interface ContactChoice {
@@ -144,6 +153,7 @@ function presentContact({ id, properties }: BatchResult): HubSpotContact {
     firstName: text('firstname'),
     lastName: text('lastname'),
     language: text('hs_language'),
+    timeZone: timeZoneOf(properties.hs_timezone) ?? null,
     properties,
   };
 }

@@ -41,10 +41,10 @@ const HubSpotEvent = z
   .transform(({ eventType, ...event }) => ({ ...event, type: event.subscriptionType ?? eventType ?? '' }));
 type HubSpotEvent = z.output<typeof HubSpotEvent>;
 
-type Said = { kind: RecordEvent['kind']; id: string | undefined; what: string };
+type Said = { kind: RecordEvent['kind']; id: string | undefined; what: string; mergedInto?: string };
 
 /** What one event says about records, or why it says nothing. */
-type Reading = { type: ObjectType; said: Said[] } | { why: string };
+type Reading = { type: ObjectType; said: Said[] } | { forget: string } | { why: string };
 
 const contact = '0-1';
 
@@ -67,14 +67,18 @@ export function events(delivery: Delivery, settings: HubSpotSettings): Events {
     const what = [event.type || 'an event', ...(event.propertyName ? [`of ${event.propertyName}`] : [])].join(' ');
     const why = unwanted(event, settings);
     const reading: Reading = why === undefined ? read(event) : { why };
+    const at = event.occurredAt === undefined ? delivery.receivedAt : new Date(event.occurredAt);
     if ('why' in reading) ignored.push({ what, why: reading.why });
-    else if (!settings.objects.includes(reading.type)) {
+    else if ('forget' in reading) {
+      const { forget: id } = reading;
+      found.push({ kind: 'erase', personIds: [id], at, key: keyOf(event, id), what: 'a contact is to be forgotten' });
+    } else if (!settings.objects.includes(reading.type)) {
       ignored.push({ what, why: `this source's objects don't include ${reading.type}` });
     } else {
-      for (const { kind, id, what } of reading.said) {
+      for (const { kind, id, what, mergedInto } of reading.said) {
         if (id === undefined) continue;
-        const at = event.occurredAt === undefined ? delivery.receivedAt : new Date(event.occurredAt);
-        found.push({ kind, recordId: recordId(reading.type, id), at, key: keyOf(event, id), what });
+        const more = mergedInto === undefined ? {} : { mergedInto: recordId(reading.type, mergedInto) };
+        found.push({ kind, recordId: recordId(reading.type, id), at, key: keyOf(event, id), what, ...more });
       }
     }
   }
@@ -87,22 +91,39 @@ function keyOf(event: HubSpotEvent, id: string): string {
   return [portalId, type, id, eventId, occurredAt, propertyName, toObjectId].map((part) => part ?? '').join('|');
 }
 
-function unwanted(event: HubSpotEvent, settings: HubSpotSettings): string | undefined {
-  if (settings.portalId !== undefined && event.portalId !== settings.portalId)
-    return 'it is of another HubSpot account';
-  const ours = settings.appId ?? event.appId;
-  if (event.changeSource === 'INTEGRATION' && ours !== undefined && event.sourceId === ours)
-    return 'we changed it ourselves';
-  const { propertyName } = event;
-  if (propertyName && Object.values(settings.writeBack).includes(propertyName)) return 'only we write this property';
-  return undefined;
+/**
+ * Our own echo is what we write, and only that: another part of the app whose id we share may well close tickets, and
+ * a workflow that our write sets off has another actor but the same closing. What remains is caught by the closing.
+ */
+function unwanted(
+  event: HubSpotEvent,
+  { portalId, appId = event.appId, writeBack }: HubSpotSettings,
+): string | undefined {
+  if (portalId !== undefined && event.portalId !== portalId) return 'it is of another HubSpot account';
+  const { propertyName, changeSource, sourceId } = event;
+  if (propertyName === undefined || !writtenBy(writeBack).has(propertyName)) return undefined;
+  const byUs = changeSource === 'INTEGRATION' && appId !== undefined && sourceId === appId;
+  return byUs ? 'we changed it ourselves' : 'only we write this property';
+}
+
+/** The properties that we write, on records and on contacts. */
+function writtenBy({
+  grade,
+  comment,
+  answeredAt,
+  status,
+  contact,
+}: HubSpotSettings['writeBack']): Set<string | undefined> {
+  return new Set([grade, comment, answeredAt, status, contact.grade, contact.comment, contact.answeredAt]);
 }
 
 function read(event: HubSpotEvent): Reading {
   const [object = '', change = ''] = event.type.split('.');
   if (change === 'associationChange') return readAssociation(event);
-  if (change === 'privacyDeletion') return { why: 'erasing a contact on request of HubSpot is not supported yet' };
+  if (change === 'privacyDeletion') return event.objectId ? { forget: event.objectId } : { why: 'it names no contact' };
   const type = typeOf(object === 'object' ? (event.objectTypeId ?? '') : object);
+  if (type === undefined && object === 'contact' && change === 'deletion')
+    return { why: 'only an erasure (privacyDeletion) takes a person out of their journeys' };
   if (type === undefined) return { why: 'neither of a ticket nor of a deal' };
   if (event.objectId === undefined && change !== 'merge') return { why: 'it names no record' };
   const one = (kind: Said['kind'], what: string): Reading => ({ type, said: [{ kind, id: event.objectId, what }] });
@@ -132,7 +153,9 @@ function readMerge(event: HubSpotEvent, type: ObjectType): Reading {
   return {
     type,
     said: [
-      ...[...gone].map((id): Said => ({ kind: 'changed', id, what: `merged into ${type} ${remaining}` })),
+      ...[...gone].map(
+        (id): Said => ({ kind: 'changed', id, what: `merged into ${type} ${remaining}`, mergedInto: remaining }),
+      ),
       { kind: 'closed', id: remaining, what: `${type} merged from others` },
     ],
   };

@@ -1,7 +1,8 @@
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
 import { objectTypes } from './objects.ts';
+import { untilMidnightMs } from './quota.ts';
+import type { HubSpotSettings } from './settings.ts';
 
 /**
  * What HubSpot has against a request, in its own codes. Its `message` texts repeat customers' values, so nothing of
@@ -106,7 +107,7 @@ export function accountFailure(
   refusal: Refusal,
   retryAfter: string | null,
   now: Date,
-  timeZone?: string,
+  { timeZone, refreshToken }: Partial<Pick<HubSpotSettings, 'timeZone' | 'refreshToken'>>,
 ): AccountFailure | undefined {
   const { status } = refusal;
   const said = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : undefined;
@@ -130,7 +131,9 @@ export function accountFailure(
   }
   if (status === 401) {
     return config(
-      "the access token was refused (401). A HubSpot admin must copy the app's access token (app settings, Auth) into accessToken",
+      refreshToken === undefined
+        ? "the access token was refused (401). A HubSpot admin must copy the app's access token (app settings, Auth) into accessToken"
+        : 'a new access token was refused (401). An admin of the HubSpot account must reconnect the app (open its install link)',
     );
   }
   if (status === 403) {
@@ -153,15 +156,15 @@ export function accountFailure(
 function limitMs(policyName: string | undefined, now: Date, timeZone: string | undefined): number {
   if (policyName === 'SECONDLY') return 1000;
   if (policyName !== 'DAILY') return 10_000;
-  if (timeZone === undefined) return 3_600_000;
-  const here = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);
-  return here.add({ days: 1 }).startOfDay().epochMilliseconds - now.getTime();
+  return untilMidnightMs(now, timeZone);
 }
 
 /** The scope each path needs. Source: HubSpot's API specifications. */
 function scopeFor(place: string): string {
   if (place.includes('/owners')) return 'crm.objects.owners.read';
-  if (place.includes('/objects/') && place.includes('/contacts/')) return 'crm.objects.contacts.read';
+  if (place.includes('/objects/') && /\/(contacts|notes)\//.test(place)) {
+    return /\/batch\/(update|create)$/.test(place) ? 'crm.objects.contacts.write' : 'crm.objects.contacts.read';
+  }
   const type = place.includes('/deals') ? 'deal' : 'ticket';
   const { read, write } = objectTypes[type].scopes;
   if (place.includes('/associations/')) return `${read}, crm.objects.contacts.read`;

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { defineConnector } from '../../core/connector.ts';
+import { checker } from './check.ts';
 import { hubSpotApi } from './client.ts';
 import { events } from './events.ts';
+import { pipelineReader } from './pipelines.ts';
+import { poller } from './poll.ts';
 import { reader } from './read.ts';
 import { settings } from './settings.ts';
+import { preparer } from './setup.ts';
 import { verify } from './signature.ts';
 import { writer } from './write-back.ts';
 
@@ -15,24 +19,41 @@ import { writer } from './write-back.ts';
  * `crm.objects.owners.read`; and subscriptions to the stage (`hs_pipeline_stage`, `dealstage`), creation, merge,
  * deletion, restore and associationChange of each object.
  *
- * Where things are: `signature.ts` who sent it; `events.ts` what it says; `read.ts` what the record is now (its state
- * and shape in `record.ts`, what it needs in `pipelines.ts`, `contacts.ts` and `owners.ts`); `write-back.ts` the
- * answer; `client.ts`, `failure.ts` and `batch.ts` every call and what its answer means.
+ * Where things are: `signature.ts` who sent it; `events.ts` what it says; `read.ts` what the record is now (`closing.ts`
+ * which closing counts, `record.ts` its shape, with `pipelines.ts`, `contacts.ts` and `owners.ts`); `poll.ts` what the
+ * webhooks missed (`sweep.ts` how far it has come); `write-back.ts` the answer (`update.ts` properties, `note.ts`,
+ * `contact-answer.ts`); `check.ts` and `setup.ts`, each with its parts beside it, what must be right before going live;
+ * `client.ts` every call (`credentials.ts` and `oauth.ts` its token, `quota.ts` what is left), `failure.ts` and
+ * `batch.ts` what its answer means.
  */
 export const hubspot = defineConnector({
   name: 'hubspot',
   settings,
-  // One token is one app in one account; the limits are per app.
-  account: ({ accessToken }) => createHash('sha256').update(accessToken).digest('hex').slice(0, 16),
+  // One app in one account; the limits are per app. Of OAuth's tokens only the configured one never changes.
+  account: ({ accessToken, clientId, refreshToken, portalId }) =>
+    clientId !== undefined && portalId !== undefined
+      ? `${clientId}-${portalId}`
+      : createHash('sha256')
+          .update(accessToken ?? `${clientId} ${refreshToken}`)
+          .digest('hex')
+          .slice(0, 16),
   open: (settings, ports) => {
     const api = hubSpotApi(settings, ports);
+    const pipelines = {
+      ticket: pipelineReader('ticket', api, ports.now),
+      deal: pipelineReader('deal', api, ports.now),
+    };
     return {
       batchSize: 100,
       acceptedStatus: 202,
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.publicUrl),
       events: (delivery) => events(delivery, settings),
-      read: reader(settings, api, ports),
+      read: reader(settings, api, ports, pipelines),
+      poll: poller(settings, api, ports, pipelines),
+      check: checker(settings, ports),
+      setup: preparer(settings, ports),
       writeBack: writer(settings, api),
+      writesNoAnswer: settings.writeBack.noAnswer,
     };
   },
 });

@@ -8,6 +8,9 @@ export const objectTypes = {
     objectTypeId: '0-5',
     stage: 'hs_pipeline_stage',
     pipeline: 'hs_pipeline',
+    /** Not proof of closing: of deals, people set it themselves. */
+    closedDate: 'closed_date',
+    noteType: 228,
     properties: ['subject', 'hs_ticket_priority', 'hs_ticket_category', 'createdate', 'hubspot_owner_id'],
     scopes: { read: 'tickets', write: 'tickets' },
   },
@@ -16,6 +19,8 @@ export const objectTypes = {
     objectTypeId: '0-3',
     stage: 'dealstage',
     pipeline: 'pipeline',
+    closedDate: 'closedate',
+    noteType: 214,
     properties: ['dealname', 'amount', 'createdate', 'hubspot_owner_id'],
     scopes: { read: 'crm.objects.deals.read', write: 'crm.objects.deals.write' },
   },
@@ -29,6 +34,15 @@ export const paths = {
   contactsOf: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/batch/read`,
   pipelines: (plural: string) => `/crm/pipelines/${apiVersion}/${plural}`,
   owners: `/crm/owners/${apiVersion}`,
+  search: (plural: string) => `/crm/objects/${apiVersion}/${plural}/search`,
+  batchCreate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/create`,
+  notesOf: (plural: string) => `/crm/associations/${apiVersion}/${plural}/notes/batch/read`,
+  properties: (plural: string) => `/crm/properties/${apiVersion}/${plural}`,
+  labels: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/labels`,
+  feedback: `/crm/objects/${apiVersion}/feedback_submissions/search`,
+  account: `/account-info/${apiVersion}/details`,
+  tokenInfo: '/oauth/v2/private-apps/get/access-token-info',
+  token: `/oauth/${apiVersion}/token`,
 };
 
 /** A record as the rest of closeloop names it: `ticket-541935488729`, `deal-318842210076`. HubSpot's ids stay text. */

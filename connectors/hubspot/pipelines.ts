@@ -6,15 +6,17 @@ import { type ObjectType, objectTypes, paths } from './objects.ts';
 const keepMs = 5 * 60_000;
 const againMs = 10_000;
 
-const PipelineList = z.object({
+export const PipelineList = z.object({
   results: z.array(
     z.object({
       id: z.coerce.string(),
       label: z.string().nullish(),
+      archived: z.boolean().nullish(),
       stages: z.array(
         z.object({
           id: z.coerce.string(),
           label: z.string().nullish(),
+          archived: z.boolean().nullish(),
           metadata: z.record(z.string(), z.coerce.string()).nullish(),
         }),
       ),
@@ -42,7 +44,7 @@ export interface PipelineReader {
 
 export function pipelineReader(type: ObjectType, api: HubSpotApi, now: () => Date): PipelineReader {
   const path = paths.pipelines(objectTypes[type].plural);
-  const kept = remember(async () => pipelines(await api.call('GET', path, PipelineList)), keepMs, now);
+  const kept = remember(async () => pipelinesFrom(await api.call('GET', path, PipelineList)), keepMs, now);
   return {
     async read(stages) {
       const known = await kept.get();
@@ -52,7 +54,7 @@ export function pipelineReader(type: ObjectType, api: HubSpotApi, now: () => Dat
   };
 }
 
-function pipelines({ results }: z.output<typeof PipelineList>): Pipelines {
+export function pipelinesFrom({ results }: z.output<typeof PipelineList>): Pipelines {
   const labels = new Map(results.map(({ id, label }) => [id, label ?? '']));
   const all = results.flatMap((pipeline) =>
     pipeline.stages.map(({ id, label, metadata }) => ({
@@ -69,7 +71,7 @@ function pipelines({ results }: z.output<typeof PipelineList>): Pipelines {
 }
 
 /** By metadata only: labels, and even the default ids, get other meanings. A won or lost deal has probability 1 or 0. */
-function isClosed({ isClosed, ticketState, probability }: Record<string, string>): boolean {
+export function isClosed({ isClosed, ticketState, probability }: Record<string, string>): boolean {
   if (isClosed) return isClosed === 'true';
   if (ticketState) return ticketState === 'CLOSED';
   return probability ? [0, 1].includes(Number(probability)) : false;

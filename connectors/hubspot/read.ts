@@ -2,11 +2,13 @@ import type { ConnectorPorts, ReadResult } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
+import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
+import { livingOn, mergedIds } from './merges.ts';
 import { chunks, type ObjectType, objectTypes, parseRecordId, paths, recordId } from './objects.ts';
 import { type OwnerReader, ownerReader } from './owners.ts';
-import { type PipelineReader, pipelineReader } from './pipelines.ts';
-import { type HubSpotShape, localeOf, present, type RawRecord, stageOf, stateOf } from './record.ts';
+import type { PipelineReader } from './pipelines.ts';
+import { type HubSpotShape, localeOf, present } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 type Purpose = 'plan' | 'ask';
@@ -15,11 +17,12 @@ type Purpose = 'plan' | 'ask';
 const perCall: Record<Purpose, number> = { plan: 50, ask: 100 };
 
 /** Per 100 closed tickets: `plan` 2 + 1 (associations) + 1 (contacts) calls, `ask` 1; pipelines and owners are kept. */
-export function reader(settings: HubSpotSettings, api: HubSpotApi, ports: ConnectorPorts) {
-  const pipelines: Record<ObjectType, PipelineReader> = {
-    ticket: pipelineReader('ticket', api, ports.now),
-    deal: pipelineReader('deal', api, ports.now),
-  };
+export function reader(
+  settings: HubSpotSettings,
+  api: HubSpotApi,
+  ports: ConnectorPorts,
+  pipelines: Record<ObjectType, PipelineReader>,
+) {
   const owners = ownerReader(api, ports.now);
 
   return async (recordIds: readonly string[], purpose: Purpose): Promise<ReadResult<HubSpotShape>[]> => {
@@ -75,25 +78,36 @@ async function readType(context: Context, ids: readonly string[]): Promise<Map<s
     const owner = people.owners.get(record.properties.hubspot_owner_id ?? '') ?? null;
     const shape = { ...present(type, record, stages, state), contact, contactChoice, owner };
     const locale = localeOf(contact);
-    return { ok: true, record: { ...ids, state, shape, ...(locale && { locale }) } };
+    return {
+      ok: true,
+      record: {
+        ...ids,
+        state,
+        shape,
+        ...(contact && { personId: contact.id }),
+        ...(contact?.timeZone && { timeZone: contact.timeZone }),
+        ...(locale && { locale }),
+      },
+    };
   }
 }
 
-/** Ids that a call leaves out (merged ones, mostly) are read alone, so that what comes back is surely theirs. */
+/** Merged ids that the results don't tell of are read alone, so that what comes back is surely theirs. */
 async function readRecords(context: Context, ids: readonly string[]): Promise<Map<string, Fate<BatchResult>>> {
   const { type, purpose, settings, api } = context;
   const { plural, stage, pipeline, properties } = objectTypes[type];
   const path = paths.batchRead(plural);
+  const shown = [...properties, ...settings.properties];
   const found = new Map<string, Fate<BatchResult>>();
   const readSome = async (some: readonly string[]) => {
     const body = {
       inputs: some.map((id) => ({ id })),
-      properties:
-        purpose === 'ask' ? [stage, pipeline] : [...new Set([stage, pipeline, ...properties, ...settings.properties])],
+      properties: [...new Set([stage, pipeline, mergedIds, ...(purpose === 'ask' ? [] : shown)])],
       propertiesWithHistory: purpose === 'ask' ? [] : [stage],
     };
     const answer = await api.call('POST', path, BatchAnswer, { body });
     for (const [id, fate] of fates(`POST ${path}`, some, answer)) found.set(id, fate);
+    for (const [id, result] of livingOn(some, answer.results)) found.set(id, { is: 'done', result });
   };
   await Promise.all(chunks(ids, perCall[purpose]).map(readSome));
   await Promise.all(ids.filter((id) => !found.has(id)).map((id) => readSome([id])));

@@ -1,7 +1,7 @@
 import type { RecordState } from '../../core/connector.ts';
-import { type ObjectType, objectTypes } from './objects.ts';
+import { type RawRecord, stageOf } from './closing.ts';
+import type { ObjectType } from './objects.ts';
 import type { Pipelines } from './pipelines.ts';
-import type { HubSpotSettings } from './settings.ts';
 
 /** HubSpot gives every value as text; unset is null. */
 export type Properties = Readonly<Record<string, string | null>>;
@@ -45,6 +45,8 @@ export interface HubSpotContact {
   lastName: string | null;
   /** HubSpot's code, like `en` or `pt-br`. */
   language: string | null;
+  /** IANA, like `America/New_York`; null where HubSpot knows none. */
+  timeZone: string | null;
   /** All that was read, by internal name: those of the configuration's `contactProperties` too. */
   properties: Properties;
 }
@@ -67,62 +69,6 @@ export interface HubSpotShape {
   /** How the contact was chosen, in words, without personal data. */
   contactChoice?: string;
   owner?: HubSpotOwner | null;
-}
-
-/** One change of a property. */
-export interface Change {
-  value: string;
-  at: Date;
-}
-
-/** A ticket or deal as read. `history` is the stage's; undefined where it wasn't asked for. */
-export interface RawRecord {
-  id: string;
-  properties: Properties;
-  history?: readonly Change[];
-}
-
-/** The stage's history didn't tell when the record closed, though it is closed now: read a moment too early. */
-export type Unclear = { is: 'unclear' };
-
-export function stageOf(type: ObjectType, { properties }: RawRecord): { pipelineId: string; stageId: string } {
-  const { pipeline, stage } = objectTypes[type];
-  return { pipelineId: properties[pipeline] ?? '', stageId: properties[stage] ?? '' };
-}
-
-/**
- * Closed by the stage's metadata now. The closing is named by the instant of the last open→closed transition, so a
- * move from one closed stage to another is no new one. Without history (`ask`) it is named '' and dated `now`: then
- * only `is` matters.
- */
-export function stateOf(
-  type: ObjectType,
-  record: RawRecord,
-  pipelines: Pipelines,
-  { pipelines: onlyPipelines, stages: onlyStages }: Pick<HubSpotSettings, 'pipelines' | 'stages'>,
-  now: Date,
-): RecordState | Unclear {
-  const { pipelineId, stageId } = stageOf(type, record);
-  const stage = pipelines.stage(pipelineId, stageId);
-  if (stage === undefined) return { is: 'out', why: `HubSpot lists no stage ${stageId || '(none)'} in its pipelines` };
-  if (!stage.closed) return { is: 'open' };
-  if (onlyPipelines && !onlyPipelines.includes(pipelineId)) {
-    return { is: 'out', why: `pipeline ${pipelineId} is not among this source's pipelines` };
-  }
-  if (onlyStages && !onlyStages.includes(stageId)) {
-    return { is: 'out', why: `stage ${stageId} is not among this source's stages` };
-  }
-  if (record.history === undefined) return { is: 'closed', closing: '', closedAt: now };
-  const closedAt = lastClosing(record.history, (id) => pipelines.stage(pipelineId, id)?.closed ?? false);
-  return closedAt === undefined ? { is: 'unclear' } : { is: 'closed', closing: closedAt.toISOString(), closedAt };
-}
-
-/** When the record last went from open to closed and stayed closed. HubSpot lists the newest change first, mostly. */
-export function lastClosing(history: readonly Change[], isClosed: (stageId: string) => boolean): Date | undefined {
-  const oldestFirst = history.toReversed().sort((a, b) => a.at.getTime() - b.at.getTime());
-  let since: Date | undefined;
-  for (const { value, at } of oldestFirst) since = isClosed(value) ? (since ?? at) : undefined;
-  return since;
 }
 
 export function present(
@@ -161,6 +107,17 @@ export function localeOf(contact: HubSpotContact | null): string | undefined {
   if (!contact?.language) return undefined;
   try {
     return Intl.getCanonicalLocales(contact.language.replaceAll('_', '-'))[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** HubSpot writes zones as `us_slash_eastern`. IANA's own name, or undefined where it is none. */
+export function timeZoneOf(code: string | null | undefined): string | undefined {
+  if (!code) return undefined;
+  try {
+    const timeZone = code.replaceAll('_slash_', '/');
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
   } catch {
     return undefined;
   }

@@ -20,14 +20,28 @@ const PropertyName = z
 
 const Filter = z.array(z.string().min(1)).min(1).optional();
 
-/** A HubSpot source in the configuration. One private (static token) app in one HubSpot account. */
-export const settings = z.strictObject({
-  /** The app's access token, `pat-…`. */
-  accessToken: z.string().trim().min(1),
+const Secret = z.string().trim().min(1);
+
+const fields = z.strictObject({
+  /** The access token (`pat-…`) of an app with static auth, which lives in one account and never expires. */
+  accessToken: Secret.optional(),
+  /**
+   * An app with OAuth instead: its client id and secret, and the refresh token that connecting the account gave. HubSpot
+   * may replace that one at any refresh; the newest is kept in closeloop's vault (`secretsKey`). A token for each source:
+   * two sources with the same one would take it from each other.
+   */
+  clientId: Secret.optional(),
+  clientSecret: Secret.optional(),
+  refreshToken: Secret.optional(),
   /** The app's client secret, which signs its webhooks; two while it is being rotated. */
-  webhookSecrets: z.array(z.string().trim().min(1)).min(1).max(2),
+  webhookSecrets: z.array(Secret).min(1).max(2),
   /** Our app's id, to tell our own writes from other apps'. Left out: the app that the event was delivered to. */
   appId: Id.optional(),
+  /**
+   * The developer key of a legacy public app: with it `check` sees the app's webhooks and `setup` makes them. HubSpot shows
+   * no other app's webhooks to anybody but its owner.
+   */
+  developerApiKey: Secret.optional(),
   /** The account (Hub ID). Given, other accounts' events are left out. */
   portalId: Id.optional(),
   /** The webhook's target URL exactly as HubSpot has it, where it isn't this source's public address. */
@@ -56,15 +70,52 @@ export const settings = z.strictObject({
     .refine(isSafeAddress, 'an https address (http only for this machine)')
     .transform((url) => url.replace(/\/+$/, ''))
     .default('https://api.hubapi.com'),
-  /** The properties that take the answer. Each is optional; grade and comment are cleared when an answer has none. */
+  /** Where the answer goes. Each is optional; grade and comment are cleared when an answer has none. */
   writeBack: z
     .strictObject({
+      /** Number property (or a choice that has every grade). */
       grade: PropertyName.optional(),
+      /** Multi-line text property. */
       comment: PropertyName.optional(),
+      /** Date and time property. */
       answeredAt: PropertyName.optional(),
+      /** Choice property with the internal values `answered` and `no_answer`. */
+      status: PropertyName.optional(),
+      /** Also a note on the record, one for each version of the answer. */
+      note: z.boolean().default(false),
+      /** Properties of the contact who was asked. */
+      contact: z
+        .strictObject({
+          grade: PropertyName.optional(),
+          comment: PropertyName.optional(),
+          answeredAt: PropertyName.optional(),
+        })
+        .default({}),
+      /** Says on the record, too, that no answer came: by `status`, and by the note if there is one. */
+      noAnswer: z.boolean().default(false),
     })
-    .default({}),
+    .refine(({ noAnswer, status, note }) => !noAnswer || status !== undefined || note, {
+      path: ['noAnswer'],
+      error: 'has nowhere to say it: give status (a choice property), or note: true',
+    })
+    .prefault({}),
 });
+
+/** A HubSpot source in the configuration: one app in one HubSpot account. */
+export const settings = fields.refine(hasOneWayIn, {
+  path: ['accessToken'],
+  error:
+    'give accessToken (an app with static auth), or clientId, clientSecret and refreshToken (an app with OAuth); all of one and nothing of the other',
+  // Also when something else is wrong, so that all mistakes are told at once.
+  when: ({ value }) => typeof value === 'object' && value !== null,
+});
+
+/** The credentials of one kind of app, all of them and nothing of the other. */
+function hasOneWayIn(value: object): boolean {
+  const given = new Set(Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : name)));
+  const oauth = ['clientId', 'clientSecret', 'refreshToken'].filter((name) => given.has(name)).length;
+  return oauth === (given.has('accessToken') ? 0 : 3);
+}
 
 export type HubSpotSettings = z.output<typeof settings>;
 

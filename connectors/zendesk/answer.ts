@@ -1,11 +1,9 @@
 import type { WriteBack } from '../../core/connector.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import type { Catalogue } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
+import { type Part, parts, type Target, type Targets } from './targets.ts';
 import type { FieldValue, Ticket } from './ticket.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
-type Part = 'grade' | 'comment' | 'answeredAt';
 
 /** What a ticket should look like once an answer is on it. */
 export interface Wanted {
@@ -13,10 +11,8 @@ export interface Wanted {
   tags: string[];
 }
 
-export interface WantedField {
+export interface WantedField extends Target {
   part: Part;
-  id: string;
-  type: string;
   value: FieldValue;
 }
 
@@ -27,48 +23,44 @@ export interface Change {
   removeTags: string[];
 }
 
-const gradeTag = /^fb_grade_\d+$/;
+/** Values by field: of a ticket by id, of a user or a record by key. */
+export type Values = (id: string) => FieldValue;
 
-/** Field types that can take each part. Text of every kind takes anything. */
-const fitting: Record<Part, ReadonlySet<string>> = {
-  grade: new Set(['integer', 'decimal', 'text', 'textarea', 'regexp', 'tagger', 'multiselect', 'checkbox']),
-  comment: new Set(['text', 'textarea']),
-  answeredAt: new Set(['date', 'text', 'textarea']),
-};
+/** Tags of earlier answers. A follow-up ticket begins with those of its parent. */
+const outdated = /^fb_(grade_\d+|no_answer)$/;
 
-/** Names configured fields that don't exist, are switched off, or can't hold what they should; undefined when all is well. */
-export function misfit(settings: WriteBackSettings, { byId }: Catalogue): string | undefined {
-  for (const part of ['grade', 'comment', 'answeredAt'] as const) {
-    const id = settings[part];
-    if (id === undefined) continue;
-    const field = byId.get(id);
-    const where = `writeBack.${part}: ticket field ${id}`;
-    if (field === undefined)
-      return `${where} does not exist; take the id from Admin Center > Objects and rules > Tickets > Fields.`;
-    if (field.active === false) return `${where} is inactive; activate it in Admin Center.`;
-    if (!fitting[part].has(field.type)) {
-      return `${where} has the type ${field.type}; it must be one of ${[...fitting[part]].join(', ')}.`;
-    }
-  }
-  return undefined;
-}
+const choices = new Set(['tagger', 'dropdown', 'multiselect']);
 
 /** What `item` should put on its ticket. An answer without a grade or comment clears the field: the newest version wins. */
-export function wantedOf(item: WriteBack, settings: WriteBackSettings, { byId }: Catalogue): Wanted {
-  const values: [Part, (type: string) => FieldValue][] = [
-    ['grade', (type) => gradeValue(item.grade, type, settings.gradeValues)],
-    ['comment', () => clipped(item.comment)],
-    [
-      'answeredAt',
-      (type) => (type === 'date' ? item.answeredAt.toISOString().slice(0, 10) : item.answeredAt.toISOString()),
-    ],
-  ];
-  const fields = values.flatMap(([part, valueFor]) => {
-    const field = byId.get(settings[part] ?? '');
-    return field === undefined ? [] : [{ part, id: field.id, type: field.type, value: valueFor(field.type) }];
+export function wantedOf(item: WriteBack, settings: WriteBackSettings, targets: Targets): Wanted {
+  return { fields: wantedFields(item, settings, targets), tags: settings.tags ? tagsFor(item) : [] };
+}
+
+/** The fields alone. That no answer came says `status`; an earlier answer stays as it is. */
+export function wantedFields(item: WriteBack, settings: WriteBackSettings, targets: Targets): WantedField[] {
+  const written: readonly Part[] = item.outcome === 'answered' ? parts : ['status'];
+  return written.flatMap((part) => {
+    const target = targets[part];
+    return target === undefined ? [] : [{ part, ...target, value: valueFor(part, target.type, item, settings) }];
   });
-  const tags = settings.tags ? ['fb_answered', ...(item.grade === null ? [] : [`fb_grade_${item.grade}`])] : [];
-  return { fields, tags };
+}
+
+function tagsFor({ outcome, grade }: WriteBack): string[] {
+  if (outcome === 'no-answer') return ['fb_no_answer'];
+  return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
+}
+
+function valueFor(part: Part, type: string, item: WriteBack, settings: WriteBackSettings): FieldValue {
+  switch (part) {
+    case 'grade':
+      return gradeValue(item.grade, type, settings.gradeValues);
+    case 'comment':
+      return clipped(item.comment);
+    case 'answeredAt':
+      return type === 'date' ? dayOf(item.answeredAt) : item.answeredAt.toISOString();
+    case 'status':
+      return statusValue(item.outcome, type, settings.statusValues);
+  }
 }
 
 function gradeValue(grade: number | null, type: string, gradeValues: Readonly<Record<string, string>>): FieldValue {
@@ -80,60 +72,89 @@ function gradeValue(grade: number | null, type: string, gradeValues: Readonly<Re
   return type === 'multiselect' ? [text] : text;
 }
 
+function statusValue(
+  outcome: WriteBack['outcome'],
+  type: string,
+  values: WriteBackSettings['statusValues'],
+): FieldValue {
+  const [answered, noAnswer] = choices.has(type) ? ['fb_answered', 'fb_no_answer'] : ['answered', 'no answer'];
+  return outcome === 'answered' ? (values?.answered ?? answered) : (values?.noAnswer ?? noAnswer);
+}
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+
 /** Zendesk takes 65,536 characters in a field or comment; some are left for what stands around them in a note. */
 export function clipped(text: string | null): string | null {
   return text === null || text.length <= 60_000 ? text : `${text.slice(0, 60_000)} …`;
 }
 
+/**
+ * Is there a later answer already? Only the field for the time of the answer can tell: by the day where it is a date.
+ * An older answer (a first try that was held up, another ticket of the same person) must never replace a newer one.
+ */
+export function holdsNewer(item: WriteBack, { answeredAt }: Targets, values: Values): boolean {
+  const held = answeredAt === undefined ? null : values(answeredAt.id);
+  if (answeredAt === undefined || typeof held !== 'string') return false;
+  if (answeredAt.type === 'date') return held.slice(0, 10) > dayOf(item.answeredAt);
+  return Date.parse(held) > item.answeredAt.getTime();
+}
+
 /** What is still missing on `ticket`. Never its status, and never `tags` as a whole, which would replace everybody's. */
 export function changeFor(wanted: Wanted, ticket: Ticket): Change {
-  const addTags = wanted.tags.filter((tag) => !ticket.tags.includes(tag));
+  const values = valuesOf(ticket);
   // A dropdown's value is a tag as well, and goes when the field changes; taking the tag away would clear the field.
-  const fieldTags = wanted.fields.flatMap(({ id }) => valueOn(ticket, id));
-  const isOurs = (tag: string): boolean => gradeTag.test(tag) && !wanted.tags.includes(tag) && !fieldTags.includes(tag);
+  const fieldTags = wanted.fields.flatMap(({ id }) => values(id));
+  const isOutdated = (tag: string): boolean =>
+    outdated.test(tag) && !wanted.tags.includes(tag) && !fieldTags.includes(tag);
   return {
-    fields: wanted.fields.filter((field) => !holds(ticket, field)),
-    addTags,
-    removeTags: wanted.tags.length === 0 ? [] : ticket.tags.filter(isOurs),
+    fields: missing(wanted.fields, values),
+    addTags: wanted.tags.filter((tag) => !ticket.tags.includes(tag)),
+    // That no answer came says nothing against the answer of an earlier closing.
+    removeTags: wanted.tags.includes('fb_answered') ? ticket.tags.filter(isOutdated) : [],
   };
+}
+
+export const sizeOf = ({ fields, addTags, removeTags }: Change): number =>
+  fields.length + addTags.length + removeTags.length;
+
+/** Fields that don't hold what they should. */
+export function missing(fields: readonly WantedField[], values: Values): WantedField[] {
+  return fields.filter((field) => !holds(field, values(field.id)));
 }
 
 /** What Zendesk didn't take, in words for the operator. A dropdown value that is no option's tag is dropped without an error. */
 export function findingsOn(wanted: Wanted, ticket: Ticket): string[] {
-  const refused = wanted.fields.filter((field) => !holds(ticket, field)).map(findingOf);
-  const missing = wanted.tags.filter((tag) => !ticket.tags.includes(tag));
-  return missing.length === 0
+  const refused = refusals(wanted.fields, valuesOf(ticket), 'writeBack', 'ticket field');
+  const lost = wanted.tags.filter((tag) => !ticket.tags.includes(tag));
+  return lost.length === 0
     ? refused
-    : [...refused, `the tags ${missing.join(', ')} are not on the ticket; a trigger may take them off again.`];
+    : [...refused, `the tags ${lost.join(', ')} are not on the ticket; a trigger may take them off again.`];
 }
 
-function findingOf({ part, id, type, value }: WantedField): string {
-  const where = `ticket field ${id} (writeBack.${part})`;
-  if (part === 'grade' && (type === 'tagger' || type === 'multiselect')) {
-    return `${where} has no option with the tag "${String(value)}": add the option, or name an existing tag in writeBack.gradeValues.`;
-  }
-  return `${where} did not keep its value: look for a trigger or another app that sets it.`;
+/** @param at The setting the fields come from. @param kind What Zendesk calls such a field. */
+export function refusals(fields: readonly WantedField[], values: Values, at: string, kind: string): string[] {
+  return missing(fields, values).map(({ part, id, type, value }) => {
+    const where = `${kind} ${id} (${at}.${part})`;
+    if (!choices.has(type)) return `${where} did not keep its value: look for a trigger or another app that sets it.`;
+    const setting = part === 'grade' ? 'gradeValues' : 'statusValues';
+    return `${where} has no option with the tag "${String(value)}": add the option, or name an existing tag in writeBack.${setting}.`;
+  });
 }
 
-/** Numbers come back as text or number, texts perhaps with other white space, an empty checkbox as null or false. */
-function holds(ticket: Ticket, { id, type, value }: WantedField): boolean {
-  const given = valueOn(ticket, id);
+/** Numbers come back as text or number, texts perhaps with other white space, dates with a time, an empty checkbox as null. */
+function holds({ type, value }: WantedField, given: FieldValue): boolean {
   const empty = (one: FieldValue): boolean =>
     one === null || one === '' || one === false || (Array.isArray(one) && one.length === 0);
   if (empty(value) || empty(given)) return empty(value) && empty(given);
   if (type === 'integer' || type === 'decimal') return Number(given) === Number(value);
+  if (type === 'date') return String(given).slice(0, 10) === value;
   return plain(given) === plain(value);
 }
 
 const plain = (value: FieldValue): string => String(value).replace(/\s+/g, ' ').trim();
 
-function valueOn(ticket: Ticket, id: string): FieldValue {
-  return ticket.custom_fields.find((field) => field.id === id)?.value ?? null;
-}
-
-/** Fields that don't fit stop this source until somebody corrects the configuration or the account. */
-export function configError(subdomain: string, why: string): CloseloopError {
-  return new CloseloopError(`Zendesk ${subdomain}: ${why}`, { kind: 'config' }, { outcome: 'never-sent' });
+export function valuesOf(ticket: Ticket): Values {
+  return (id) => ticket.custom_fields.find((field) => field.id === id)?.value ?? null;
 }
 
 /**
@@ -143,11 +164,9 @@ export function configError(subdomain: string, why: string): CloseloopError {
  * give or take five minutes between Zendesk's clock and the Feedback service's.
  */
 export function mayHaveNote(wanted: Wanted, ticket: Ticket, answeredAt: Date): boolean {
-  const marks = wanted.fields.filter(
-    ({ type, value }) => value !== null && type !== 'tagger' && type !== 'multiselect',
-  );
+  const marks = wanted.fields.filter(({ type, value }) => value !== null && !choices.has(type));
   if (marks.length === 0 && wanted.tags.length === 0) {
     return Date.parse(ticket.updated_at) >= answeredAt.getTime() - 5 * 60_000;
   }
-  return marks.some((field) => holds(ticket, field)) || wanted.tags.some((tag) => ticket.tags.includes(tag));
+  return missing(marks, valuesOf(ticket)).length < marks.length || wanted.tags.some((tag) => ticket.tags.includes(tag));
 }

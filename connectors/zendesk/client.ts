@@ -1,17 +1,38 @@
 import zendeskNodeApi from 'zendesk-node-api';
 import { z } from 'zod';
-import type { ConnectorPorts } from '../../core/connector.ts';
+import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Answer, withTransport, ZendeskCallError, zendeskCall } from './call.ts';
 import { apiToken, type Credential, type Credentials, oauthTokens } from './credentials.ts';
 import { failure, isThrottle } from './failure.ts';
-import { pauseAfter } from './quota.ts';
-import { addressOf, type ZendeskSettings } from './settings.ts';
+import { pauseAfter, quotasOf } from './quota.ts';
+import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
 
-/** Every call to one Zendesk account: inside its budget, with a valid token, one attempt. Throws CloseloopError. */
+/** How a call goes about the account's quota. */
+export interface Via {
+  /** The endpoint has a limit of its own, known to all processes by this name. */
+  lane?: string;
+  /** Left out: work. */
+  urgency?: Urgency;
+  /** The lane's next call comes this much later, from whatever process. */
+  spacingMs?: number;
+}
+
+type Verb = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * Every call to one Zendesk account: inside its budget, with a valid token, one attempt. `path` begins with `/api/v2/`.
+ * Throws ZendeskFailure, or CloseloopError where no call was made.
+ */
 export interface ZendeskApi {
-  get<S extends z.ZodType>(path: string, answer: S): Promise<z.output<S>>;
-  put<S extends z.ZodType>(path: string, body: object, answer: S, lane: string): Promise<z.output<S>>;
+  get<S extends z.ZodType>(path: string, answer: S, via?: Via): Promise<z.output<S>>;
+  send<S extends z.ZodType>(
+    method: Verb,
+    path: string,
+    body: object | undefined,
+    answer: S,
+    via?: Via,
+  ): Promise<z.output<S>>;
   /** Through `zendesk-node-api`. */
   listTicketFields<S extends z.ZodType>(answer: S): Promise<z.output<S>>;
 }
@@ -26,11 +47,9 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
   const { subdomain } = settings;
 
   /** Runs one call and minds what its answer says of the quota. */
-  async function once<T>(
-    lane: string | undefined,
-    run: (onAnswer: (answer: Answer) => void) => PromiseLike<T>,
-  ): Promise<T> {
-    await ports.budget.take(lane);
+  async function once<T>(via: Via, run: (onAnswer: (answer: Answer) => void) => PromiseLike<T>): Promise<T> {
+    await ports.budget.take(via.lane, via.urgency);
+    if (via.spacingMs !== undefined) await ports.budget.pause(via.spacingMs, via.lane);
     let answer: Answer | undefined;
     let thrown: unknown;
     try {
@@ -41,7 +60,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
       thrown = error;
       throw error;
     } finally {
-      if (answer !== undefined) await heed(answer, thrown, lane);
+      if (answer !== undefined) await heed(answer, thrown, via.lane);
     }
   }
 
@@ -51,20 +70,21 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
     const seen = isThrottle(thrown) ? { ...answer, statusCode: 429 } : answer;
     const pause = pauseAfter(seen, retryAfterMs, lane);
     if (pause !== undefined) await ports.budget.pause(pause.ms, pause.lane);
+    for (const { quota, name } of quotasOf(seen, lane)) await ports.budget.left(quota, name);
     const dropped = answer.headers['x-zendesk-api-warn'];
     if (dropped !== undefined) ports.log.warn({ subdomain, dropped }, 'Zendesk dropped keys of a request');
   }
 
   /** A call with our credentials; a token that is refused is replaced once. */
   async function authorised<T>(
-    lane: string | undefined,
+    via: Via,
     run: (credential: Credential, onAnswer: (answer: Answer) => void) => PromiseLike<T>,
   ): Promise<T> {
     try {
       for (let replaced = false; ; replaced = true) {
         const credential = await credentials.current();
         try {
-          return await once(lane, (onAnswer) => run(credential, onAnswer));
+          return await once(via, (onAnswer) => run(credential, onAnswer));
         } catch (error) {
           const unauthorised = error instanceof ZendeskCallError && error.statusCode === 401;
           if (replaced || !unauthorised || !credentials.refused(credential)) throw error;
@@ -80,10 +100,10 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
       grant_type: 'client_credentials',
       client_id: clientId,
       client_secret: clientSecret,
-      scope: settings.scope,
+      scope: scopeOf(settings),
       expires_in: lifeSeconds.wanted,
     };
-    const { body } = await once(undefined, (onAnswer) =>
+    const { body } = await once({}, (onAnswer) =>
       zendeskCall({ method: 'POST', url: `${base}/oauth/tokens`, json, fetch: ports.fetch, onAnswer }),
     );
     const token = parse(Token, body, 'POST /oauth/tokens');
@@ -107,8 +127,8 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
     throw new CloseloopError(message, { kind: 'permanent' }, { outcome: 'unknown' });
   }
 
-  async function send(method: 'GET' | 'PUT', path: string, json?: object, lane?: string): Promise<unknown> {
-    const { body } = await authorised(lane, ({ authorization }, onAnswer) =>
+  async function send(method: 'GET' | Verb, path: string, json: object | undefined, via: Via): Promise<unknown> {
+    const { body } = await authorised(via, ({ authorization }, onAnswer) =>
       zendeskCall({
         method,
         url: base + path,
@@ -123,12 +143,13 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
 
   const credentials = credentialsOf(settings);
   return {
-    get: async (path, answer) => parse(answer, await send('GET', path), `GET ${path.split('?')[0]}`),
-    put: async (path, body, answer, lane) =>
-      parse(answer, await send('PUT', path, body, lane), `PUT ${path.split('?')[0]}`),
+    get: async (path, answer, via = {}) =>
+      parse(answer, await send('GET', path, undefined, via), `GET ${path.split('?')[0]}`),
+    send: async (method, path, body, answer, via = {}) =>
+      parse(answer, await send(method, path, body, via), `${method} ${path.split('?')[0]}`),
     listTicketFields: async (answer) => {
       // The package keeps the token it was made with, so each call makes its own.
-      const fields = await authorised(undefined, ({ nodeApi }, onAnswer) =>
+      const fields = await authorised({}, ({ nodeApi }, onAnswer) =>
         withTransport({ fetch: ports.fetch, onAnswer }, () =>
           zendeskNodeApi({ url: base, ...nodeApi }).ticketFields.list(),
         ),

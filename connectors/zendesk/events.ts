@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector.ts';
+import { meaningOf } from './closing.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 const ticketEvent = 'zen:event-type:ticket.';
@@ -25,27 +26,6 @@ const Subscribed = z.object({
 
 /** A delivery of our trigger's template: ids only, as text in quotes could break the JSON. */
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
-
-type Meaning = { is: RecordEvent['kind'] } | { is: 'ignored'; why: string };
-
-/** Events after which a waiting request may be wrong. */
-const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted']);
-
-const finished = new Set(['SOLVED', 'CLOSED']);
-const working = new Set(['NEW', 'OPEN', 'PENDING', 'HOLD']);
-
-/** A status change. Solved, then closed (by the automation, days later) is one closing: the first of the two. */
-export function meaningOfStatus(previous: string, current: string): Meaning {
-  if (finished.has(current)) {
-    return finished.has(previous) ? { is: 'ignored', why: 'the ticket was closed before' } : { is: 'closed' };
-  }
-  if (working.has(current) && !finished.has(previous))
-    return { is: 'ignored', why: 'the ticket was not closed before' };
-  // Archiving moves old closed tickets to slower storage and changes nothing about them.
-  if (current === 'ARCHIVED') return { is: 'ignored', why: 'archiving changes nothing' };
-  // Reopened, deleted, or a status we don't know: reading the ticket will tell.
-  return { is: 'changed' };
-}
 
 /** What a verified delivery says. */
 export function events(
@@ -76,13 +56,9 @@ export function events(
 
   const name = type.slice(ticketEvent.length);
   const [previous, current] = [statusOf(event?.previous), statusOf(event?.current)];
-  const isStatus = name === 'status_changed';
-  const what = isStatus ? `status ${current}, was ${previous}` : short(name);
-  if (integrationUserId !== undefined && detail?.actor_id === integrationUserId) {
-    return left(what, 'our own doing (integrationUserId)');
-  }
-
-  const meaning = isStatus ? meaningOfStatus(previous, current) : meaningOfName(name);
+  const what = name === 'status_changed' ? `status ${current}, was ${previous}` : short(name);
+  const byUs = integrationUserId !== undefined && detail?.actor_id === integrationUserId;
+  const meaning = meaningOf({ name, previous, current }, byUs);
   if (meaning.is === 'ignored') return left(what, meaning.why);
   const recordId = detail?.id ?? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1];
   if (recordId === undefined) return { ok: false, why: 'a ticket event without the id of the ticket' };
@@ -95,10 +71,6 @@ export function events(
     what,
     ...(meaning.is === 'closed' ? { certain: true } : {}),
   });
-}
-
-function meaningOfName(name: string): Meaning {
-  return upsets.has(name) ? { is: 'changed' } : { is: 'ignored', why: 'neither opens nor closes a ticket' };
 }
 
 /** A trigger says only which ticket. All attempts of one delivery share the invocation id. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError, type Outcome } from '../../core/errors.ts';
+import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
 import { ZendeskCallError } from './call.ts';
 
 const ErrorBody = z.object({
@@ -16,6 +16,48 @@ export function errorName(body: unknown): string | undefined {
 export function isThrottle(error: unknown): boolean {
   return error instanceof ZendeskCallError && (error.statusCode === 429 || errorName(error.body) === 'TooManyJobs');
 }
+
+/** A call that Zendesk didn't answer with what was asked for. */
+export class ZendeskFailure extends CloseloopError {
+  /** Absent when there was no answer. */
+  readonly statusCode: number | undefined;
+  /** Zendesk's name for it: `StartTimeTooRecent`. */
+  readonly errorName: string | undefined;
+
+  constructor(
+    message: string,
+    advice: Advice,
+    facts: { outcome: Outcome; statusCode: number | undefined; errorName: string | undefined },
+  ) {
+    super(message, advice, facts);
+    this.statusCode = facts.statusCode;
+    this.errorName = facts.errorName;
+  }
+}
+
+/** Who must do what, by the beginning of the path that was forbidden. */
+const rights: readonly [path: string, remedy: string][] = [
+  [
+    '/api/v2/incremental/',
+    'Only admins may ask what has changed: an admin must make the owner of the OAuth client (or of the API token) an admin ' +
+      '(Admin Center > People > Team members), and give the client the scope "read".',
+  ],
+  [
+    '/api/v2/users/',
+    'The credentials may not write on customers (writeBack.userFields): an admin must give the OAuth client the scope "users:write" ' +
+      'and its owner a role that may edit end users.',
+  ],
+  [
+    '/api/v2/custom_objects/',
+    'The credentials may not write records (writeBack.customObject): an admin must give the OAuth client the scope "write" and ' +
+      'its owner access to the custom object.',
+  ],
+  [
+    '',
+    'The credentials lack a right: an admin must give the OAuth client the scopes "read tickets:write" (one string) and its owner ' +
+      'a role that may see and edit these tickets.',
+  ],
+];
 
 const outcomes: Record<ZendeskCallError['sent'], Outcome> = {
   never: 'never-sent',
@@ -45,17 +87,13 @@ export function failure(error: unknown, subdomain: string): CloseloopError {
       .join('');
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   const outcome = statusCode >= 500 ? 'unknown' : outcomes[sent];
-  const transient = (remedy: string) => new CloseloopError(say(remedy), { kind: 'transient', ...wait }, { outcome });
-  const permanent = (remedy: string) => new CloseloopError(say(remedy), { kind: 'permanent' }, { outcome });
-  const config = (remedy: string) => new CloseloopError(say(remedy), { kind: 'config' }, { outcome });
+  const made = (remedy: string, advice: Advice) =>
+    new ZendeskFailure(say(remedy), advice, { outcome, statusCode: error.statusCode, errorName: name });
+  const transient = (remedy: string) => made(remedy, { kind: 'transient', ...wait });
+  const permanent = (remedy: string) => made(remedy, { kind: 'permanent' });
+  const config = (remedy: string) => made(remedy, { kind: 'config' });
 
-  if (isThrottle(error)) {
-    return new CloseloopError(
-      say('Zendesk asks us to wait.'),
-      { kind: 'transient', ...wait, throttled: true },
-      { outcome },
-    );
-  }
+  if (isThrottle(error)) return made('Zendesk asks us to wait.', { kind: 'transient', ...wait, throttled: true });
   if (error.code === 'REFUSED_URL') return permanent('This is a bug in closeloop; please report it.');
   if (error.code === 'REDIRECT') {
     return config('The account has moved: put its current subdomain (not a help center address) into `subdomain`.');
@@ -72,12 +110,7 @@ export function failure(error: unknown, subdomain: string): CloseloopError {
         'API token) is active and an agent, then update clientId and clientSecret.',
     );
   }
-  if (statusCode === 403) {
-    return config(
-      'The credentials lack a right: an admin must give the OAuth client the scopes "read tickets:write" (one string) and its owner ' +
-        'a role that may see and edit these tickets.',
-    );
-  }
+  if (statusCode === 403) return config(rights.find(([path]) => error.path.startsWith(path))?.[1] ?? '');
   if (statusCode === 404 && typeof body === 'string') {
     return config('There is no help desk at this address: check `subdomain`.');
   }

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector.ts';
 import type { ZendeskApi } from './client.ts';
+import { kept, type LookUp } from './kept.ts';
 
 const TicketField = z.object({
   id: z.union([z.number(), z.string()]).transform(String),
   type: z.string(),
   title: z.string().nullish(),
   active: z.boolean().nullish(),
+  /** False: one of Zendesk's own. */
+  removable: z.boolean().nullish(),
   custom_field_options: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
 });
 export type TicketField = z.output<typeof TicketField>;
@@ -18,27 +21,8 @@ export interface Catalogue {
   slugs: ReadonlyMap<string, string>;
 }
 
-/** How long a new or renamed field may go unnoticed. */
-const keepMs = 15 * 60_000;
-
-/** Reads the fields at most every 15 minutes, however many ask at once. `fresh` reads them now. */
-export function fieldCatalogue(
-  api: ZendeskApi,
-  ports: Pick<ConnectorPorts, 'now'>,
-): (fresh?: boolean) => Promise<Catalogue> {
-  let held: { read: Promise<Catalogue>; at: number } | undefined;
-  return (fresh = false) => {
-    const now = ports.now().getTime();
-    if (!fresh && held !== undefined && now - held.at < keepMs) return held.read;
-    const read = api.listTicketFields(z.array(TicketField)).then(catalogueOf);
-    const mine = { read, at: now };
-    held = mine;
-    // A failure is told to those who wait for it and not kept.
-    read.catch(() => {
-      if (held === mine) held = undefined;
-    });
-    return read;
-  };
+export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): LookUp<Catalogue> {
+  return kept(async () => catalogueOf(await api.listTicketFields(z.array(TicketField))), ports.now);
 }
 
 /**

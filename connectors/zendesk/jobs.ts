@@ -31,12 +31,14 @@ interface Watched {
   reject: (error: unknown) => void;
 }
 
+/** Waits until a job has ended, well or badly. Throws when that can't be found out (outcome `unknown`). */
+export type JobWatch = (job: Job) => Promise<Job>;
+
 /**
  * Waits for background jobs. One look asks for all jobs that anybody of this source waits for, and looks come at
  * growing distances: calls are what an account has least of.
- * @returns waits until the job has ended, well or badly. Throws when that can't be found out (outcome `unknown`).
  */
-export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>): (job: Job) => Promise<Job> {
+export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>): JobWatch {
   const watched = new Map<string, Watched>();
   let usualMs = waits.firstMs;
   let looking = false;
@@ -103,6 +105,6 @@ function hasEnded({ status }: Job): boolean {
 }
 
 function lost(id: string): CloseloopError {
-  const message = `Zendesk job ${id} (update_many): its end can't be found out; the tickets are read before the next attempt.`;
+  const message = `Zendesk job ${id} (update_many): its end can't be found out; what it was to change is read before the next attempt.`;
   return new CloseloopError(message, { kind: 'transient' }, { outcome: 'unknown' });
 }

@@ -1,23 +1,29 @@
 import type { ReadResult, Source } from '../../core/connector.ts';
 import type { ZendeskApi } from './client.ts';
 import type { Catalogue } from './fields.ts';
+import type { LookUp } from './kept.ts';
 import { present, type ZendeskShape } from './record.ts';
-import { batchSize, isTicketId, showMany } from './ticket.ts';
+import { batchSize, isTicketId, showMany, type TicketPage } from './ticket.ts';
 
 /** What rules see beyond the ticket, and what tells closings apart. */
-const sideloads = ['users', 'groups', 'organizations', 'metric_sets'];
+const sideloads = ['users', 'groups', 'organizations', 'metric_sets', 'brands', 'ticket_forms', 'custom_statuses'];
 
 /**
  * Reads tickets, 100 a call. Planning and asking read the same: whether to ask depends on requester and metrics as well,
- * and they cost no further call. Deleted tickets are absent from the answer, or say so in their status.
+ * and they cost no further call. Only names that Zendesk didn't send along are for planning alone. Deleted tickets are absent from the answer, or say so in their status.
  */
-export function reader(api: ZendeskApi, catalogue: () => Promise<Catalogue>): Source<ZendeskShape>['read'] {
-  return async (recordIds) => {
+export function reader(
+  api: ZendeskApi,
+  catalogue: LookUp<Catalogue>,
+  withNames: (page: TicketPage) => Promise<TicketPage>,
+): Source<ZendeskShape>['read'] {
+  return async (recordIds, purpose) => {
     const ids = [...new Set(recordIds)].filter(isTicketId);
     const results = new Map<string, ReadResult<ZendeskShape>>();
     for (let start = 0; start < ids.length; start += batchSize) {
       const fields = await catalogue();
-      const page = await showMany(api, ids.slice(start, start + batchSize), sideloads);
+      const bare = await showMany(api, ids.slice(start, start + batchSize), sideloads);
+      const page = purpose === 'plan' ? await withNames(bare) : bare;
       for (const [id, read] of page.tickets) {
         if (!read.ok) results.set(id, { ok: false, why: 'error', error: read.error });
         else if (read.ticket.status !== 'deleted')

@@ -1,12 +1,14 @@
-import type { PresentedRecord, RecordState } from '../../core/connector.ts';
+import type { PresentedRecord } from '../../core/connector.ts';
+import { closingOf, type Looked } from './closing.ts';
 import type { Catalogue } from './fields.ts';
-import type { FieldValue, MetricSet, Named, Ticket, TicketPage, User } from './ticket.ts';
+import type { FieldValue, MetricSet, Named, Ticket, TicketPage } from './ticket.ts';
 
 type Absent<T> = T | undefined;
 
 /**
  * What rules and mappings see of a ticket. Ids are texts; what a ticket doesn't have is left out.
- * Example: `ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)`.
+ * Examples: `ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)`, `ticket.brand.name = "Acme Outlet"`,
+ * `ticket.customStatus.name != "Closed without contact"`.
  */
 export interface ZendeskShape {
   ticket: {
@@ -14,15 +16,16 @@ export interface ZendeskShape {
     subject: Absent<string>;
     /** new, open, pending, hold, solved, closed: the category, whatever custom statuses are called. */
     status: string;
-    customStatusId: Absent<string>;
+    /** Its name is what agents see, like "Waiting for parts". */
+    customStatus: Absent<Thing>;
     /** low, normal, high, urgent */
     priority: Absent<string>;
     /** question, incident, problem, task */
     type: Absent<string>;
     /** How it came in: email, web, voice, chat, api … */
     channel: Absent<string>;
-    brandId: Absent<string>;
-    formId: Absent<string>;
+    brand: Absent<Thing>;
+    form: Absent<Thing>;
     tags: string[];
     /**
      * Values of custom fields, by name and by id: field 360001 "Store" is `ticket.fields.store` and, in backticks,
@@ -33,6 +36,7 @@ export interface ZendeskShape {
     labels: Record<string, string | string[]>;
     /** ISO 8601, UTC. */
     createdAt: Absent<string>;
+    /** When it was last solved, or closed without that. */
     solvedAt: Absent<string>;
     group: Absent<Thing>;
     organization: Absent<Thing>;
@@ -57,6 +61,7 @@ export interface ZendeskShape {
 
 interface Thing {
   id: string;
+  /** Left out where Zendesk doesn't tell it. */
   name: Absent<string>;
 }
 
@@ -71,24 +76,24 @@ export function present(ticket: Ticket, page: TicketPage, catalogue: Catalogue):
     id: ticket.id,
     // A merged ticket doesn't say into which.
     currentId: ticket.id,
-    state: stateOf(ticket, requester, metrics),
+    state: closingOf(lookedAt(ticket, requester, metrics)),
     shape: {
       ticket: {
         id: ticket.id,
         subject: text(ticket.subject),
         status: ticket.status,
-        customStatusId: text(ticket.custom_status_id),
+        customStatus: named(page.names.custom_statuses, ticket.custom_status_id),
         priority: text(ticket.priority),
         type: text(ticket.type),
         channel: text(ticket.via?.channel),
-        brandId: text(ticket.brand_id),
-        formId: text(ticket.ticket_form_id),
+        brand: named(page.names.brands, ticket.brand_id),
+        form: named(page.names.ticket_forms, ticket.ticket_form_id),
         tags: ticket.tags,
         ...presentFields(ticket, catalogue),
         createdAt: ticket.created_at?.toISOString(),
         solvedAt: metrics?.solved_at?.toISOString(),
-        group: thing(lookUp(page.groups, ticket.group_id)),
-        organization: thing(lookUp(page.organizations, ticket.organization_id)),
+        group: known(page.groups, ticket.group_id),
+        organization: known(page.organizations, ticket.organization_id),
       },
       requester: requester && {
         id: requester.id,
@@ -101,36 +106,22 @@ export function present(ticket: Ticket, page: TicketPage, catalogue: Catalogue):
       },
       assignee: assignee && { id: assignee.id, name: text(assignee.name), email: text(assignee.email) },
     },
+    ...(requester === undefined ? {} : { personId: requester.id }),
     ...(timeZone === undefined ? {} : { timeZone }),
     ...(locale === undefined ? {} : { locale }),
   };
 }
 
-/**
- * Closed is solved or closed: the move from one to the other, days later, is the same closing.
- * A closing is named after the number of reopenings before it. Where Zendesk sends no metric set we can't tell closings
- * apart and call each the first: a re-solved ticket may then not ask again, but nobody is asked twice for one closing.
- */
-export function stateOf(ticket: Ticket, requester: User | undefined, metrics: MetricSet | undefined): RecordState {
-  if (ticket.status !== 'solved' && ticket.status !== 'closed') return { is: 'open' };
-  const why = whyNever(ticket, requester);
-  if (why !== undefined) return { is: 'out', why };
+/** What `closingOf` decides by. */
+export function lookedAt(ticket: Ticket, requester: Looked['requester'], metrics: MetricSet | undefined): Looked {
   return {
-    is: 'closed',
-    closing: `r${metrics?.reopens ?? 0}`,
-    closedAt: metrics?.solved_at ?? new Date(ticket.updated_at),
+    status: ticket.status,
+    tags: ticket.tags,
+    requester,
+    reopens: metrics?.reopens ?? undefined,
+    solvedAt: metrics?.solved_at ?? undefined,
+    changedAt: new Date(ticket.updated_at),
   };
-}
-
-function whyNever(ticket: Ticket, requester: User | undefined): string | undefined {
-  if (ticket.tags.includes('closed_by_merge')) return 'the ticket was merged into another one';
-  if (requester === undefined) return 'the requester does not exist any more';
-  if (requester.active === false) return 'the requester was deleted';
-  // Marking a ticket as spam suspends its requester.
-  if (requester.suspended === true) return 'the requester is suspended (spam)';
-  // Side conversations and tickets between colleagues.
-  if (requester.role !== 'end-user') return 'the requester is not a customer but an agent';
-  return undefined;
 }
 
 function presentFields(ticket: Ticket, { byId, slugs }: Catalogue): Pick<ZendeskShape['ticket'], 'fields' | 'labels'> {
@@ -155,7 +146,16 @@ function labelOf(value: FieldValue, options: ReadonlyMap<string, string>): strin
 }
 
 const text = (value: string | null | undefined): Absent<string> => (value === null || value === '' ? undefined : value);
-const thing = (named: Named | undefined): Absent<Thing> => named && { id: named.id, name: text(named.name) };
+
+function known(things: ReadonlyMap<string, Named>, id: string | null | undefined): Absent<Thing> {
+  const found = lookUp(things, id);
+  return found && { id: found.id, name: text(found.name) };
+}
+
+/** The id tells something even where its name can't be read. */
+function named(names: ReadonlyMap<string, Named>, id: string | null | undefined): Absent<Thing> {
+  return id == null ? undefined : { id, name: text(names.get(id)?.name) };
+}
 
 function lookUp<T>(things: ReadonlyMap<string, T>, id: string | null | undefined): Absent<T> {
   return id == null ? undefined : things.get(id);

@@ -20,23 +20,71 @@ const id = z
 
 const secret = z.string().trim().min(1, 'is empty');
 
+/** A ticket field: its id, or its exact title as agents see it. */
+const fieldRef = z.union([id, z.string().trim().min(1, 'is empty').max(255)]);
+
+/** The key of a user field or of a custom object or its field (Admin Center shows it as "Field key"). */
+const key = z.string().regex(/^[A-Za-z][\w-]{0,99}$/, 'a key, like "last_grade"');
+
+/** What a part of an answer is written to; each is left out where its part isn't wanted. */
+const keys = { grade: key.optional(), comment: key.optional(), answeredAt: key.optional() };
+
+const atLeastOne = (value: object): boolean => Object.values(value).some((one) => one !== undefined);
+
 const writeBack = z
   .strictObject({
-    /** Id of the ticket field for the grade: integer, decimal, text, dropdown, multi-select or checkbox. */
-    grade: id.optional(),
+    /** Ticket field for the grade, by id or title: integer, decimal, text, dropdown, multi-select or checkbox. */
+    grade: fieldRef.optional(),
     /**
      * Grade → the option's tag for a dropdown, 'true' or 'false' for a checkbox. A grade that isn't listed becomes its own
      * digits in a dropdown; a checkbox is then ticked by any grade above 0.
      */
     gradeValues: z.record(z.string().regex(/^\d+$/, 'a grade, like "9"'), z.string().min(1)).default({}),
-    /** Id of a text or multi-line field for the comment. */
-    comment: id.optional(),
-    /** Id of a date field (the day, UTC) or a text field (ISO 8601, UTC) for the time of the answer. */
-    answeredAt: id.optional(),
+    /** Text or multi-line ticket field for the comment, by id or title. */
+    comment: fieldRef.optional(),
+    /** Date field (the day, UTC) or text field (ISO 8601, UTC) for the time of the answer, by id or title. */
+    answeredAt: fieldRef.optional(),
+    /** Text or dropdown field that says whether an answer came, by id or title. What it says: `statusValues`. */
+    status: fieldRef.optional(),
+    /** Left out: "answered" and "no answer" in a text field, the tags `fb_answered` and `fb_no_answer` in a dropdown. */
+    statusValues: z.strictObject({ answered: z.string().min(1), noAnswer: z.string().min(1) }).optional(),
     /** Adds an internal note with the answer. Never public: a public comment is mailed to the customer. */
     note: z.boolean().default(false),
-    /** Adds the tags `fb_answered` and `fb_grade_<n>`. */
+    /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
     tags: z.boolean().default(false),
+    /** Keys of user fields for the requester's newest answer. Needs the scope `users:write`. */
+    userFields: z.strictObject(keys).refine(atLeastOne, 'names no field').optional(),
+    /** A request that nobody answers is told to `status` and `tags`. */
+    noAnswer: z.boolean().default(false),
+    /**
+     * What is tried, in this order, where the ticket is closed when the answer comes. Nothing or in vain: the answer is kept
+     * here, and the journey parked.
+     * - `edit`: the ticket itself, without a note. Needs "Modify closed ticket" (Admin Center > Objects and rules > Tickets >
+     *   Settings) and an admin as the integration user; it changes what reports say of the past.
+     * - `userFields`: the requester's fields above are enough.
+     * - `customObject`: a record of the object below.
+     */
+    whenClosed: z
+      .array(z.enum(['edit', 'userFields', 'customObject']))
+      .refine((steps) => new Set(steps).size === steps.length, 'names one twice')
+      .default([]),
+    /** One record per ticket, with `ticket-<id>` as its external id. Needs the scope `write`. */
+    customObject: z
+      .strictObject({ object: key, ...keys, ticket: key.optional() })
+      .refine(({ object, ...fields }) => atLeastOne(fields), 'names no field')
+      .optional(),
+  })
+  .refine(({ whenClosed, userFields }) => userFields !== undefined || !whenClosed.includes('userFields'), {
+    path: ['userFields'],
+    error: 'is missing: whenClosed names it',
+  })
+  .refine(({ whenClosed, customObject }) => (customObject !== undefined) === whenClosed.includes('customObject'), {
+    path: ['customObject'],
+    error: 'belongs to whenClosed: [customObject], and needs it',
+  })
+  .refine(({ noAnswer, status, tags }) => !noAnswer || status !== undefined || tags, {
+    path: ['noAnswer'],
+    error: 'has nowhere to go: name a `status` field, or set `tags`',
   })
   .prefault({});
 
@@ -50,8 +98,8 @@ export const settings = z
     /** An OAuth client of kind "Confidential" that belongs to a service user (Admin Center > APIs > OAuth clients). */
     clientId: secret.optional(),
     clientSecret: secret.optional(),
-    /** What the token may do; one string. `users:write` only for what closeloop doesn't do yet: writing on a requester. */
-    scope: secret.default('read tickets:write'),
+    /** What the token may do; one string. Left out: what `writeBack` needs, see `scopeOf`. */
+    scope: secret.optional(),
     /** Legacy: Zendesk creates no API tokens any more and refuses all of them from 2027-04-30. */
     email: z.email().optional(),
     apiToken: secret.optional(),
@@ -69,7 +117,7 @@ export const settings = z
     toleranceSeconds: z.int().min(60).default(900),
     /** The account's number. Given, other accounts' events are left out. */
     accountId: id.optional(),
-    /** The user that our OAuth client or token acts as; its events are our own echo. */
+    /** The user that our OAuth client or token acts as: names our own echo in the log. Other software may act as it too. */
     integrationUserId: id.optional(),
     /** Tests and stand-ins only. */
     baseUrl: z
@@ -103,4 +151,11 @@ export type ZendeskSettings = z.output<typeof settings>;
 /** The API's address. Built from the checked subdomain, never from anything a tenant or an answer supplies. */
 export function addressOf({ subdomain, baseUrl }: Pick<ZendeskSettings, 'subdomain' | 'baseUrl'>): string {
   return baseUrl ?? `https://${subdomain}.zendesk.com`;
+}
+
+/** The least that a token needs. Custom objects have no scope of their own. */
+export function scopeOf({ scope, writeBack }: Pick<ZendeskSettings, 'scope' | 'writeBack'>): string {
+  if (scope !== undefined) return scope;
+  if (writeBack.customObject !== undefined) return 'read write';
+  return writeBack.userFields === undefined ? 'read tickets:write' : 'read tickets:write users:write';
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ZendeskApi } from './client.ts';
+import type { Via, ZendeskApi } from './client.ts';
 
 /** Ids are numbers in the API and texts inside closeloop. */
 const Id = z.union([z.number(), z.string()]).transform(String);
 
 /** `custom_fields` values: text, number, tick, the tag of an option, tags of several. */
-const FieldValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
+export const FieldValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
 export type FieldValue = z.output<typeof FieldValue>;
 
 const MetricSet = z.object({
@@ -22,6 +22,8 @@ const Ticket = z.object({
   /** As Zendesk wrote it: a guarded update has to name exactly this. */
   updated_at: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
   created_at: z.coerce.date().nullish(),
+  /** Seconds: the last change of any kind, the system's own included. Exports are sorted by it. */
+  generated_timestamp: z.number().nullish(),
   subject: z.string().nullish(),
   custom_status_id: Id.nullish(),
   priority: z.string().nullish(),
@@ -58,6 +60,20 @@ export type User = z.output<typeof User>;
 const Named = z.object({ id: Id, name: z.string().nullish() });
 export type Named = z.output<typeof Named>;
 
+/** What an account names once for all tickets. A custom status is known by what agents call it. */
+const Names = z.object({
+  brands: z.array(Named).default([]),
+  ticket_forms: z.array(Named).default([]),
+  custom_statuses: z
+    .array(
+      z
+        .object({ id: Id, agent_label: z.string().nullish() })
+        .transform((one) => ({ id: one.id, name: one.agent_label })),
+    )
+    .default([]),
+});
+export type NameList = keyof typeof Names.shape;
+
 /** Each ticket is parsed alone, so that one strange ticket doesn't cost the other 99. */
 const Page = z.object({
   tickets: z.array(z.object({ id: Id }).loose()),
@@ -65,6 +81,7 @@ const Page = z.object({
   groups: z.array(Named).default([]),
   organizations: z.array(Named).default([]),
   metric_sets: z.array(MetricSet).default([]),
+  ...Names.shape,
 });
 
 export type TicketResult = { ok: true; ticket: Ticket } | { ok: false; error: CloseloopError };
@@ -76,6 +93,7 @@ export interface TicketPage {
   groups: ReadonlyMap<string, Named>;
   organizations: ReadonlyMap<string, Named>;
   metrics: ReadonlyMap<string, MetricSet>;
+  names: Readonly<Record<NameList, ReadonlyMap<string, Named>>>;
 }
 
 /** How many tickets one call reads or writes. */
@@ -99,9 +117,22 @@ export async function showMany(
     users: byId(page.users),
     groups: byId(page.groups),
     organizations: byId(page.organizations),
-    metrics: new Map(page.metric_sets.flatMap((set) => (set.ticket_id == null ? [] : [[set.ticket_id, set] as const]))),
+    metrics: metricsOf(page.metric_sets),
+    names: {
+      brands: byId(page.brands),
+      ticket_forms: byId(page.ticket_forms),
+      custom_statuses: byId(page.custom_statuses),
+    },
   };
 }
+
+/** All of an account's brands, forms or custom statuses. */
+export async function listNames(api: ZendeskApi, list: NameList): Promise<ReadonlyMap<string, Named>> {
+  return byId((await api.get(`/api/v2/${list}.json`, Names))[list]);
+}
+
+const metricsOf = (sets: readonly MetricSet[]): ReadonlyMap<string, MetricSet> =>
+  new Map(sets.flatMap((set) => (set.ticket_id == null ? [] : [[set.ticket_id, set] as const])));
 
 function parseTicket(raw: { id: string }): TicketResult {
   const parsed = Ticket.safeParse(raw);
@@ -113,4 +144,44 @@ function parseTicket(raw: { id: string }): TicketResult {
 
 function byId<T extends { id: string }>(things: readonly T[]): ReadonlyMap<string, T> {
   return new Map(things.map((thing) => [thing.id, thing]));
+}
+
+/** Up to 100 users in one call, none for none; who doesn't exist any more is absent. */
+export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promise<ReadonlyMap<string, User>> {
+  if (ids.length === 0) return new Map();
+  const page = await api.get(`/api/v2/users/show_many.json?ids=${ids.join(',')}`, z.object({ users: z.array(User) }));
+  return byId(page.users);
+}
+
+const ExportPage = z.object({
+  tickets: z.array(z.object({ id: Id }).loose()),
+  metric_sets: z.array(MetricSet).default([]),
+  after_cursor: z.string().nullish(),
+  end_of_stream: z.boolean().nullish(),
+});
+
+/** Tickets in the order in which Zendesk changed them, deleted ones included. */
+export interface TicketExport {
+  tickets: TicketResult[];
+  metrics: ReadonlyMap<string, MetricSet>;
+  /** Left out where there is nothing yet. */
+  cursor?: string;
+  done: boolean;
+}
+
+/** The next 1,000 tickets after a cursor, or after an instant that must be over a minute ago. For admins only. */
+export async function exportTickets(
+  api: ZendeskApi,
+  from: { cursor: string } | { startSeconds: number },
+  via: Via,
+): Promise<TicketExport> {
+  const where = 'cursor' in from ? `cursor=${encodeURIComponent(from.cursor)}` : `start_time=${from.startSeconds}`;
+  const path = `/api/v2/incremental/tickets/cursor.json?${where}&include=metric_sets`;
+  const page = await api.get(path, ExportPage, via);
+  return {
+    tickets: page.tickets.map(parseTicket),
+    metrics: metricsOf(page.metric_sets),
+    done: page.end_of_stream !== false,
+    ...(page.after_cursor != null && page.after_cursor !== '' && { cursor: page.after_cursor }),
+  };
 }

@@ -1,31 +1,31 @@
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import {
-  type Change,
-  changeFor,
-  configError,
-  findingsOn,
-  mayHaveNote,
-  misfit,
-  type Wanted,
-  wantedOf,
-} from './answer.ts';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { changeFor, holdsNewer, mayHaveNote, sizeOf, valuesOf, wantedOf } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
-import { errorName } from './failure.ts';
+import { answersOnly, closedEdits, fallBack } from './closed.ts';
+import { recordWriter } from './custom-object.ts';
 import type { Catalogue } from './fields.ts';
-import { JobAnswer, type JobResult, jobWatch, resultsOf } from './jobs.ts';
-import { hasNote, noteText } from './note.ts';
-import { updatesLane } from './quota.ts';
+import { jobWatch } from './jobs.ts';
+import type { LookUp } from './kept.ts';
+import { hasNote } from './note.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { batchSize, isTicketId, showMany, type Ticket, type TicketResult } from './ticket.ts';
+import { resolveFields, type Targets, writableTargets } from './targets.ts';
+import { batchSize, isTicketId, showMany, type TicketResult } from './ticket.ts';
+import { notFound, type Order, ticketUpdater } from './ticket-update.ts';
+import { userFieldWriter } from './user-fields.ts';
 
 /** What is to be done about one item once its ticket is known. */
-type Plan =
-  | { do: 'nothing'; result: WriteResult }
-  | { do: 'send'; ticket: Ticket; wanted: Wanted; change: Change; withNote: boolean };
+interface Plan {
+  item: WriteBack;
+  /** The requester gets the answer too. */
+  userId?: string;
+  /** Its ticket: it is settled, or this is to be sent. */
+  ticket: WriteResult | Order;
+}
 
 /**
- * Puts answers on tickets: four calls for a hundred (read, update, look at the job, read again).
+ * Puts answers on tickets: four calls for a hundred (read, update, look at the job, read again), three more where the
+ * requesters get them too.
  *
  * Every attempt may be repeated. Fields and tags can be set twice; a note can't, so
  * - the first read tells whether an earlier attempt arrived, and only then (`mayHaveNote`) the note is looked for;
@@ -35,81 +35,73 @@ type Plan =
 export function writer(
   settings: ZendeskSettings,
   api: ZendeskApi,
-  catalogue: (fresh?: boolean) => Promise<Catalogue>,
-  ports: Pick<ConnectorPorts, 'sleep'>,
+  catalogue: LookUp<Catalogue>,
+  ports: Pick<ConnectorPorts, 'sleep' | 'now'>,
 ): Source['writeBack'] {
   const { subdomain, writeBack } = settings;
   const finished = jobWatch(api, ports.sleep);
+  const updateTickets = ticketUpdater(api, finished);
+  const writeUserFields = userFieldWriter(settings, api, finished, ports);
+  const writeRecords = recordWriter(settings, api, ports);
 
-  async function fittingCatalogue(): Promise<Catalogue> {
-    const held = await catalogue();
-    if (misfit(writeBack, held) === undefined) return held;
-    // It may have been corrected since we last looked.
-    const fresh = await catalogue(true);
-    const why = misfit(writeBack, fresh);
-    if (why !== undefined) throw configError(subdomain, why);
-    return fresh;
-  }
-
-  async function planFor(item: WriteBack, read: TicketResult | undefined, fields: Catalogue): Promise<Plan> {
-    const settled = (result: WriteResult): Plan => ({ do: 'nothing', result });
-    if (read === undefined) return settled(notFound(item));
-    if (!read.ok) return settled({ ok: false, why: 'error', error: read.error });
+  async function planFor(item: WriteBack, read: TicketResult | undefined, targets: Targets): Promise<Plan> {
+    if (read === undefined) return { item, ticket: notFound(item) };
+    if (!read.ok) return { item, ticket: { ok: false, why: 'error', error: read.error } };
     const { ticket } = read;
-    if (ticket.status === 'deleted') return settled(notFound(item));
+    if (ticket.status === 'deleted') return { item, ticket: notFound(item) };
 
-    const wanted = wantedOf(item, writeBack, fields);
+    // The one who was asked, whoever the ticket belongs to by now.
+    const person = item.personId ?? ticket.requester_id;
+    const isForPerson = writeBack.userFields !== undefined && item.outcome === 'answered' && person != null;
+    const plan = (one: Plan['ticket']): Plan => ({ item, ticket: one, ...(isForPerson && { userId: person }) });
+
+    if (holdsNewer(item, targets, valuesOf(ticket))) {
+      return plan({ ok: true, findings: [], where: 'nothing, as the ticket has a newer answer' });
+    }
+    const wanted = wantedOf(item, writeBack, targets);
     const change = changeFor(wanted, ticket);
-    let withNote = writeBack.note;
+    let withNote = writeBack.note && item.outcome === 'answered';
     if (withNote && mayHaveNote(wanted, ticket, item.answeredAt)) {
       try {
         withNote = !(await hasNote(api, ticket.id, item.marker));
       } catch (error) {
         // Nothing is wrong with the other tickets: this one was deleted, say, since we read it.
         if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
-        return settled({ ok: false, why: 'error', error });
+        return plan({ ok: false, why: 'error', error });
       }
     }
-    const isDone = !withNote && change.fields.length + change.addTags.length + change.removeTags.length === 0;
-    if (isDone) return settled({ ok: true, findings: [] });
-    if (ticket.status === 'closed') return settled(closed(item));
-    return { do: 'send', ticket, wanted, change, withNote };
-  }
-
-  function bodyOf(item: WriteBack, { ticket, change, withNote }: Extract<Plan, { do: 'send' }>): object {
-    return {
-      id: Number(ticket.id),
-      ...(change.fields.length === 0
-        ? {}
-        : { custom_fields: change.fields.map(({ id, value }) => ({ id: Number(id), value })) }),
-      ...(change.addTags.length === 0 ? {} : { additional_tags: change.addTags }),
-      ...(change.removeTags.length === 0 ? {} : { remove_tags: change.removeTags }),
-      ...(withNote
-        ? { comment: { body: noteText(item), public: false }, safe_update: true, updated_stamp: ticket.updated_at }
-        : {}),
-    };
+    if (!withNote && sizeOf(change) === 0) return plan({ ok: true, findings: [] });
+    return plan({ item, ticket, wanted, change, withNote });
   }
 
   async function writeBatch(items: readonly WriteBack[]): Promise<WriteResult[]> {
     const ids = items.map(({ recordId }) => recordId).filter(isTicketId);
     if (ids.length === 0) return items.map(notFound);
-    const fields = await fittingCatalogue();
-    const before = (await showMany(api, ids)).tickets;
-    const planned: { item: WriteBack; plan: Plan }[] = [];
-    for (const item of items) planned.push({ item, plan: await planFor(item, before.get(item.recordId), fields) });
+    const targets = await writableTargets(async (fresh) => resolveFields(writeBack, await catalogue(fresh)), subdomain);
+    const before = await showMany(api, ids, writeBack.userFields === undefined ? [] : ['users']);
+    const plans: Plan[] = [];
+    for (const item of items) plans.push(await planFor(item, before.tickets.get(item.recordId), targets));
 
-    const sent = planned.flatMap(({ item, plan }) => (plan.do === 'send' ? [{ item, plan }] : []));
-    if (sent.length === 0) return planned.flatMap(({ plan }) => (plan.do === 'nothing' ? [plan.result] : []));
-    const body = { tickets: sent.map(({ item, plan }) => bodyOf(item, plan)) };
-    const { job_status } = await api.put('/api/v2/tickets/update_many.json', body, JobAnswer, updatesLane);
-    const outcomes = resultsOf(await finished(job_status));
+    const orders = plans.flatMap(({ ticket }) => ('change' in ticket ? [ticket] : []));
+    const open = orders.filter(({ ticket }) => ticket.status !== 'closed');
+    const asked = plans.flatMap(({ item, userId }) => (userId === undefined ? [] : [{ item, userId }]));
+    // Together, so that one look asks for both jobs.
+    const [updated, onPeople] = await both(updateTickets(open), writeUserFields(asked, before.users));
+    const results = new Map(open.map(({ item }, index) => [item, updated[index]?.result]));
 
-    const sentIds = sent.map(({ item }) => item.recordId);
-    const after = (await showMany(api, sentIds)).tickets;
-    return planned.map(({ item, plan }) =>
-      plan.do === 'nothing'
-        ? plan.result
-        : judge(item, plan.wanted, outcomes.get(item.recordId), after.get(item.recordId)),
+    const shut = orders.filter(({ item, ticket }) => {
+      const result = results.get(item);
+      return ticket.status === 'closed' || (result?.ok === false && result.why === 'closed');
+    });
+    const placed = await fallBack(writeBack.whenClosed, shut, {
+      edit: closedEdits(updateTickets),
+      userFields: answersOnly(async (some) => some.map(({ item }) => onPeople.get(item) ?? notFound(item))),
+      customObject: answersOnly((some) => writeRecords(some.map(({ item }) => item))),
+    });
+    for (const [index, { item }] of shut.entries()) results.set(item, placed[index]);
+
+    return plans.map(({ item, ticket }) =>
+      together('change' in ticket ? (results.get(item) ?? notFound(item)) : ticket, onPeople.get(item)),
     );
   }
 
@@ -126,6 +118,21 @@ export function writer(
   };
 }
 
+/** What came of a ticket and its requester. A ticket that has its answer isn't failed because of a person that is gone. */
+function together(ticket: WriteResult, person: WriteResult | undefined): WriteResult {
+  if (person === undefined) return ticket;
+  if (!person.ok && person.why === 'error' && adviceOf(person.error).kind !== 'permanent') return person;
+  if (!ticket.ok) return ticket;
+  const said = person.ok ? person.findings : [person.why === 'error' ? person.error.message : person.message];
+  return { ...ticket, findings: [...new Set([...ticket.findings, ...said])] };
+}
+
+/** Both are let end before the failure of one is told: the next attempt then finds nothing half done. */
+async function both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([one, other]);
+  return [await one, await other];
+}
+
 /**
  * At most 100 a batch, and no ticket twice in one: Zendesk would work on both at once. The first batch with room takes an
  * item, so a later answer to the same ticket always ends up in a later batch.
@@ -140,44 +147,4 @@ export function batchesOf(items: readonly WriteBack[]): WriteBack[][] {
     else open.push(item);
   }
   return batches;
-}
-
-/** What became of one ticket: by the job's word, and by what the ticket looks like now. */
-function judge(
-  item: WriteBack,
-  wanted: Wanted,
-  result: JobResult | undefined,
-  now: TicketResult | undefined,
-): WriteResult {
-  const failed = (message: string, transient: boolean, outcome: 'refused' | 'unknown' = 'refused'): WriteResult => {
-    const advice = transient ? ({ kind: 'transient' } as const) : ({ kind: 'permanent' } as const);
-    return {
-      ok: false,
-      why: 'error',
-      error: new CloseloopError(`Zendesk ticket ${item.recordId}: ${message}`, advice, { outcome }),
-    };
-  };
-  if (result === undefined) {
-    return failed('the job ended without a word on it; it is read before the next attempt.', true, 'unknown');
-  }
-  if (now === undefined) return notFound(item);
-  if (!now.ok) return { ok: false, why: 'error', error: now.error };
-  if (result.success) return { ok: true, findings: findingsOn(wanted, now.ticket) };
-  if (now.ticket.status === 'closed') return closed(item);
-  const name = errorName(result) ?? 'refused';
-  if (/conflict/i.test(name)) return failed(`${name}: somebody changed it at the same time; it is tried again.`, true);
-  return failed(
-    `${name}. If a field that is required to solve is empty on it, an agent must fill that in; else check that the ` +
-      'integration user may edit this ticket and that triggers and field rules allow the values.',
-    false,
-  );
-}
-
-function notFound({ recordId }: WriteBack): WriteResult {
-  return { ok: false, why: 'not-found', message: `Zendesk ticket ${recordId} does not exist any more.` };
-}
-
-function closed({ recordId }: WriteBack): WriteResult {
-  const message = `Zendesk ticket ${recordId} is closed and can't be changed; a longer time before closing (automation "Close ticket") leaves room for late answers.`;
-  return { ok: false, why: 'closed', message };
 }

@@ -1,9 +1,13 @@
 import { defineConnector } from '../../core/connector.ts';
+import { checker } from './check.ts';
 import { zendeskApi } from './client.ts';
 import { events } from './events.ts';
 import { fieldCatalogue } from './fields.ts';
+import { nameReader } from './names.ts';
+import { poller } from './poll.ts';
 import { reader } from './read.ts';
 import { settings } from './settings.ts';
+import { installer } from './setup.ts';
 import { verify } from './signature.ts';
 import { batchSize } from './ticket.ts';
 import { writer } from './write-back.ts';
@@ -12,14 +16,20 @@ import { writer } from './write-back.ts';
  * Zendesk Support: solved tickets.
  *
  * A webhook subscribed to ticket events (at least `status_changed`), or connected to a trigger that sends
- * `{"ticket_id": "{{ticket.id}}"}`, tells of closings. An OAuth client of kind Confidential with `read tickets:write`,
- * owned by a service user, reads and writes.
+ * `{"ticket_id": "{{ticket.id}}"}`, tells of closings; sweeps over the export of changed tickets find what it missed. An
+ * OAuth client of kind Confidential (scopes: `scopeOf` in settings.ts), owned by a service user, reads and writes.
  *
- * Where things are: `signature.ts` who sent it; `events.ts` what it says; `read.ts` what the ticket is now (its state and
- * shape in `record.ts`, names of fields in `fields.ts`, answers of the API in `ticket.ts`); `write-back.ts` the answer (its
- * fields and tags in `answer.ts`, the note in `note.ts`, Zendesk's background jobs in `jobs.ts`); `client.ts` every call
- * (`credentials.ts`, `quota.ts`, `failure.ts`: with what right, how soon, and what a refusal means), over `request/`,
- * which stands in for the package of that name under `zendesk-node-api` as well.
+ * Where things are:
+ * - `signature.ts` who sent it, `events.ts` what it says, `poll.ts` what nobody sent;
+ * - `closing.ts` which closing counts;
+ * - `read.ts` what the ticket is now: its shape in `record.ts`, names in `fields.ts` and `names.ts`;
+ * - `write-back.ts` the answer: what to write in `answer.ts`, on which fields in `targets.ts`; written by `ticket-update.ts`
+ *   (its note in `note.ts`), `user-fields.ts` and `custom-object.ts`, by `closed.ts` where the ticket is closed;
+ * - `check.ts` what is wrong before going live, by idea in `check-*.ts`; `setup.ts` what it creates (`setup-*.ts`); both look at
+ *   what admins see, in `admin.ts`;
+ * - `client.ts` every call, `ticket.ts`, `jobs.ts` and `keyed-fields.ts` what they answer, `credentials.ts`, `quota.ts` and
+ *   `failure.ts` with what right, how soon, and what a refusal means; over `request/`, which stands in for the package of
+ *   that name under `zendesk-node-api` as well.
  */
 export const zendesk = defineConnector({
   name: 'zendesk',
@@ -33,8 +43,12 @@ export const zendesk = defineConnector({
       acceptedStatus: 202,
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.toleranceSeconds),
       events: (delivery) => events(delivery, settings),
-      read: reader(api, catalogue),
+      read: reader(api, catalogue, nameReader(api, settings.subdomain, ports)),
+      check: checker(settings, api, ports),
+      setup: installer(settings, api, ports),
       writeBack: writer(settings, api, catalogue, ports),
+      poll: poller(api, ports),
+      writesNoAnswer: settings.writeBack.noAnswer,
     };
   },
 });

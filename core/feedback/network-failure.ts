@@ -44,6 +44,12 @@ export function isCut(error: unknown): boolean {
   return cut.has(code) && syscall !== 'connect';
 }
 
+/** Did the call never leave: no name, no connection, no agreement on TLS? */
+export function isNeverSent(error: unknown): boolean {
+  const { code, syscall } = faultOf(error);
+  return lookups.has(code) || unreachable.has(code) || syscall === 'connect' || handshake.test(code);
+}
+
 /** The error for a call that `fetch`, or the reading of its body, gave up. The message never quotes the cause's. */
 export function networkFailure(error: unknown, call: Place): FeedbackError {
   const { code, syscall } = faultOf(error);

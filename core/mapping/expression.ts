@@ -1,9 +1,12 @@
 import { CloseloopError } from '../errors.ts';
+import { pathsOf } from './expression-paths.ts';
 import { type Failure, sandbox, timeLimitMs } from './expression-sandbox.ts';
 
 /** A JSONata expression, ready to run over records. */
 export interface Expression {
   readonly source: string;
+  /** What it reads of the record: names from the record's top. */
+  readonly reads: readonly (readonly string[])[];
   /** For an expression that reads nothing of the record (`"North"`, `5 * 60`): its result, or why it has none. */
   readonly constant: { ok: true; value: unknown } | { ok: false; why: string } | undefined;
   /**
@@ -35,6 +38,7 @@ export function compileExpression(source: string): Expression {
   };
   return {
     source,
+    reads: pathsOf(made.ast),
     constant: readsNothing(made.ast) ? constantOf(run) : undefined,
     evaluate: async (input) => run(input),
   };

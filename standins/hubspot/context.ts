@@ -1,5 +1,6 @@
 import type { StandinRequest } from '../server.ts';
 import type { CrmRecord, Source } from './model.ts';
+import type { OAuthGrant } from './oauth.ts';
 import type { Store } from './store.ts';
 
 /** What the control surface can set; see definitions.ts. */
@@ -19,6 +20,12 @@ export interface Context {
   now: number;
   random: () => number;
   portalId: number;
+  appId: number;
+  clientSecret: string;
+  oauth: OAuthGrant;
+  /** Of the token; null: all. */
+  scopes: readonly string[] | null;
+  nextSubscriptionId: () => number;
   /** How the app's own writes are marked. */
   source: Source;
   settings: Settings;

@@ -18,6 +18,10 @@ export function createHubspotControl(standin: HubspotStandin): (req: StandinRequ
     controlRoute('POST', 'owners', define.ownerDefinition, (input) => standin.addOwner(input)),
     controlRoute('POST', 'pipelines', define.pipelineDefinition, (input) => standin.addPipeline(input)),
     controlRoute('POST', 'properties', define.propertyDefinition, (input) => standin.addProperty(input)),
+    controlRoute('POST', 'properties/archive', define.propertyName, (input) => standin.archiveProperty(input)),
+    controlRoute('POST', 'labels', define.labelDefinition, (input) => standin.addLabel(input)),
+    controlRoute('POST', 'feedback', define.feedbackSubmission, (input) => standin.addFeedback(input)),
+    controlRoute('GET', 'webhook', nothing, () => standin.webhook),
     controlRoute('GET', 'records', nothing, () => standin.records()),
     controlRoute('GET', one, define.recordName, ({ type, id }) => standin.record(type, id)),
     controlRoute('PATCH', one, define.recordChange, (input) => soon(standin.change(input))),
@@ -28,6 +32,9 @@ export function createHubspotControl(standin: HubspotStandin): (req: StandinRequ
     controlRoute('POST', `${one}/restore`, define.recordAction, (input) => soon(standin.restore(input))),
     controlRoute('POST', `${one}/privacy-delete`, define.recordName, ({ id }) => soon(standin.privacyDelete(id))),
     controlRoute('POST', `${one}/associate`, define.associationChange, (input) => soon(standin.associate(input))),
+    controlRoute('GET', `${one}/notes`, define.recordName, ({ type, id }) => standin.notesOn(type, id)),
+    controlRoute('POST', 'oauth/revoke', nothing, () => standin.oauth.revoke()),
+    controlRoute('POST', 'oauth/end-access', nothing, () => standin.oauth.endAccess()),
     controlRoute('POST', 'close-all', define.massChange, (input) => soon(standin.closeAll(input))),
     controlRoute('POST', 'merge', define.mergeAction, async (input) => {
       const { id, deliveries } = standin.merge(input);

@@ -17,6 +17,7 @@ const common: readonly Row[] = [
   ['hs_object_id', 'Record ID', 'number', 'number', 'read-only'],
   ['createdate', 'Create date', 'datetime', 'date', 'read-only'],
   ['hubspot_owner_id', 'Owner', 'enumeration', 'select'],
+  ['hs_merged_object_ids', 'Merged record IDs', 'string', 'text', 'read-only'],
 ];
 const rows: Readonly<Record<ObjectType, readonly Row[]>> = {
   tickets: [
@@ -27,6 +28,7 @@ const rows: Readonly<Record<ObjectType, readonly Row[]>> = {
     ['hs_pipeline', 'Pipeline', 'enumeration', 'select'],
     ['hs_pipeline_stage', 'Ticket status', 'enumeration', 'select'],
     ['closed_date', 'Close date', 'datetime', 'date'],
+    ['hs_v2_date_entered_current_stage', 'Date entered current stage', 'datetime', 'date', 'read-only'],
     ['time_to_close', 'Time to close', 'number', 'number', 'read-only'],
     ['source_type', 'Source', 'enumeration', 'select'],
     ['hs_ticket_category', 'Category', 'enumeration', 'checkbox'],
@@ -40,6 +42,7 @@ const rows: Readonly<Record<ObjectType, readonly Row[]>> = {
     ['pipeline', 'Pipeline', 'enumeration', 'select'],
     ['dealstage', 'Deal stage', 'enumeration', 'radio'],
     ['closedate', 'Close date', 'datetime', 'date'],
+    ['hs_v2_date_entered_current_stage', 'Date entered current stage', 'datetime', 'date', 'read-only'],
     ['amount', 'Amount', 'number', 'number'],
   ],
   contacts: [
@@ -74,6 +77,8 @@ export function defaultProperties(type: ObjectType): Property[] {
     sensitive: false,
     readOnly: readOnly !== undefined,
     hubspotDefined: true,
+    calculated: false,
+    archived: false,
   }));
 }
 
@@ -82,7 +87,7 @@ export function defaultPipelines(type: ObjectType): Pipeline[] {
   if (type === 'tickets') {
     const labels = ['New', 'Waiting on contact', 'Waiting on us', 'Closed'];
     const stages = labels.map((label, index) => ticketStage(String(index + 1), label, index, index === 3));
-    return [{ id: '0', label: 'Support Pipeline', displayOrder: 0, stages }];
+    return [{ id: '0', label: 'Support Pipeline', displayOrder: 0, archived: false, stages }];
   }
   if (type === 'deals') {
     const ids: [string, string, string][] = [
@@ -92,7 +97,7 @@ export function defaultPipelines(type: ObjectType): Pipeline[] {
       ['closedlost', 'Closed lost', '0.0'],
     ];
     const stages = ids.map(([id, label, probability], index) => dealStage(id, label, index, probability));
-    return [{ id: 'default', label: 'Sales Pipeline', displayOrder: 0, stages }];
+    return [{ id: 'default', label: 'Sales Pipeline', displayOrder: 0, archived: false, stages }];
   }
   return [];
 }
@@ -103,7 +108,13 @@ export function ticketStage(
   displayOrder: number,
   closed: boolean,
 ): Pipeline['stages'][number] {
-  return { id, label, displayOrder, metadata: { ticketState: closed ? 'CLOSED' : 'OPEN', isClosed: String(closed) } };
+  return {
+    id,
+    label,
+    displayOrder,
+    metadata: { ticketState: closed ? 'CLOSED' : 'OPEN', isClosed: String(closed) },
+    archived: false,
+  };
 }
 
 /** Won at probability 1.0, lost at 0.0: both closed. */
@@ -114,9 +125,12 @@ export function dealStage(
   probability: string,
 ): Pipeline['stages'][number] {
   const closed = Number(probability) === 0 || Number(probability) === 1;
-  return { id, label, displayOrder, metadata: { probability, isClosed: String(closed) } };
+  return { id, label, displayOrder, metadata: { probability, isClosed: String(closed) }, archived: false };
 }
 
-export function listOptions(values: readonly string[]): Property['options'] {
-  return values.map((value, displayOrder) => ({ label: value, value, displayOrder, hidden: false }));
+export function listOptions(values: readonly (string | { value: string; hidden: boolean })[]): Property['options'] {
+  return values.map((given, displayOrder) => {
+    const { value, hidden } = typeof given === 'string' ? { value: given, hidden: false } : given;
+    return { label: value, value, displayOrder, hidden };
+  });
 }

@@ -59,6 +59,7 @@ export const pipelineDefinition = z.strictObject({
   type: z.enum(['tickets', 'deals']),
   id: z.string(),
   label: z.string(),
+  archived: z.boolean().default(false),
   stages: z
     .array(
       z.strictObject({
@@ -68,6 +69,7 @@ export const pipelineDefinition = z.strictObject({
         closed: z.boolean().default(false),
         /** For deals: "1.0" won, "0.0" lost. */
         probability: z.string().default('0.5'),
+        archived: z.boolean().default(false),
       }),
     )
     .min(1),
@@ -79,10 +81,19 @@ export const propertyDefinition = z.strictObject({
   label: z.string().optional(),
   kind: z.enum(['string', 'number', 'enumeration', 'datetime', 'date', 'bool']),
   fieldType: z.string().optional(),
-  options: z.array(z.string()).default([]),
+  options: z.array(z.union([z.string(), z.strictObject({ value: z.string(), hidden: z.boolean() })])).default([]),
   readOnly: z.boolean().default(false),
+  calculated: z.boolean().default(false),
   sensitive: z.boolean().default(false),
 });
+
+export const propertyName = z.strictObject({ type, name: z.string() });
+
+/** A label that people may put on the association of a ticket or deal with a contact. */
+export const labelDefinition = z.strictObject({ type: z.enum(['tickets', 'deals']), typeId: id, label: z.string() });
+
+/** An answer to one of HubSpot's own surveys; default now. */
+export const feedbackSubmission = z.strictObject({ at: z.iso.datetime().exactOptional() });
 
 export const subscription = z.strictObject({
   event: z.enum(['creation', 'deletion', 'merge', 'restore', 'propertyChange', 'associationChange', 'privacyDeletion']),
@@ -91,6 +102,8 @@ export const subscription = z.strictObject({
     .string()
     .refine((name) => !['hs_lastmodifieddate', 'num_unique_conversion_events'].includes(name), 'is not subscribable')
     .exactOptional(),
+  active: z.boolean().exactOptional(),
+  form: z.enum(['classic', 'generic']).exactOptional(),
 });
 
 const lifecycle = (['tickets', 'deals'] as const).flatMap((object) =>

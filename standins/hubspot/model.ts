@@ -55,6 +55,9 @@ export interface Property {
   /** Its value never leaves in a classic event. */
   sensitive: boolean;
   hubspotDefined: boolean;
+  /** Worked out by HubSpot; nobody writes it. */
+  calculated: boolean;
+  archived: boolean;
 }
 
 export interface Stage {
@@ -63,12 +66,14 @@ export interface Stage {
   displayOrder: number;
   /** Values are text, whatever they mean. */
   metadata: Record<string, string>;
+  archived: boolean;
 }
 
 export interface Pipeline {
   id: string;
   label: string;
   displayOrder: number;
+  archived: boolean;
   stages: Stage[];
 }
 
@@ -89,6 +94,15 @@ export interface AssociationType {
   label: string | null;
 }
 
+export interface Note {
+  id: number;
+  /** ISO 8601. */
+  at: string;
+  /** HTML. */
+  body: string;
+  records: CrmRecord[];
+}
+
 export type EventKind =
   | 'creation'
   | 'deletion'
@@ -104,6 +118,10 @@ export interface Subscription {
   object: ObjectType;
   /** For propertyChange. */
   propertyName?: string;
+  /** Left out: it delivers. */
+  active?: boolean;
+  /** Left out: the target's. */
+  form?: 'classic' | 'generic';
 }
 
 export interface WebhookTarget {

@@ -2,37 +2,14 @@ import { z } from 'zod';
 import type { Params, Route } from '../router.ts';
 import type { StandinResponse } from '../server.ts';
 import type { Context } from './context.ts';
-import { accountZone } from './defaults.ts';
 import { singular } from './model.ts';
-import { invalid, notFound, Problem } from './problem.ts';
+import { invalid, notFound } from './problem.ts';
 import { bodyOf, scopeFor, typeOf } from './request-body.ts';
-import { shuffled, viewOwner, viewPipeline, viewProperty } from './views.ts';
+import { shuffled, viewOwner, viewPipeline } from './views.ts';
 
 const version = '{version:\\d{4}-\\d{2}}';
-const properties = `/crm/properties/${version}/{type:[a-z0-9-]+}`;
 const pipelines = `/crm/pipelines/${version}/{type:[a-z0-9-]+}`;
-const fieldTypes: Readonly<Record<string, readonly string[]>> = {
-  string: ['text', 'textarea', 'html', 'phonenumber', 'file'],
-  number: ['number', 'calculation_equation'],
-  enumeration: ['select', 'radio', 'checkbox', 'booleancheckbox'],
-  bool: ['booleancheckbox'],
-  date: ['date'],
-  datetime: ['date'],
-};
-
 const inputs = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
-const newGroup = z.object({ name: z.string().min(1), label: z.string().min(1) });
-const newProperty = z.object({
-  name: z.string(),
-  label: z.string().min(1),
-  type: z.enum(['string', 'number', 'enumeration', 'datetime', 'date', 'bool']),
-  fieldType: z.string(),
-  groupName: z.string(),
-  description: z.string().default(''),
-  options: z
-    .array(z.object({ label: z.string(), value: z.string(), displayOrder: z.number().int(), hidden: z.boolean() }))
-    .default([]),
-});
 
 export const otherRoutes: Route<Context>[] = [
   {
@@ -48,12 +25,6 @@ export const otherRoutes: Route<Context>[] = [
     answer: (context, params) => ({ status: 200, body: { results: pipelinesOf(context, params).map(viewPipeline) } }),
   },
   { method: 'GET', template: `${pipelines}/{id}`, answer: showPipeline },
-  { method: 'GET', template: `${properties}/groups`, answer: listGroups },
-  { method: 'POST', template: `${properties}/groups`, answer: createGroup },
-  { method: 'GET', template: properties, answer: listProperties },
-  { method: 'POST', template: properties, answer: createProperty },
-  { method: 'GET', template: `${properties}/{name}`, answer: showProperty },
-  { method: 'GET', template: `/account-info/${version}/details`, answer: accountDetails },
 ];
 
 /** None is an error in a 207, not an empty list; so is an id that was merged away. Ids of the other side are numbers. */
@@ -123,95 +94,4 @@ function showPipeline(context: Context, params: Params): StandinResponse {
   const pipeline = pipelinesOf(context, params).find((one) => one.id === params.id);
   if (pipeline === undefined) throw notFound();
   return { status: 200, body: viewPipeline(pipeline) };
-}
-
-function listProperties(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  context.need(scopeFor(type, 'read'));
-  return {
-    status: 200,
-    body: {
-      results: [...context.store.properties[type].values()].map((one) =>
-        viewProperty(one, context.store.pipelines[type]),
-      ),
-    },
-  };
-}
-
-function showProperty(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  context.need(scopeFor(type, 'read'));
-  const property = context.store.properties[type].get(params.name ?? '');
-  if (property === undefined) throw notFound();
-  return { status: 200, body: viewProperty(property, context.store.pipelines[type]) };
-}
-
-function createProperty(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  context.need(type === 'tickets' ? 'tickets' : `crm.schemas.${type}.write`, `crm.schemas.${type}.write`);
-  const given = bodyOf(context, newProperty);
-  if (!/^[a-z][a-z0-9_]{0,99}$/.test(given.name))
-    throw invalid('The name must start with a letter and hold only a-z, 0-9 and _, at most 100');
-  if (fieldTypes[given.type]?.includes(given.fieldType) !== true)
-    throw invalid(`fieldType ${given.fieldType} does not fit type ${given.type}`);
-  if (!context.store.groups[type].has(given.groupName)) throw invalid(`There is no property group ${given.groupName}`);
-  const isBool = given.fieldType === 'booleancheckbox';
-  if (
-    isBool &&
-    given.options
-      .map((option) => option.value)
-      .sort()
-      .join() !== 'false,true'
-  )
-    throw invalid('A single checkbox has exactly the options true and false');
-  if (context.store.properties[type].has(given.name))
-    throw alreadyExists(`A property named '${given.name}' already exists.`, 'Properties.PROPERTY_WITH_NAME_EXISTS');
-  const property = { ...given, readOnly: false, sensitive: false, hubspotDefined: false };
-  context.store.properties[type].set(given.name, property);
-  return { status: 201, body: viewProperty(property, []) };
-}
-
-function listGroups(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  context.need(scopeFor(type, 'read'));
-  return {
-    status: 200,
-    body: { results: [...context.store.groups[type]].map(([name, label]) => viewGroup(name, label)) },
-  };
-}
-
-function createGroup(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  context.need(type === 'tickets' ? 'tickets' : `crm.schemas.${type}.write`, `crm.schemas.${type}.write`);
-  const { name, label } = bodyOf(context, newGroup);
-  if (context.store.groups[type].has(name))
-    throw alreadyExists(`A group named '${name}' already exists.`, 'Properties.GROUP_WITH_NAME_EXISTS');
-  context.store.groups[type].set(name, label);
-  return { status: 201, body: viewGroup(name, label) };
-}
-
-function viewGroup(name: string, label: string): object {
-  return { name, label, displayOrder: -1, archived: false };
-}
-
-function alreadyExists(message: string, subCategory: string): Problem {
-  return new Problem(409, 'OBJECT_ALREADY_EXISTS', message, { subCategory });
-}
-
-function accountDetails({ need, portalId }: Context): StandinResponse {
-  need('oauth');
-  return {
-    status: 200,
-    body: {
-      portalId,
-      accountType: 'STANDARD',
-      timeZone: accountZone,
-      companyCurrency: 'EUR',
-      additionalCurrencies: [],
-      utcOffset: '+02:00',
-      utcOffsetMilliseconds: 7_200_000,
-      uiDomain: 'app-eu1.hubspot.com',
-      dataHostingLocation: 'eu1',
-    },
-  };
 }

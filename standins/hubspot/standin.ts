@@ -9,6 +9,7 @@ import {
   type SenderSettings,
   type WebhookSender,
 } from '../webhook-sender.ts';
+import { accountRoutes, introspection } from './account-endpoints.ts';
 import type { Context, Settings } from './context.ts';
 import { createHubspotControl } from './control.ts';
 import * as define from './definitions.ts';
@@ -22,13 +23,17 @@ import {
   stageProperty,
   type WebhookTarget,
 } from './model.ts';
+import { noteRoutes } from './note-endpoints.ts';
+import { OAuthGrant, tokenPath } from './oauth.ts';
 import { objectRoutes } from './object-endpoints.ts';
 import { otherRoutes } from './other-endpoints.ts';
 import { missingScopes, notFound, Problem, rateLimited, unauthenticated } from './problem.ts';
+import { propertyRoutes } from './property-endpoints.ts';
 import { RateLimits } from './rate-limits.ts';
 import { searchRoutes } from './search-endpoints.ts';
 import { Store } from './store.ts';
 import { shuffled } from './views.ts';
+import { webhookApi, webhookRoutes } from './webhook-endpoints.ts';
 import { hubspotRetries, type Occurrence, Outbox } from './webhooks.ts';
 
 export interface HubspotStandinOptions {
@@ -46,6 +51,11 @@ export interface HubspotStandinOptions {
   accessToken?: string;
   /** Signs webhooks. Default `hubspot-client-secret`. */
   clientSecret?: string;
+  /** Of the legacy public app's developer, for its webhook settings. Default `hubspot-developer-key`. */
+  developerApiKey?: string;
+  /** For `oauth`. Default `hubspot-client-id` and `hubspot-refresh-token`. */
+  clientId?: string;
+  refreshToken?: string;
   /** Further tokens and their scopes; null: all. */
   tokens?: Readonly<Record<string, readonly string[] | null>>;
   portalId?: number;
@@ -78,11 +88,21 @@ export class HubspotStandin {
   readonly appId: number;
   readonly accessToken: string;
   readonly clientSecret: string;
+  /** The app's other way in, beside the static token. */
+  readonly oauth: OAuthGrant;
   readonly #options: HubspotStandinOptions;
   readonly #sender: WebhookSender;
   readonly #outbox: Outbox;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  readonly #find = createRouter<Context>([...otherRoutes, ...searchRoutes, ...objectRoutes]);
+  readonly #find = createRouter<Context>([
+    ...noteRoutes,
+    ...otherRoutes,
+    ...accountRoutes,
+    ...propertyRoutes,
+    ...webhookRoutes,
+    ...searchRoutes,
+    ...objectRoutes,
+  ]);
   #store = new Store();
   #settings: Settings;
   #limits = new RateLimits();
@@ -95,6 +115,9 @@ export class HubspotStandin {
     this.appId = options.appId ?? 3_190_457;
     this.accessToken = options.accessToken ?? 'hubspot-token';
     this.clientSecret = options.clientSecret ?? 'hubspot-client-secret';
+    const { clientId = 'hubspot-client-id', refreshToken = 'hubspot-refresh-token' } = options;
+    const { clientSecret, portalId } = this;
+    this.oauth = new OAuthGrant({ clientId, clientSecret, refreshToken, portalId });
     const { random = Math.random, fetch = globalThis.fetch, sleep = realSleep, wallClock = () => new Date() } = options;
     this.#sender = createWebhookSender(hubspotRetries, { fetch, random, sleep }, { ...options.webhooks });
     this.#outbox = new Outbox({ sender: this.#sender, portalId: this.portalId, appId: this.appId, random, wallClock });
@@ -111,7 +134,8 @@ export class HubspotStandin {
     const correlationId = randomUUID();
     const headers: Record<string, string> = { 'x-hubspot-correlation-id': correlationId };
     try {
-      const scopes = this.#scopesOf(req);
+      if (req.method === 'POST' && tokenPath.test(req.path)) return this.oauth.answer(req, now);
+      const scopes = this.#scopesFor(found?.endpoint ?? '', req);
       const { refusedBy, headers: limits } = this.#limits.take(
         this.#settings,
         now,
@@ -129,6 +153,11 @@ export class HubspotStandin {
         now,
         random: this.#options.random ?? Math.random,
         portalId: this.portalId,
+        appId: this.appId,
+        clientSecret: this.clientSecret,
+        oauth: this.oauth,
+        scopes,
+        nextSubscriptionId: () => this.#nextSubscriptionId(),
         source: { changeSource: 'INTEGRATION', sourceId: String(this.appId) },
         settings: this.#settings,
         need: (...oneOf) => {
@@ -184,6 +213,36 @@ export class HubspotStandin {
 
   addProperty(given: Given<typeof define.propertyDefinition>): Property {
     return this.#store.addProperty(define.propertyDefinition.parse(given));
+  }
+
+  /** Deletes a property's definition; creating one of its name brings it back. */
+  archiveProperty(given: Given<typeof define.propertyName>): void {
+    const { type, name } = define.propertyName.parse(given);
+    this.#store.archiveProperty(type, name);
+  }
+
+  addLabel(given: Given<typeof define.labelDefinition>): void {
+    const { type, ...label } = define.labelDefinition.parse(given);
+    this.#store.labels[type].push({ category: 'USER_DEFINED', ...label });
+  }
+
+  /** Somebody answers one of HubSpot's own surveys. */
+  addFeedback(given: Given<typeof define.feedbackSubmission> = {}): void {
+    const { at } = define.feedbackSubmission.parse(given);
+    this.#store.feedback.push(at === undefined ? this.#now() : Date.parse(at));
+  }
+
+  /** Property definitions as they are now, for a test to look at. */
+  propertiesOf(type: ObjectType): Property[] {
+    return structuredClone([...this.#store.properties[type].values()]);
+  }
+
+  groupsOf(type: ObjectType): string[] {
+    return [...this.#store.groups[type].keys()];
+  }
+
+  get webhook(): WebhookTarget | undefined {
+    return structuredClone(this.#store.webhook);
   }
 
   /** Sets properties as a person would, unless `source` says otherwise. */
@@ -304,10 +363,7 @@ export class HubspotStandin {
   /** An app has one target. */
   setWebhook(given: Given<typeof define.webhookTarget>): WebhookTarget {
     const { subscriptions, secrets = [this.clientSecret], ...target } = define.webhookTarget.parse(given);
-    const numbered = subscriptions.map((one) => {
-      this.#subscriptionId += 1;
-      return { id: this.#subscriptionId, ...one };
-    });
+    const numbered = subscriptions.map((one) => ({ id: this.#nextSubscriptionId(), ...one }));
     this.#store.webhook = { ...target, secrets, subscriptions: numbered };
     return this.#store.webhook;
   }
@@ -350,6 +406,12 @@ export class HubspotStandin {
     };
   }
 
+  /** Bodies of the notes on a record, oldest first. */
+  notesOn(type: ObjectType, id: number): string[] {
+    const record = this.#store.record(type, id);
+    return this.#store.notes.filter(({ records }) => records.includes(record)).map(({ body }) => body);
+  }
+
   ticket(id: number): RecordReport {
     return this.record('tickets', id);
   }
@@ -390,6 +452,24 @@ export class HubspotStandin {
     };
   }
 
+  #nextSubscriptionId(): number {
+    this.#subscriptionId += 1;
+    return this.#subscriptionId;
+  }
+
+  /** @throws Problem 401 */
+  #scopesFor(endpoint: string, req: StandinRequest): readonly string[] | null {
+    if (endpoint.startsWith(introspection)) return null;
+    return endpoint.startsWith(webhookApi) ? this.#developerScopes(req) : this.#scopesOf(req);
+  }
+
+  /** The key is all there is, and a token beside it is one too many. @throws Problem 401 */
+  #developerScopes({ query, headers }: StandinRequest): null {
+    const { developerApiKey = 'hubspot-developer-key' } = this.#options;
+    if (query.get('hapikey') !== developerApiKey || headers.authorization !== undefined) throw unauthenticated();
+    return null;
+  }
+
   /** @throws Problem 401 */
   #scopesOf(req: StandinRequest): readonly string[] | null {
     const [scheme = '', token = ''] = (req.headers.authorization ?? '').split(' ');
@@ -397,6 +477,7 @@ export class HubspotStandin {
       [this.accessToken]: null,
       ...this.#options.tokens,
     };
+    if (scheme.toLowerCase() === 'bearer' && this.oauth.knows(token, this.#now())) return this.#settings.scopes;
     if (scheme.toLowerCase() !== 'bearer' || !Object.hasOwn(tokens, token)) throw unauthenticated();
     return tokens[token] ?? this.#settings.scopes;
   }

@@ -5,6 +5,7 @@ import type * as define from './definitions.ts';
 import {
   type AssociationType,
   type CrmRecord,
+  type Note,
   type ObjectType,
   type Owner,
   objectTypes,
@@ -46,6 +47,13 @@ export class Store {
   readonly owners = new Map<string, Owner>();
   /** `tickets:12` → contact id → how. */
   readonly contactsOf = new Map<string, Map<number, AssociationType[]>>();
+  /** Deleted ones keep what they were, and come back with it. */
+  readonly archivedProperties: Record<ObjectType, Map<string, Property>>;
+  /** What an association of a ticket or deal with a contact may be called, beside the types HubSpot defines. */
+  readonly labels: Record<ObjectType, AssociationType[]>;
+  readonly notes: Note[] = [];
+  /** When HubSpot's own surveys were answered. */
+  readonly feedback: number[] = [];
   webhook: WebhookTarget | undefined;
   #lastId = 541_935_400_000;
 
@@ -56,6 +64,11 @@ export class Store {
       contacts: value('contacts'),
     });
     this.properties = perType((type) => new Map(defaultProperties(type).map((one) => [one.name, one])));
+    this.archivedProperties = perType(() => new Map());
+    this.labels = perType((type) => {
+      const typeId = contactTypeIds[type];
+      return typeId === undefined ? [] : [{ category: 'HUBSPOT_DEFINED', typeId, label: null }];
+    });
     this.groups = perType((type) => new Map([[defaultGroup[type], 'Information']]));
     this.pipelines = perType(defaultPipelines);
   }
@@ -125,6 +138,7 @@ export class Store {
       properties.set(entered, { ...like, name: entered, label: `Date entered ${stageId}`, readOnly: true });
     const at = new Date(now).toISOString();
     this.write(record, entered, at, source, now);
+    this.write(record, 'hs_v2_date_entered_current_stage', at, source, now);
     // Kept on reopening: whether the vendor clears it is not known, so nobody may rely on either.
     if (this.stage(record.type, stageId)?.metadata.isClosed === 'true') {
       this.write(record, record.type === 'tickets' ? 'closed_date' : 'closedate', at, source, now);
@@ -185,6 +199,12 @@ export class Store {
       this.contactsOf.delete(`${type}:${id}`);
     }
     if (own.size > 0) this.contactsOf.set(`${type}:${record.id}`, own);
+    this.#combineHistories(record, old);
+    const before = record.properties.get('hs_merged_object_ids')?.split(';') ?? [];
+    record.properties.set('hs_merged_object_ids', [...before, ...old.map(({ id }) => id)].join(';'));
+    for (const note of this.notes) {
+      if (note.records.some((one) => old.includes(one))) note.records = [...note.records, record];
+    }
     for (const one of old) {
       one.archived = true;
       this.merged[type].set(one.id, record.id);
@@ -194,6 +214,17 @@ export class Store {
         if (how !== undefined && !contacts.has(record.id)) contacts.set(record.id, how);
         contacts.delete(one.id);
       }
+    }
+  }
+
+  /** What a merge makes has the changes of all it was made from. */
+  #combineHistories(record: CrmRecord, old: readonly CrmRecord[]): void {
+    for (const [name, items] of old.flatMap(({ history }) => [...history])) {
+      const all = [...(record.history.get(name) ?? []), ...items];
+      record.history.set(
+        name,
+        all.toSorted((a, b) => a.at - b.at),
+      );
     }
   }
 
@@ -207,16 +238,18 @@ export class Store {
     return owner;
   }
 
-  addPipeline({ type, id, label, stages }: z.output<typeof define.pipelineDefinition>): Pipeline {
+  addPipeline({ type, id, label, archived, stages }: z.output<typeof define.pipelineDefinition>): Pipeline {
     const pipeline: Pipeline = {
       id,
       label,
       displayOrder: this.pipelines[type].length,
-      stages: stages.map((stage, index) =>
-        type === 'tickets'
+      archived,
+      stages: stages.map((stage, index) => ({
+        ...(type === 'tickets'
           ? ticketStage(stage.id, stage.label, index, stage.closed)
-          : dealStage(stage.id, stage.label, index, stage.probability),
-      ),
+          : dealStage(stage.id, stage.label, index, stage.probability)),
+        archived: stage.archived,
+      })),
     };
     this.pipelines[type].push(pipeline);
     return pipeline;
@@ -231,6 +264,7 @@ export class Store {
     options,
     readOnly,
     sensitive,
+    calculated,
   }: z.output<typeof define.propertyDefinition>): Property {
     const property: Property = {
       name,
@@ -243,9 +277,19 @@ export class Store {
       readOnly,
       sensitive,
       hubspotDefined: false,
+      calculated,
+      archived: false,
     };
     this.properties[type].set(name, property);
     return property;
+  }
+
+  archiveProperty(type: ObjectType, name: string): void {
+    const property = this.properties[type].get(name);
+    if (property === undefined) throw new ControlError(`${type} have no property "${name}"`);
+    property.archived = true;
+    this.properties[type].delete(name);
+    this.archivedProperties[type].set(name, property);
   }
 
   all(): CrmRecord[] {

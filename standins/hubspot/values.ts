@@ -26,9 +26,10 @@ export function checkValues(
       faults.push({ name, error: 'PROPERTY_DOESNT_EXIST', message: `Property "${name}" does not exist` });
       continue;
     }
-    const result = property.readOnly
-      ? fault('READ_ONLY_VALUE', `"${name}" is a read only property`)
-      : normalise(store, type, property, value);
+    const result =
+      property.readOnly || property.calculated
+        ? fault('READ_ONLY_VALUE', `"${name}" is a read only property`)
+        : normalise(store, type, property, value);
     if (typeof result === 'string') checked[name] = result;
     else faults.push({ name, ...result });
   }

@@ -48,13 +48,14 @@ function viewHistory(record: CrmRecord, name: string, random: () => number): obj
   return shuffled(items, random);
 }
 
-export function viewPipeline({ id, label, displayOrder, stages }: Pipeline): object {
-  const times = { createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', archived: false };
+export function viewPipeline({ id, label, displayOrder, archived, stages }: Pipeline): object {
+  const times = { createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' };
   return {
     id,
     label,
     displayOrder,
     ...times,
+    archived,
     stages: stages.map((stage) => ({ ...stage, ...times, writePermissions: 'CRM_PERMISSIONS_ENFORCEMENT' })),
   };
 }
@@ -76,14 +77,16 @@ export function viewProperty(
     ...(options === undefined ? {} : { options }),
     dataSensitivity: sensitive ? 'sensitive' : 'non_sensitive',
     displayOrder: -1,
-    calculated: false,
     externalOptions: property.name === 'hubspot_owner_id',
     hasUniqueValue: property.name === 'hs_object_id',
     hidden: false,
     hubspotDefined,
     formField: false,
-    archived: false,
-    modificationMetadata: { archivable: !hubspotDefined, readOnlyDefinition: hubspotDefined, readOnlyValue: readOnly },
+    modificationMetadata: {
+      archivable: !hubspotDefined,
+      readOnlyDefinition: hubspotDefined,
+      readOnlyValue: readOnly || property.calculated,
+    },
   };
 }
 

@@ -52,7 +52,8 @@ export class Outbox {
     const { event, object, propertyName } = occurrence;
     return target.subscriptions
       .filter((one) => one.event === event && one.object === object && one.propertyName === propertyName)
-      .map((one) => this.push(target, this.#wire(target, one.id, occurrence)));
+      .filter(({ active = true }) => active)
+      .map((one) => this.push(target, this.#wire(one.form ?? target.form, one.id, occurrence)));
   }
 
   /** Delivers an event as it is. */
@@ -108,10 +109,10 @@ export class Outbox {
     };
   }
 
-  #wire(target: WebhookTarget, subscriptionId: number, occurrence: Occurrence): Record<string, unknown> {
+  #wire(form: WebhookTarget['form'], subscriptionId: number, occurrence: Occurrence): Record<string, unknown> {
     const { event, object, objectId, source, at, propertyName, sensitive = false, more } = occurrence;
     // Privacy deletions have no generic form.
-    const generic = target.form === 'generic' && event !== 'privacyDeletion';
+    const generic = form === 'generic' && event !== 'privacyDeletion';
     this.#eventId += 1;
     return {
       eventId: this.#eventId,

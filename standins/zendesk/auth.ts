@@ -58,6 +58,9 @@ export function issueToken(store: Store, credentials: Credentials, req: StandinR
   // An array is taken without a word, and the token is then good for nothing.
   const wanted = typeof scope === 'string' ? scope.split(/\s+/).filter((one) => one !== '') : [];
   if (wanted.some((one) => !scopes.has(one))) return oauthError(400, 'invalid_scope', 'The requested scope is invalid');
+  const { clientScopes } = store.admin.settings;
+  if (clientScopes !== undefined && wanted.some((one) => !clientScopes.includes(one)))
+    return oauthError(400, 'invalid_scope', 'The requested scope is invalid');
   const token = randomBytes(32).toString('hex');
   store.tokens.set(token, { userId: apiUserId, scopes: wanted, expiresAt: now + expires_in * 1000 });
   return { status: 200, body: { access_token: token, token_type: 'bearer', scope: wanted.join(' '), expires_in } };

@@ -5,6 +5,8 @@ import type { Limit } from './rate-limits.ts';
 import type { Store } from './store.ts';
 import type { Happening } from './ticket-change.ts';
 
+export type NewWebhook = Omit<Webhook, 'id' | 'turn' | 'invocations'>;
+
 /** What an endpoint works with. */
 export interface Context {
   req: StandinRequest;
@@ -19,7 +21,7 @@ export interface Context {
   sleep: (ms: number) => Promise<void>;
   /** Tells the webhooks. */
   announce: (ticket: Ticket, actorId: number, happened: readonly Happening[]) => void;
-  addWebhook: (webhook: Pick<Webhook, 'name' | 'url' | 'subscriptions' | 'active'>) => Webhook;
+  addWebhook: (webhook: NewWebhook) => Webhook;
   /** Takes from the limits an endpoint has besides the account's. Adds its headers to the answer. @throws Problem 429 */
   limit: (limits: readonly Limit[]) => void;
 }

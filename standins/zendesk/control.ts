@@ -13,6 +13,10 @@ export function createZendeskControl(standin: ZendeskStandin): (req: StandinRequ
     controlRoute('PATCH', 'users/{id:\\d+}', define.userChange, (input) => standin.changeUser(input)),
     controlRoute('POST', 'groups', define.groupDefinition, (input) => standin.addGroup(input)),
     controlRoute('POST', 'organizations', define.organizationDefinition, (input) => standin.addOrganization(input)),
+    controlRoute('POST', 'user-fields', define.keyedField, (input) => standin.addUserField(input)),
+    controlRoute('POST', 'custom-objects', define.customObject, (input) => standin.addCustomObject(input)),
+    controlRoute('POST', 'triggers', define.rule, (input) => standin.addTrigger(input)),
+    controlRoute('POST', 'automations', define.rule, (input) => standin.addAutomation(input)),
     controlRoute('POST', 'ticket-fields', define.fieldDefinition, (input) => standin.addTicketField(input)),
     controlRoute('GET', 'tickets', nothing, () => standin.tickets()),
     controlRoute('POST', 'tickets', define.ticketDefinition, (input) => ({ id: standin.addTicket(input).id })),
@@ -35,7 +39,20 @@ export function createZendeskControl(standin: ZendeskStandin): (req: StandinRequ
     controlRoute('POST', 'tickets/{id:\\d+}/spam', define.ticketAction, ({ id, actorId }) =>
       standin.markAsSpam(id, actorId),
     ),
+    controlRoute('POST', 'tickets/{id:\\d+}/restore', define.ticketAction, ({ id, actorId }) =>
+      standin.restore(id, actorId),
+    ),
+    controlRoute('POST', 'tickets/{id:\\d+}/follow-up', define.ticketName, ({ id }) => ({
+      id: standin.followUp(id).id,
+    })),
+    controlRoute('POST', 'tickets/{id:\\d+}/custom-status', define.customStatusAction, (input) =>
+      standin.setCustomStatus(input),
+    ),
+    controlRoute('POST', 'brands', define.named, (input) => ({ id: standin.addBrand(input) })),
+    controlRoute('POST', 'forms', define.named, (input) => ({ id: standin.addForm(input) })),
+    controlRoute('POST', 'custom-statuses', define.customStatus, (input) => ({ id: standin.addCustomStatus(input) })),
     controlRoute('PUT', 'webhook', define.webhookTarget, (input) => standin.setWebhook(input)),
+    controlRoute('POST', 'webhooks', define.webhookTarget, (input) => standin.addWebhook(input)),
     controlRoute('DELETE', 'webhook', nothing, () => standin.removeWebhooks()),
     controlRoute('POST', 'deliveries', define.delivery, (input) => standin.fireWebhook(input)),
     controlRoute('PATCH', 'sender', define.senderChange, (input) => standin.changeSender(input)),

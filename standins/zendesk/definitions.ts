@@ -53,6 +53,7 @@ export const fieldDefinition = z.strictObject({
   regexp: z.string().nullable().default(null),
   /** A checkbox's tag. */
   tag: z.string().nullable().default(null),
+  agentCanEdit: z.boolean().default(true),
   /** Options of a dropdown (`tagger`) or multiselect; `value` is the tag. */
   options: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
 });
@@ -73,6 +74,8 @@ export const ticketDefinition = z.strictObject({
   formId: id.default(4001),
   externalId: z.string().nullable().default(null),
   channel: z.string().default('email'),
+  /** `follow_up` for a reply to a closed ticket. */
+  rel: z.string().nullable().default(null),
   isPublic: z.boolean().default(true),
   tags: z.array(z.string()).default([]),
   /** By field id. */
@@ -84,13 +87,18 @@ export const ticketName = z.strictObject({ id });
 export const ticketAction = z.strictObject({ id, actorId: id.optional() });
 export const statusAction = z.strictObject({ ...ticketAction.shape, status: z.enum(statuses) });
 export const commentAction = z.strictObject({ id, authorId: id, body: z.string(), public: z.boolean().default(true) });
+/** Within its category the status stays as it is. */
+export const customStatusAction = z.strictObject({ ...ticketAction.shape, customStatusId: id });
 export const tagAction = z.strictObject({ ...ticketAction.shape, tags: z.array(z.string()) });
 export const fieldAction = z.strictObject({ ...ticketAction.shape, fieldId: id, value: fieldValue });
 /** `id` is merged away, into `into`. */
 export const mergeAction = z.strictObject({ ...ticketAction.shape, into: id });
 
 export const webhookTarget = z.strictObject({
+  name: z.string().default('closeloop'),
   url: z.string(),
+  active: z.boolean().default(true),
+  httpMethod: z.string().default('POST'),
   /** One as a rule; with more, deliveries take turns. Default ["zendesk-webhook-secret"]. */
   secrets: z.array(z.string().min(1)).min(1).default(['zendesk-webhook-secret']),
   style: z.enum(['event', 'trigger']).default('event'),
@@ -98,10 +106,45 @@ export const webhookTarget = z.strictObject({
   subscriptions: z
     .array(z.string())
     .default(['ticket.status_changed', 'ticket.merged', 'ticket.soft_deleted', 'ticket.marked_as_spam']),
-  /** Trigger style: the body, with {{ticket.id}} and {{ticket.status}}. */
+  /** Trigger style, its trigger: the body, with {{ticket.id}} and {{ticket.status}}. */
   template: z.string().default('{"v":1,"source":"zendesk-trigger","ticket_id":"{{ticket.id}}"}'),
   /** Trigger style: fires when a ticket reaches one of these. */
   statuses: z.array(z.enum(statuses)).default(['solved']),
+});
+
+const ruleValue = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.union([z.string(), z.number()]))]);
+const ruleCondition = z.strictObject({ field: z.string(), operator: z.string(), value: ruleValue.default(null) });
+/** A trigger or an automation, in the vendor's words. */
+export const rule = z.strictObject({
+  title: z.string(),
+  active: z.boolean().default(true),
+  conditions: z
+    .strictObject({ all: z.array(ruleCondition).default([]), any: z.array(ruleCondition).default([]) })
+    .prefault({}),
+  actions: z.array(z.strictObject({ field: z.string(), value: ruleValue })).default([]),
+});
+
+/** A field of users, or of a custom object's records. */
+export const keyedField = z.strictObject({
+  key: z.string(),
+  title: z.string().default('A field'),
+  type: z
+    .enum(['text', 'textarea', 'checkbox', 'date', 'integer', 'decimal', 'regexp', 'dropdown', 'lookup', 'multiselect'])
+    .default('text'),
+  active: z.boolean().default(true),
+  regexp: z.string().nullable().default(null),
+  options: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
+});
+/** Brand, form or custom status (of a category). */
+export const named = z.strictObject({ id: id.optional(), name: z.string() });
+export const customStatus = z.strictObject({
+  ...named.shape,
+  category: z.enum(['new', 'open', 'pending', 'hold', 'solved']),
+});
+export const customObject = z.strictObject({
+  key: z.string(),
+  title: z.string().default('Feedback'),
+  fields: z.array(keyedField).default([]),
 });
 
 export const delivery = z.strictObject({
@@ -135,6 +178,16 @@ export const settingsChange = z.strictObject({
   jobWorkingMs: z.number().min(0).exactOptional(),
   /** Where the metric set sideload goes: beside the tickets, or into each. */
   metricSets: z.enum(['beside', 'inside']).exactOptional(),
+  /** Whether brands, forms and custom statuses are sent along with tickets. */
+  nameSideloads: z.boolean().exactOptional(),
   /** Role of the user behind the API client. */
   apiRole: z.enum(['agent', 'admin']).exactOptional(),
+  admin: z
+    .strictObject({
+      customerSatisfaction: z.boolean().exactOptional(),
+      ticketEvents: z.boolean().exactOptional(),
+      trial: z.boolean().exactOptional(),
+      clientScopes: z.array(z.string()).exactOptional(),
+    })
+    .exactOptional(),
 });

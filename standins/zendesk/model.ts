@@ -65,6 +65,7 @@ export interface TicketField {
   required: boolean;
   regexp: string | null;
   tag: string | null;
+  agentCanEdit: boolean;
   options: { id: number; name: string; value: string }[];
 }
 
@@ -104,6 +105,8 @@ export interface Ticket {
   formId: number;
   externalId: string | null;
   channel: string;
+  /** `follow_up` for a reply to a closed ticket. */
+  rel: string | null;
   isPublic: boolean;
   tags: string[];
   fields: Map<number, FieldValue>;
@@ -126,9 +129,16 @@ export interface Webhook {
   active: boolean;
   /** `conditional_ticket_events` alone makes it trigger-connected. */
   subscriptions: string[];
-  /** Trigger-connected only: the body, with placeholders, and the statuses whose reaching fires it. */
-  template: string;
-  statuses: Status[];
+  httpMethod: string;
+  requestFormat: string;
+  invocations: Invocation[];
+}
+
+/** One delivery, all its attempts together. */
+export interface Invocation {
+  id: string;
+  status: 'success' | 'failed' | 'timeout' | 'client error' | 'server error';
+  at: number;
 }
 
 export interface Token {

@@ -9,19 +9,28 @@ import {
   type SenderSettings,
   type WebhookSender,
 } from '../webhook-sender.ts';
+import { accountRoutes } from './account-endpoints.ts';
+import type { Admin, CustomObject, KeyedField } from './admin.ts';
 import { authenticate, type Credentials, issueToken } from './auth.ts';
-import type { Context } from './context.ts';
+import type { Context, NewWebhook } from './context.ts';
 import { createZendeskControl } from './control.ts';
 import * as define from './definitions.ts';
+import { fieldRoutes } from './field-endpoints.ts';
 import { Jobs } from './jobs.ts';
 import type { Audit, Group, Organization, Status, Ticket, TicketField, User, Webhook } from './model.ts';
+import { nameRoutes } from './name-endpoints.ts';
 import { otherRoutes } from './other-endpoints.ts';
 import { invalidEndpoint, Problem } from './problem.ts';
 import { type Limit, RateLimits } from './rate-limits.ts';
+import { type ObjectRecord, recordRoutes } from './record-endpoints.ts';
+import { ruleRoutes } from './rule-endpoints.ts';
+import { callsOf, type Rule } from './rules.ts';
 import { apiUserId, type Settings, Store } from './store.ts';
 import { type Actor, changeTicket, type Happening, type Patch } from './ticket-change.ts';
 import { ticketRoutes } from './ticket-endpoints.ts';
+import { userRoutes } from './user-endpoints.ts';
 import { viewAudit, viewMetricSet, viewTicket } from './views.ts';
+import { webhookRoutes } from './webhook-endpoints.ts';
 import { eventPrefix, fire, type Occasion, zendeskRetries } from './webhooks.ts';
 
 export interface ZendeskStandinOptions {
@@ -68,7 +77,17 @@ export class ZendeskStandin {
   readonly #options: ZendeskStandinOptions;
   readonly #sender: WebhookSender;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  readonly #find = createRouter<Context>([...ticketRoutes, ...otherRoutes]);
+  readonly #find = createRouter<Context>([
+    ...ticketRoutes,
+    ...otherRoutes,
+    ...fieldRoutes,
+    ...webhookRoutes,
+    ...ruleRoutes,
+    ...accountRoutes,
+    ...nameRoutes,
+    ...userRoutes,
+    ...recordRoutes,
+  ]);
   #store: Store;
   #jobs = new Jobs();
   #limits = new RateLimits();
@@ -123,7 +142,7 @@ export class ZendeskStandin {
         clock: () => this.#now(),
         sleep: this.#sleep,
         announce: (ticket, actorId, happened) => void this.#announce(ticket, actorId, happened),
-        addWebhook: (given) => this.#addWebhook({ ...given, secrets: [randomBytes(32).toString('base64')] }),
+        addWebhook: (given) => this.#addWebhook(given),
         limit,
       };
       return merge(await found.route.answer(context, found.params), headers);
@@ -252,29 +271,145 @@ export class ZendeskStandin {
     return this.#remove(id, 'deleted', 'soft_deleted', actorId);
   }
 
+  deletePermanently(id: number, actorId?: number): Promise<DeliveryResult[]> {
+    return this.#remove(id, 'deleted', 'permanently_deleted', actorId);
+  }
+
+  /** Takes a soft-deleted ticket back as it was. */
+  restore(id: number, actorId?: number): Promise<DeliveryResult[]> {
+    return this.#remove(id, 'no', 'undeleted', actorId);
+  }
+
+  /** A reply to a closed ticket: a new one, with its tags. */
+  followUp(id: number): Ticket {
+    const { status, tags, requesterId, brandId, formId } = this.#store.ticket(id);
+    if (status !== 'closed') throw new ControlError(`ticket ${id} is ${status}: it has no follow-up`);
+    return this.addTicket({ status: 'new', rel: 'follow_up', tags: [...tags], requesterId, brandId, formId });
+  }
+
+  /** Suspends the requester, too. */
   markAsSpam(id: number, actorId?: number): Promise<DeliveryResult[]> {
+    this.changeUser({ id: this.#store.ticket(id).requesterId, suspended: true });
     return this.#remove(id, 'spam', 'marked_as_spam', actorId);
   }
 
-  /** Replaces all webhooks by this one. */
+  /** Replaces all webhooks by this one, with the trigger that calls it. */
   setWebhook(given: Given<typeof define.webhookTarget>): Webhook {
-    const { url, secrets, style, subscriptions, template, statuses } = define.webhookTarget.parse(given);
-    const prefixed = subscriptions.map((name) => (name.startsWith(eventPrefix) ? name : `${eventPrefix}${name}`));
-    this.#store.webhooks = [];
-    const events = style === 'event' ? prefixed : ['conditional_ticket_events'];
-    return this.#addWebhook({
-      name: 'closeloop',
+    this.removeWebhooks();
+    return this.addWebhook(given);
+  }
+
+  addWebhook(given: Given<typeof define.webhookTarget>): Webhook {
+    const target = define.webhookTarget.parse(given);
+    const { name, url, active, secrets, style, subscriptions, template, statuses, httpMethod } = target;
+    const prefixed = subscriptions.map((event) => (event.startsWith(eventPrefix) ? event : `${eventPrefix}${event}`));
+    const webhook = this.#addWebhook({
+      name,
       url,
-      active: true,
-      subscriptions: events,
+      active,
       secrets,
-      template,
-      statuses,
+      httpMethod,
+      requestFormat: 'json',
+      subscriptions: style === 'event' ? prefixed : ['conditional_ticket_events'],
     });
+    if (style === 'trigger') {
+      this.addTrigger({
+        title: `Call ${name}`,
+        conditions: { any: statuses.map((value) => ({ field: 'status', operator: 'value', value })) },
+        actions: [{ field: 'notification_webhook', value: [webhook.id, template] }],
+      });
+    }
+    return webhook;
   }
 
   removeWebhooks(): void {
+    const { admin } = this.#store;
+    admin.triggers = admin.triggers.filter((trigger) => callsOf(trigger).length === 0);
     this.#store.webhooks = [];
+  }
+
+  addTrigger(given: Given<typeof define.rule>): Rule {
+    const rule = { id: this.#store.nextId(), ...define.rule.parse(given) };
+    this.#store.admin.triggers.push(rule);
+    return rule;
+  }
+
+  addAutomation(given: Given<typeof define.rule>): Rule {
+    const rule = { id: this.#store.nextId(), ...define.rule.parse(given) };
+    this.#store.admin.automations.push(rule);
+    return rule;
+  }
+
+  addBrand(given: Given<typeof define.named>): number {
+    return this.#name(this.#store.brands, given);
+  }
+
+  addForm(given: Given<typeof define.named>): number {
+    return this.#name(this.#store.forms, given);
+  }
+
+  addCustomStatus(given: Given<typeof define.customStatus>): number {
+    const { id = this.#store.nextId(), name, category } = define.customStatus.parse(given);
+    this.#store.customStatuses.set(id, { category, label: name });
+    return id;
+  }
+
+  /** Changes the status as well where the custom status belongs to another category. */
+  async setCustomStatus(given: Given<typeof define.customStatusAction>): Promise<DeliveryResult[]> {
+    const { id, customStatusId, actorId } = define.customStatusAction.parse(given);
+    const ticket = this.#store.ticket(id);
+    const category = this.#store.customStatuses.get(customStatusId)?.category;
+    if (category === undefined) throw new ControlError(`there is no custom status ${customStatusId}`);
+    const moved = category === ticket.status ? [] : await this.setStatus({ id, status: category });
+    const event = { current: String(customStatusId), previous: String(ticket.customStatusId) };
+    ticket.customStatusId = customStatusId;
+    ticket.updatedAt = ticket.generatedAt = this.#now();
+    const agent = actorId ?? this.#someAgent();
+    return [...moved, ...(await this.#announce(ticket, agent, [{ type: 'custom_status_changed', event }]))];
+  }
+
+  /** Blacks out all comments in which a text occurs; what the changes are marked with stays. */
+  redact(id: number, text: string): void {
+    for (const event of this.#store.ticket(id).audits.flatMap(({ events }) => events)) {
+      if (event.type !== 'Comment' || !String(event.body).includes(text)) continue;
+      Object.assign(event, { body: '▇▇▇▇', html_body: '▇▇▇▇', plain_body: '▇▇▇▇' });
+    }
+  }
+
+  user(id: number): User {
+    return this.#store.user(id);
+  }
+
+  /** Records of a custom object. */
+  objectRecords(key: string): ObjectRecord[] {
+    return [...this.#store.records.values()].filter(({ object }) => object === key);
+  }
+
+  addUserField(given: Given<typeof define.keyedField>): KeyedField {
+    return this.#store.addUserField(define.keyedField.parse(given));
+  }
+
+  addCustomObject(given: Given<typeof define.customObject>): CustomObject {
+    const { key, title, fields } = define.customObject.parse(given);
+    const object = { key, title, fields: fields.map((field) => this.#store.numbered(field)) };
+    this.#store.admin.customObjects.set(key, object);
+    return object;
+  }
+
+  /** A field as it is, to spoil. */
+  ticketField(id: number): TicketField {
+    const field = this.#store.fields.get(id);
+    if (field === undefined) throw new ControlError(`there is no ticket field ${id}`);
+    return field;
+  }
+
+  /** The account as it is, to look into and to spoil. */
+  get admin(): Admin {
+    return this.#store.admin;
+  }
+
+  get webhooks(): readonly Webhook[] {
+    return this.#store.webhooks;
   }
 
   /** Sends an event without anything having happened: a second time, out of order, or made up. To subscribed webhooks only. */
@@ -298,8 +433,9 @@ export class ZendeskStandin {
   }
 
   changeSettings(given: Given<typeof define.settingsChange>): Settings {
-    const { apiRole, ...settings } = define.settingsChange.parse(given);
+    const { apiRole, admin, ...settings } = define.settingsChange.parse(given);
     if (apiRole !== undefined) this.#store.user(apiUserId).role = apiRole;
+    Object.assign(this.#store.admin.settings, admin);
     return Object.assign(this.#store.settings, settings);
   }
 
@@ -358,6 +494,7 @@ export class ZendeskStandin {
       jobQueuedMs: jobs?.queuedMs ?? 50,
       jobWorkingMs: jobs?.workingMs ?? 50,
       metricSets: 'beside',
+      nameSideloads: true,
     };
     return new Store(settings, this.#now());
   }
@@ -373,12 +510,18 @@ export class ZendeskStandin {
     }
   }
 
-  #remove(id: number, gone: 'deleted' | 'spam', type: string, actorId?: number): Promise<DeliveryResult[]> {
+  #remove(id: number, gone: Ticket['gone'], type: string, actorId?: number): Promise<DeliveryResult[]> {
     const ticket = this.#store.ticket(id);
     ticket.gone = gone;
     ticket.updatedAt = this.#now();
     ticket.generatedAt = ticket.updatedAt;
     return this.#announce(ticket, actorId ?? this.#someAgent(), [{ type, event: {} }]);
+  }
+
+  #name(names: Map<number, string>, given: Given<typeof define.named>): number {
+    const { id = this.#store.nextId(), name } = define.named.parse(given);
+    names.set(id, name);
+    return id;
   }
 
   #someAgent(): number {
@@ -387,17 +530,9 @@ export class ZendeskStandin {
     );
   }
 
-  #addWebhook(
-    given: Pick<Webhook, 'name' | 'url' | 'active' | 'subscriptions' | 'secrets'> & Partial<Webhook>,
-  ): Webhook {
-    const template = define.webhookTarget.shape.template.parse(undefined);
-    const webhook: Webhook = {
-      id: `01${randomBytes(12).toString('hex').toUpperCase()}`,
-      turn: 0,
-      template,
-      statuses: ['solved'],
-      ...given,
-    };
+  #addWebhook(given: NewWebhook): Webhook {
+    const id = `01${randomBytes(12).toString('hex').toUpperCase()}`;
+    const webhook: Webhook = { id, turn: 0, invocations: [], ...given };
     this.#store.webhooks.push(webhook);
     return webhook;
   }
@@ -410,8 +545,14 @@ export class ZendeskStandin {
   ): Promise<DeliveryResult[]> {
     const occasion: Occasion = { ticket, actorId, at: this.#now(), happened, ...more };
     const { wallClock = () => new Date(), random = Math.random } = this.#options;
+    const { webhooks, admin } = this.#store;
     return Promise.all(
-      fire(this.#store.webhooks, occasion, { sender: this.#sender, accountId: this.accountId, random, wallClock }),
+      fire({ webhooks, triggers: admin.triggers }, occasion, {
+        sender: this.#sender,
+        accountId: this.accountId,
+        random,
+        wallClock,
+      }),
     );
   }
 }
@@ -439,7 +580,7 @@ function merge(response: StandinResponse, headers: Record<string, string>): Stan
 /** The scope of its own an endpoint has. Fields, jobs, groups and incremental exports have none: plain `read` or `write`. */
 function resourceOf(path: string): string | undefined {
   const name = path.split('/')[3] ?? '';
-  return ['tickets', 'users', 'organizations', 'webhooks'].includes(name) ? name : undefined;
+  return ['tickets', 'users', 'organizations', 'webhooks', 'triggers', 'automations'].includes(name) ? name : undefined;
 }
 
 function realSleep(ms: number): Promise<void> {

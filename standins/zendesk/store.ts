@@ -1,17 +1,20 @@
 import type { z } from 'zod';
 import { ControlError } from '../control-surface.ts';
+import { Admin, type KeyedField } from './admin.ts';
 import type * as define from './definitions.ts';
 import {
   customStatusIds,
   type FieldValue,
   type Group,
   type Organization,
+  type Status,
   type Ticket,
   type TicketField,
   type Token,
   type User,
   type Webhook,
 } from './model.ts';
+import type { ObjectRecord } from './record-endpoints.ts';
 
 export interface Settings {
   modifyClosedTickets: boolean;
@@ -21,6 +24,18 @@ export interface Settings {
   jobQueuedMs: number;
   jobWorkingMs: number;
   metricSets: 'beside' | 'inside';
+  nameSideloads: boolean;
+}
+
+interface NewOption {
+  id?: number;
+  name: string;
+  value: string;
+}
+type NewKeyedField = Omit<KeyedField, 'id' | 'options'> & { options: NewOption[] };
+interface NewField {
+  id?: number | undefined;
+  options: NewOption[];
 }
 
 /** Id of the service user behind the API client. */
@@ -35,7 +50,18 @@ export class Store {
   readonly fields = new Map<number, TicketField>();
   readonly tokens = new Map<string, Token>();
   readonly mails: { ticketId: number; at: number }[] = [];
+  readonly brands = new Map([[3001, 'Acme']]);
+  readonly forms = new Map([[4001, 'Default form']]);
+  readonly customStatuses = new Map<number, { category: Status; label: string }>(
+    (['new', 'open', 'pending', 'hold', 'solved'] as const).map((category) => [
+      customStatusIds[category],
+      { category, label: `${category.charAt(0).toUpperCase()}${category.slice(1)}` },
+    ]),
+  );
+  /** By `object/external id`. */
+  readonly records = new Map<string, ObjectRecord>();
   webhooks: Webhook[] = [];
+  readonly admin = new Admin();
   readonly settings: Settings;
   #lastId = 700_000;
 
@@ -67,7 +93,14 @@ export class Store {
   }
 
   addUser({ id = this.nextId(), ...rest }: z.output<typeof define.userDefinition>, now: number): User {
-    const user: User = { id, ...rest, createdAt: now, updatedAt: now };
+    const userFields = Object.fromEntries([...this.admin.userFields.values()].map(({ key }) => [key, null]));
+    const user: User = {
+      id,
+      ...rest,
+      userFields: { ...userFields, ...rest.userFields },
+      createdAt: now,
+      updatedAt: now,
+    };
     return put(this.users, user, 'user');
   }
 
@@ -79,9 +112,23 @@ export class Store {
     return put(this.organizations, { id, ...rest }, 'organization');
   }
 
-  addField({ id = this.nextId(), options, ...rest }: z.output<typeof define.fieldDefinition>): TicketField {
-    const numbered = options.map((option) => ({ id: this.nextId(), ...option }));
-    return put(this.fields, { id, ...rest, options: numbered }, 'ticket field');
+  addField({ id = this.nextId(), options, ...rest }: Omit<TicketField, 'id' | 'options'> & NewField): TicketField {
+    return put(this.fields, { id, ...rest, options: this.#numbered(options) }, 'ticket field');
+  }
+
+  numbered({ options, ...rest }: NewKeyedField): KeyedField {
+    return { id: this.nextId(), ...rest, options: this.#numbered(options) };
+  }
+
+  #numbered(options: NewOption[]): TicketField['options'] {
+    return options.map((option) => ({ id: option.id ?? this.nextId(), name: option.name, value: option.value }));
+  }
+
+  /** Every user has every user field. */
+  addUserField(given: NewKeyedField): KeyedField {
+    const field = this.numbered(given);
+    for (const user of this.users.values()) user.userFields = { [field.key]: null, ...user.userFields };
+    return put(this.admin.userFields, field, 'user field');
   }
 
   addTicket(definition: z.output<typeof define.ticketDefinition>, now: number): Ticket {

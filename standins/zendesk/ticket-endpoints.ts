@@ -4,6 +4,7 @@ import type { StandinResponse } from '../server.ts';
 import type { Context } from './context.ts';
 import { viewJob } from './jobs.ts';
 import type { Ticket } from './model.ts';
+import { nameSideloads } from './name-endpoints.ts';
 import { idsOf, paged } from './paging.ts';
 import { badRequest, forbidden, Problem } from './problem.ts';
 import { checkStamp, objectOf, readTicketBody, visibleTicket } from './ticket-body.ts';
@@ -148,6 +149,7 @@ function sideloads(context: Context, tickets: readonly Ticket[]): Record<string,
           ),
         }
       : {}),
+    ...nameSideloads(context, names, tickets),
     ...(names.includes('metric_sets') && store.settings.metricSets === 'beside'
       ? { metric_sets: tickets.map((ticket) => viewMetricSet(ticket, base)) }
       : {}),

@@ -1,12 +1,4 @@
-import {
-  type Audit,
-  customStatusIds,
-  type Group,
-  type Organization,
-  type Ticket,
-  type TicketField,
-  type User,
-} from './model.ts';
+import type { Audit, Group, Organization, Ticket, TicketField, User } from './model.ts';
 import type { Store } from './store.ts';
 
 /** Records as the REST API shows them: ids are numbers, enums lower case, times ISO 8601 to the second. */
@@ -22,7 +14,7 @@ export function viewTicket(store: Store, ticket: Ticket, base: string): object {
     url: `${base}/api/v2/tickets/${ticket.id}.json`,
     id: ticket.id,
     external_id: ticket.externalId,
-    via: { channel: ticket.channel, source: { from: {}, to: {}, rel: null } },
+    via: { channel: ticket.channel, source: { from: {}, to: {}, rel: ticket.rel } },
     created_at: iso(ticket.createdAt),
     updated_at: iso(ticket.updatedAt),
     generated_timestamp: Math.floor(ticket.generatedAt / 1000),
@@ -161,7 +153,7 @@ export function viewOrganization(organization: Organization, base: string): obje
 }
 
 export function viewField(field: TicketField, base: string): object {
-  const { id, title, type, active, required, regexp, tag, options } = field;
+  const { id, title, type, active, required, regexp, tag, agentCanEdit, options } = field;
   const { url, ...rest } = systemField(id, title, type, base);
   const choice = type === 'tagger' || type === 'multiselect';
   const custom = options.map((option, index) => ({
@@ -178,6 +170,7 @@ export function viewField(field: TicketField, base: string): object {
     regexp_for_validation: regexp,
     tag,
     removable: true,
+    agent_can_edit: agentCanEdit,
     ...(choice ? { custom_field_options: custom } : {}),
   };
 }
@@ -200,17 +193,6 @@ export function viewAudit(audit: Audit): object {
     events: audit.events,
     via: { channel: audit.channel, source: { from: {}, to: {}, rel: null } },
   };
-}
-
-export function viewCustomStatuses(): object[] {
-  return (['new', 'open', 'pending', 'hold', 'solved'] as const).map((category) => ({
-    id: customStatusIds[category],
-    status_category: category,
-    agent_label: `${category.charAt(0).toUpperCase()}${category.slice(1)}`,
-    end_user_label: category,
-    active: true,
-    default: true,
-  }));
 }
 
 function systemField(id: number, title: string, type: string, base: string): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Attempt, DeliveryResult, Message, RetryPolicy, WebhookSender } from '../webhook-sender.ts';
-import type { Status, Ticket, Webhook } from './model.ts';
+import type { Invocation, Ticket, Webhook } from './model.ts';
+import { callsOf, matches, type Rule } from './rules.ts';
 import { signZendesk } from './signature.ts';
 import type { Happening } from './ticket-change.ts';
 import { iso } from './views.ts';
@@ -48,14 +49,19 @@ export interface Occasion {
   eventId?: string;
 }
 
-/** Sends what happened to every webhook that wants it. Results in the order of webhooks and events. */
-export function fire(webhooks: readonly Webhook[], occasion: Occasion, ports: WebhookPorts): Promise<DeliveryResult>[] {
+/** Sends what happened to every webhook that wants it, or whose trigger runs. Results in the order of webhooks and events. */
+export function fire(
+  { webhooks, triggers }: { webhooks: readonly Webhook[]; triggers: readonly Rule[] },
+  occasion: Occasion,
+  ports: WebhookPorts,
+): Promise<DeliveryResult>[] {
   const sequence = randomUUID().replaceAll('-', '').slice(0, 26).toUpperCase();
   const deliveries: Promise<DeliveryResult>[] = [];
   for (const webhook of webhooks.filter((one) => one.active)) {
     if (webhook.subscriptions.includes('conditional_ticket_events')) {
-      if (!occasion.happened.some((one) => reaches(one, webhook.statuses))) continue;
-      deliveries.push(send(webhook, triggerBody(webhook, occasion.ticket), ports));
+      const running = triggers.filter((trigger) => matches(trigger, occasion.ticket, occasion.happened));
+      const bodies = running.flatMap(callsOf).filter(({ webhookId }) => webhookId === webhook.id);
+      for (const { body } of bodies) deliveries.push(send(webhook, filled(body, occasion.ticket), ports));
       continue;
     }
     occasion.happened.forEach((happening, index) => {
@@ -69,11 +75,11 @@ export function fire(webhooks: readonly Webhook[], occasion: Occasion, ports: We
 }
 
 /** Signed for every attempt afresh; all attempts of one delivery share the invocation id. */
-function send(webhook: Webhook, body: string, ports: WebhookPorts): Promise<DeliveryResult> {
+async function send(webhook: Webhook, body: string, ports: WebhookPorts): Promise<DeliveryResult> {
   const invocation = `01${randomUUID().replaceAll('-', '').slice(0, 24).toUpperCase()}`;
   const secret = webhook.secrets[webhook.turn % webhook.secrets.length] ?? '';
   webhook.turn += 1;
-  return ports.sender.send((): Message => {
+  const result = await ports.sender.send((): Message => {
     const timestamp = iso(ports.wallClock().getTime());
     return {
       method: 'POST',
@@ -90,16 +96,21 @@ function send(webhook: Webhook, body: string, ports: WebhookPorts): Promise<Deli
       body,
     };
   });
+  webhook.invocations.push({ id: invocation, status: outcomeOf(result), at: ports.wallClock().getTime() });
+  return result;
 }
 
-function reaches(happening: Happening, statuses: readonly Status[]): boolean {
-  const current = happening.event.current;
-  return happening.type === 'status_changed' && statuses.some((status) => status.toUpperCase() === current);
+function outcomeOf({ delivered, attempts }: DeliveryResult): Invocation['status'] {
+  if (delivered) return 'success';
+  const last = attempts.at(-1);
+  if (last?.met === 'timeout') return 'timeout';
+  if (last?.met !== 'answer') return 'failed';
+  return last.status >= 500 ? 'server error' : 'client error';
 }
 
-function triggerBody(webhook: Webhook, ticket: Ticket): string {
+function filled(template: string, ticket: Ticket): string {
   const display = `${ticket.status.charAt(0).toUpperCase()}${ticket.status.slice(1)}`;
-  return webhook.template.replaceAll(/\{\{\s*ticket\.(id|status)\s*\}\}/g, (_all, name: string) =>
+  return template.replaceAll(/\{\{\s*ticket\.(id|status)\s*\}\}/g, (_all, name: string) =>
     name === 'id' ? String(ticket.id) : display,
   );
 }

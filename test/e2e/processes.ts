@@ -66,7 +66,13 @@ export function background(args: readonly string[], env: Record<string, string> 
 
 function start(args: readonly string[], env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, [closeloop, ...args], {
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    // NODE_OPTIONS: what is loaded into this process is loaded into its children (test/conformance).
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      NODE_OPTIONS: process.env.NODE_OPTIONS ?? '',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -40,6 +40,8 @@ export interface Loop {
   app: App;
   told: Told[];
   store: JourneyStore;
+  /** The configuration's text. */
+  text: string;
   post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
   journey(id: string, state: JourneyState): Promise<Journey>;
   close(): Promise<void>;
@@ -85,7 +87,7 @@ sources:${sources.join('')}
   const { log, told } = memoryLog();
   const { handle } = redis;
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-  const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10 });
+  const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
   const store = new JourneyStore(handle.client, options.source, { now: () => new Date() });
   return {
     vendor,
@@ -93,6 +95,7 @@ sources:${sources.join('')}
     app,
     told,
     store,
+    text,
     post: (body, headers = {}, source = options.source) =>
       fetch(`${app.url}/hooks/${source}`, {
         method: 'POST',

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import {
   type Connector,
   defineConnector,
+  type PollPage,
   type ReadResult,
   type RecordState,
+  type Source,
+  type SourceEvent,
   type WriteBack,
   type WriteResult,
 } from '../../core/connector.ts';
@@ -16,6 +19,9 @@ export interface ToyRecord {
   customer: { email?: string; phone?: string };
   store?: string;
   timeZone?: string;
+  personId?: string;
+  /** It was merged into this one, and is read as it. */
+  currentId?: string;
 }
 
 /** A vendor without a network: records in a map, every call counted, failures on order. */
@@ -27,6 +33,11 @@ export class ToyVendor {
   readonly failures: { read: Error[]; writeBack: Error[] } = { read: [], writeBack: [] };
   /** Runs before each write of grades, which waits for it: a slow vendor. */
   beforeWriteBack: ((items: readonly WriteBack[]) => Promise<void>) | undefined;
+  /** What a poll finds, page by page; `undefined`: this vendor can't be polled. */
+  pages: ((from: { cursor: string } | { since: Date }) => Promise<PollPage>) | undefined;
+  writesNoAnswer = false;
+  check: Source['check'];
+  setup: Source['setup'];
   /** A vendor whose reading for `ask` has no history can't say which closing it shows. */
   namesClosingWhenAsking = true;
 
@@ -42,7 +53,7 @@ export class ToyVendor {
     return { delivery: this.delivery([{ kind: 'closed', id, at }]), at };
   }
 
-  delivery(events: { kind: 'closed' | 'changed'; id: string; at: Date; key?: string }[]): string {
+  delivery(events: { kind: 'closed' | 'changed'; id: string; at: Date; key?: string; mergedInto?: string }[]): string {
     return JSON.stringify(events);
   }
 
@@ -57,9 +68,18 @@ export class ToyVendor {
           return given === secret ? { ok: true } : { ok: false, why: 'mismatch' };
         },
         events: ({ raw }) => {
+          const plain = Plain.safeParse(parse(raw));
+          if (plain.success) {
+            const key = createHash('sha256').update(raw).digest('hex');
+            const events = plain.data.plain.map(
+              (event) => ({ key, what: `toy ${event.kind}`, ...event }) as SourceEvent,
+            );
+            return { ok: true, events, ignored: [] };
+          }
           const parsed = Delivered.safeParse(parse(raw));
           if (!parsed.success) return { ok: false, why: 'not a list of events' };
-          const events = parsed.data.map(({ kind, id, at, key }) => ({
+          const events = parsed.data.map(({ kind, id, at, key, mergedInto }) => ({
+            ...(mergedInto === undefined ? {} : { mergedInto }),
             kind,
             recordId: id,
             at,
@@ -75,13 +95,20 @@ export class ToyVendor {
           return ids.map((id): ReadResult => {
             const record = this.records.get(id);
             if (!record) return { ok: false, why: 'not-found' };
-            const { timeZone, customer, store } = record;
+            const { timeZone, customer, store, personId } = record;
             const isNameless = purpose === 'ask' && !this.namesClosingWhenAsking;
             const state = record.state.is === 'closed' && isNameless ? { ...record.state, closing: '' } : record.state;
             const shape = { ticket: { id, store: store ?? null }, customer };
             return {
               ok: true,
-              record: { id, currentId: id, state, shape, ...(timeZone === undefined ? {} : { timeZone }) },
+              record: {
+                id,
+                currentId: record.currentId ?? id,
+                state,
+                shape,
+                ...(timeZone === undefined ? {} : { timeZone }),
+                ...(personId === undefined ? {} : { personId }),
+              },
             };
           });
         },
@@ -93,6 +120,10 @@ export class ToyVendor {
           this.written.push(...items);
           return items.map((): WriteResult => ({ ok: true, findings: [] }));
         },
+        ...(this.pages ? { poll: (from) => this.pages?.(from) ?? Promise.reject(new Error('no pages')) } : {}),
+        ...(this.check ? { check: this.check } : {}),
+        ...(this.setup ? { setup: this.setup } : {}),
+        writesNoAnswer: this.writesNoAnswer,
         batchSize: 100,
         acceptedStatus: 202,
       }),
@@ -101,8 +132,18 @@ export class ToyVendor {
 }
 
 const Delivered = z.array(
-  z.object({ kind: z.enum(['closed', 'changed']), id: z.string(), at: z.coerce.date(), key: z.string().optional() }),
+  z.object({
+    kind: z.enum(['closed', 'changed']),
+    id: z.string(),
+    at: z.coerce.date(),
+    key: z.string().optional(),
+    mergedInto: z.string().optional(),
+  }),
 );
+/** Events as the contract has them, for what a toy has no words of its own. */
+const Plain = z.strictObject({
+  plain: z.array(z.looseObject({ at: z.coerce.date(), kind: z.enum(['erase', 'graded', 'survey', 'revoked']) })),
+});
 
 function parse(raw: Uint8Array): unknown {
   try {

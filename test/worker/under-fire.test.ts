@@ -152,7 +152,14 @@ describe('a closing', () => {
     await loop.close();
   });
 
-  const event = { kind: 'closed', recordId: 'o', at: new Date(), what: 'toy closed', certain: true } as const;
+  const event = {
+    kind: 'closed',
+    recordId: 'o',
+    at: new Date(),
+    what: 'toy closed',
+    certain: true,
+    via: 'webhook',
+  } as const;
   test('it is read again when its record shows open, as the reading may lag behind the webhook', async () => {
     const loop = await startLoop(redis, { source: 'lagging' });
     loop.vendor.close('o', { state: { is: 'open' } });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connector } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Config, loadConfig } from '../config/config.ts';
+import { loadExternalConnectors } from '../config/external-connectors.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { connect, type RedisHandle } from '../redis/connection.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
@@ -23,7 +24,7 @@ export interface RuntimeOptions {
 
 /** The configuration, read and checked, and the Redis that it names or the embedded one. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const config = readConfig(options);
+  const config = await readConfig(options);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   return await openRedis(config, options.data, { say });
 }
@@ -33,7 +34,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
  * when Redis doesn't answer.
  */
 export async function openToRead(options: RuntimeOptions): Promise<Runtime> {
-  const config = readConfig(options);
+  const config = await readConfig(options);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
     const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
     throw new CloseloopError(message, { kind: 'config' });
@@ -76,7 +77,7 @@ export async function openRedis(
   };
 }
 
-function readConfig({ config: file, connectors }: RuntimeOptions): Config {
+async function readConfig({ config: file, connectors }: RuntimeOptions): Promise<Config> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -85,5 +86,6 @@ function readConfig({ config: file, connectors }: RuntimeOptions): Config {
       kind: 'config',
     });
   }
-  return loadConfig(text, { env: process.env, connectors, file });
+  const options = { env: process.env, connectors, file };
+  return loadConfig(text, { ...options, external: await loadExternalConnectors(text, options) });
 }

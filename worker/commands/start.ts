@@ -4,9 +4,10 @@ import type { Connector } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { type Clock, liveClock } from '../clock.ts';
-import { Engine } from '../engine.ts';
+import { Engine, type EngineOptions } from '../engine.ts';
 import { createIntake } from '../intake.ts';
 import { createLog } from '../log.ts';
+import { createQuarantine } from '../quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 
@@ -35,9 +36,11 @@ export async function start(options: StartOptions): Promise<number> {
   }
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const runtime = await openRuntime({ ...options, config: options.config });
+  const alone = ['quarantine', '--config', options.config, '--data', options.data];
+  const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone]);
   try {
     await refuseUnsafeRedis(runtime, log);
-    const app = await run(runtime, { role: options.role, clock: liveClock, log });
+    const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine });
     log.info(
       { role: options.role, ...(app.url === undefined ? {} : { hooks: `${app.url}/hooks/<source>` }) },
       'started',
@@ -47,6 +50,7 @@ export async function start(options: StartOptions): Promise<number> {
     await app.close();
     return code;
   } finally {
+    quarantine.close();
     await runtime.close();
   }
 }
@@ -68,9 +72,13 @@ export interface App {
 /** The loop in this process: the intake, the worker, or both. */
 export async function run(
   runtime: Runtime,
-  options: { role: StartOptions['role']; clock: Clock; log: Log; batchWindowMs?: number },
+  options: { role: StartOptions['role']; clock: Clock; log: Log } & Pick<
+    EngineOptions,
+    'batchWindowMs' | 'sweepEveryMs' | 'quarantine'
+  >,
 ): Promise<App> {
-  const { role, clock, log } = options;
+  const { role, ...rest } = options;
+  const { log } = rest;
   const { config, handle, redis } = runtime;
   const ports: Ports = livePorts;
   const engine = new Engine({
@@ -78,10 +86,8 @@ export async function run(
     redis,
     connection: handle.bull(),
     intakeConnection: handle.bullIntake(),
-    clock,
     ports,
-    log,
-    ...(options.batchWindowMs === undefined ? {} : { batchWindowMs: options.batchWindowMs }),
+    ...rest,
   });
   let app: FastifyInstance | undefined;
   let url: string | undefined;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Connector } from '../../core/connector.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
+import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
@@ -18,7 +19,10 @@ export type Config = z.output<typeof General> & { sources: ConfiguredSource[] };
 
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
+  /** The built-in ones. */
   connectors: readonly Connector[];
+  /** What else the sources name, loaded: see `loadExternalConnectors`. */
+  external?: ReadonlyMap<string, External>;
   /** For messages. */
   file?: string;
 }
@@ -49,14 +53,14 @@ export function loadConfig(text: string, options: LoadOptions): Config {
       found.push({ ...one, message });
     }
   }
-  const configured = readSources(sources, options.connectors, document, found);
+  const configured = readSources(sources, options, document, found);
   if (!general.ok || found.length > 0) throw refuse(found);
   return { ...general.data, sources: configured };
 }
 
 function readSources(
   raw: unknown,
-  connectors: readonly Connector[],
+  { connectors, external = new Map() }: LoadOptions,
   document: ConfigDocument,
   found: Found[],
 ): ConfiguredSource[] {
@@ -74,9 +78,11 @@ function readSources(
     const { connector: kind, rules: writtenRules, ...settings } = sectionOf(value);
     const rules = checkWritten(Rules, writtenRules, [...at, 'rules'], document);
     if (!rules.ok) found.push(...rules.found);
-    const connector = connectors.find((one) => one.name === kind);
+    const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
+    const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
     if (!connector) {
-      found.push({ path: [...at, 'connector'], message: unknownConnector(kind, connectors) });
+      const message = loaded?.ok === false ? loaded.why : unknownConnector(kind, connectors);
+      found.push({ path: [...at, 'connector'], message });
       return [];
     }
     const checked = checkWritten(connector.settings, settings, at, document, ['connector', 'rules']);

@@ -2,6 +2,7 @@ import { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { Duration } from '../../core/duration.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
+import { isStandardSecret } from '../../core/standard-webhook.ts';
 
 /** The password is in it: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
@@ -15,6 +16,11 @@ const Redis = z.union([
 ]);
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+const SafeUrl = z.string().refine((text) => {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.has(url.hostname));
+}, 'must be an https address');
 
 const PublicUrl = z
   .string()
@@ -39,6 +45,15 @@ const SecretsKey = z
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 random bytes in base64 (openssl rand -base64 32)')
   .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 
+const Alerts = z.strictObject({
+  url: SafeUrl.describe('Where alerts are sent, signed as Standard Webhooks'),
+  secrets: z
+    .array(z.string().refine(isStandardSecret, 'must be whsec_ and the base64 of 24 to 64 random bytes'))
+    .min(1)
+    .max(2)
+    .describe('Of the receiver; two while rotating'),
+});
+
 const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
 
 /** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
@@ -49,6 +64,7 @@ export const General = z.strictObject({
   secretsKey: SecretsKey.optional().describe(
     'Seals secrets that change and are kept in Redis (refresh tokens): 32 random bytes in base64',
   ),
+  alerts: Alerts.optional().describe('Who is told when a person has to act; left out: only the log'),
   poll: z
     .strictObject({ every: Period.prefault('10m') })
     .prefault({})

@@ -10,6 +10,7 @@ export function schemaText(connectors: readonly Connector[]): string {
     return rest;
   };
   const general = json(General);
+  const rules = { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } };
   const sources = connectors.map(({ name, settings }) => {
     const one = json(settings);
     return {
@@ -17,19 +18,34 @@ export function schemaText(connectors: readonly Connector[]): string {
       title: name,
       properties: {
         connector: { const: name },
-        rules: { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } },
+        rules,
         ...one.properties,
       },
       required: ['connector', 'rules', ...(one.required ?? [])],
     };
   });
+  // Whose settings only their own code knows: a file's or a package's connector (external-connectors.ts).
+  const external = {
+    type: 'object',
+    title: 'a connector of your own',
+    properties: {
+      connector: {
+        type: 'string',
+        minLength: 1,
+        not: { enum: connectors.map(({ name }) => name) },
+        description: 'A file, relative to this one (./my-connector.ts), or an installed npm package',
+      },
+      rules,
+    },
+    required: ['connector', 'rules'],
+  };
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'closeloop configuration',
     ...general,
     properties: {
       ...general.properties,
-      sources: { type: 'object', minProperties: 1, additionalProperties: { oneOf: sources } },
+      sources: { type: 'object', minProperties: 1, additionalProperties: { oneOf: [...sources, external] } },
     },
     required: [...(general.required ?? []), 'sources'],
     $defs: { rule: json(Rule) },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { type Contact, contactKey } from '../../core/contact.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 import type { RedisClient } from './store.ts';
 
@@ -41,6 +42,13 @@ export class ContactMemory {
     const key = this.#key(contactKey, 'asked');
     if (value) await this.#redis.set(key, JSON.stringify(value), 'PX', memoryMs);
     else await this.#redis.del(key);
+  }
+
+  /** They were not asked after all, or are to be forgotten. @param journey only if it was this one who asked last */
+  async forgetAsked(contact: Contact, journey?: string): Promise<void> {
+    const key = contactKey(contact);
+    const isMeant = journey === undefined || (await this.lastAsked(key))?.journey === journey;
+    if (isMeant) await this.setLastAsked(key, undefined);
   }
 
   #key(contactKey: string, what: string): string {

@@ -46,6 +46,8 @@ const Answer = z.object({
 });
 export type Answer = z.output<typeof Answer>;
 
+const AnswerValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+
 /** The life of one closing. Stored as JSON in Redis; parsed once, when read. */
 export const Journey = z.object({
   id: z.string(),
@@ -63,6 +65,10 @@ export const Journey = z.object({
   campaignName: z.string().optional(),
   maxGrade: z.number().optional(),
   contact: Contact.optional(),
+  /** The vendor's id of the person. */
+  personId: z.string().optional(),
+  /** The record lives on as this one since it was merged: answers are written there. */
+  currentId: z.string().optional(),
   values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   recipientZone: z.string().optional(),
   dueAt: z.coerce.date().optional(),
@@ -74,7 +80,22 @@ export const Journey = z.object({
   requestId: z.string().optional(),
   askedAt: z.coerce.date().optional(),
   answer: Answer.optional(),
+  /** Answers to a survey's questions, by question id, as of `at`. */
+  survey: z.object({ at: z.coerce.date(), answers: z.record(z.string(), AnswerValue) }).optional(),
+  /** A grade that was given elsewhere, for an external campaign; `told`: the service has this version. */
+  given: z
+    .object({
+      at: z.coerce.date(),
+      grade: z.number().nullable(),
+      comment: z.string().nullable(),
+      told: z.boolean(),
+    })
+    .optional(),
   writtenVersion: z.number().int().optional(),
+  /** That no answer came has been put on the record. */
+  noAnswerWritten: z.boolean().optional(),
+  /** The person was forgotten: nothing of theirs is stored here again. */
+  erasedAt: z.coerce.date().optional(),
 });
 export type Journey = z.output<typeof Journey>;
 

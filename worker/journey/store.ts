@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
+import { type Contact, contactKey } from '../../core/contact.ts';
 import type { Ports } from '../../core/ports.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
 import { askedStates } from './transitions.ts';
@@ -34,8 +36,9 @@ for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
 return {id, 1}`;
 
 /**
- * KEYS journey, trace, index of the old state, index of the new one, record, requests
- * ARGV rev, JSON, id, score, request id or '', '1' once asked or '0' when it turned out not to be, trace lines…
+ * KEYS journey, trace, index of the old state, index of the new one, record, requests, people to index it under…,
+ * people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked or '0' when it turned out not to be,
+ * number of people to index it under, trace lines…
  * Returns 1, or 0 when somebody else changed the journey since it was read.
  */
 const saveScript = `
@@ -46,13 +49,14 @@ redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[6], ARGV[5], ARGV[3]) end
 if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
 if ARGV[6] == '0' and redis.call('HGET', KEYS[5], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[5], 'asked') end
-for i = 7, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
+for i = 7, #KEYS do redis.call(i <= 6 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
+for i = 8, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1`;
 
 /**
  * The record's memory lives as long as any of its journeys: without it a number would be given twice, and a customer
  * asked twice. Returns 1, or 0 when the journey is gone, or in another state than when it was read.
- * KEYS journey, trace, index, requests, record · ARGV id, request id or '', state
+ * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state
  */
 const forgetScript = `
 local data = redis.call('HGET', KEYS[1], 'data')
@@ -60,6 +64,7 @@ if not data or cjson.decode(data).state ~= ARGV[3] then return 0 end
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('ZREM', KEYS[3], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
+for i = 6, #KEYS do redis.call('SREM', KEYS[i], ARGV[1]) end
 if redis.call('HINCRBY', KEYS[5], 'alive', -1) <= 0 then
   redis.call('DEL', KEYS[5])
   return 1
@@ -68,6 +73,16 @@ local memory = redis.call('HGETALL', KEYS[5])
 for i = 1, #memory, 2 do
   if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[5], memory[i]) end
 end
+return 1`;
+
+/**
+ * The record went into another: that one's customer counts as asked if this one's was, and remembers where it came from,
+ * for when it is merged itself. KEYS record gone, record that remains · ARGV id of the one gone
+ */
+const mergeScript = `
+local asked = redis.call('HGET', KEYS[1], 'asked')
+if asked then redis.call('HSETNX', KEYS[2], 'asked', asked) end
+redis.call('HSET', KEYS[2], 'from:' .. ARGV[1], 1)
 return 1`;
 
 /** KEYS journey, trace · ARGV line */
@@ -80,6 +95,17 @@ function scoreOf(journey: Journey): number {
 
 const ClaimAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
+
+const Erasure = z.object({
+  at: z.coerce.date(),
+  /** The event's. */
+  key: z.string(),
+  what: z.string(),
+  journeys: z.number(),
+  contacts: z.number(),
+  requestsMasked: z.number(),
+});
+export type Erasure = z.output<typeof Erasure>;
 
 /** A closing that may become a journey. */
 export interface Claim {
@@ -176,6 +202,67 @@ export class JourneyStore {
     }
   }
 
+  /** The journey of this closing, if there is one: saves reading the record. */
+  async ofClosing(recordId: string, closing: string): Promise<Journey | undefined> {
+    const id = await this.#redis.hget(this.#recordKey(recordId), `closing:${closing}`);
+    return id === null ? undefined : await this.get(id);
+  }
+
+  /** The journey that a closing has, or the name that its journey would get. */
+  async nameOf(recordId: string, closing: string): Promise<{ id: string; exists: boolean }> {
+    const [id, count] = await this.#redis.hmget(this.#recordKey(recordId), `closing:${closing}`, 'count');
+    return id ? { id, exists: true } : { id: `${recordId}.${Number(count ?? 0) + 1}`, exists: false };
+  }
+
+  /** Every journey of a record, first to last; also those of records that were merged into it. */
+  async ofRecord(recordId: string, seen: ReadonlySet<string> = new Set()): Promise<Journey[]> {
+    if (seen.has(recordId)) return [];
+    const memory = await this.#redis.hgetall(this.#recordKey(recordId));
+    const own = Array.from({ length: Number(memory.count ?? 0) }, (_, i) => `${recordId}.${i + 1}`);
+    const journeys = (await Promise.all(own.map((id) => this.get(id)))).filter((one) => one !== undefined);
+    const from = Object.keys(memory).flatMap((field) => (field.startsWith('from:') ? [field.slice(5)] : []));
+    const merged = await Promise.all(from.map((id) => this.ofRecord(id, new Set([...seen, recordId]))));
+    return [...journeys, ...merged.flat()];
+  }
+
+  /** `gone` lives on as `remaining`. Tell its journeys as well (`Journey.currentId`). */
+  async merge(gone: string, remaining: string): Promise<void> {
+    if (gone === remaining) return;
+    await this.#redis.eval(mergeScript, 2, this.#recordKey(gone), this.#recordKey(remaining), gone);
+  }
+
+  /** Ids of the journeys about a person: by the vendor's id of them, or by their contact. */
+  async idsOf(who: { personId: string } | { contact: Contact }): Promise<string[]> {
+    return await this.#redis.smembers(
+      this.#whoKey('personId' in who ? personKey(who.personId) : contactKey(who.contact)),
+    );
+  }
+
+  /** Every journey, in no order; those that are made or moved meanwhile may be left out or come twice. */
+  async *all(): AsyncGenerator<Journey> {
+    for (const state of journeyStates) {
+      let cursor = '0';
+      do {
+        const [next, flat] = await this.#redis.zscan(this.#stateKey(state), cursor, 'COUNT', 500);
+        cursor = next;
+        for (let i = 0; i < flat.length; i += 2) {
+          const journey = await this.get(flat[i] ?? '');
+          if (journey) yield journey;
+        }
+      } while (cursor !== '0');
+    }
+  }
+
+  /** What was erased, without the people: proof for whoever asks later. */
+  async noteErasure(proof: Erasure): Promise<void> {
+    await this.#redis.hset(`${this.#tag}:erasures`, proof.key, JSON.stringify(proof));
+  }
+
+  async erasures(): Promise<Erasure[]> {
+    const all = await this.#redis.hvals(`${this.#tag}:erasures`);
+    return all.map((text) => Erasure.parse(JSON.parse(text))).sort((a, b) => a.at.getTime() - b.at.getTime());
+  }
+
   /** Adds a line to the trace without changing anything; to a journey that has been removed, nothing. */
   async note(id: string, text: string): Promise<void> {
     await this.#redis.eval(noteScript, 2, this.#journeyKey(id), this.#traceKey(id), this.#line(text));
@@ -190,6 +277,21 @@ export class JourneyStore {
   async idsIn(state: JourneyState, options: { before?: Date; limit?: number } = {}): Promise<string[]> {
     const until = options.before ? `${options.before.getTime()}` : '+inf';
     return await this.#redis.zrangebyscore(this.#stateKey(state), '-inf', until, 'LIMIT', 0, options.limit ?? 1000);
+  }
+
+  /** Journeys of these states, last changed first (waiting: last due first), a page at a time. */
+  async *newest(states: readonly JourneyState[]): AsyncGenerator<Journey> {
+    const seen = new Set<string>();
+    for (let limit = 200; ; limit *= 4) {
+      const ids = await this.latestIds(states, limit);
+      for (const { id } of ids) {
+        if (seen.has(id)) continue;
+        seen.add(id);
+        const journey = await this.get(id);
+        if (journey) yield journey;
+      }
+      if (ids.length < limit) return;
+    }
   }
 
   /** Ids of all states, last changed first. */
@@ -228,14 +330,16 @@ export class JourneyStore {
    */
   async forget(journey: Journey): Promise<boolean> {
     const requestId = journey.requestId ?? '';
+    const people = this.#whoKeys(journey);
     const forgotten = await this.#redis.eval(
       forgetScript,
-      5,
+      5 + people.length,
       this.#journeyKey(journey.id),
       this.#traceKey(journey.id),
       this.#stateKey(journey.state),
       this.#requestsKey(requestId),
       this.#recordKey(journey.recordId),
+      ...people,
       journey.id,
       requestId,
       journey.state,
@@ -251,26 +355,39 @@ export class JourneyStore {
   async #save(before: Journey, rev: string, { journey, trace }: NonNullable<Decision>): Promise<boolean> {
     const { id, ...data } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
+    const people = this.#whoKeys(journey);
+    const gone = this.#whoKeys(before).filter((key) => !people.includes(key));
     const saved = await this.#redis.eval(
       saveScript,
-      6,
+      6 + people.length + gone.length,
       this.#journeyKey(id),
       this.#traceKey(id),
       this.#stateKey(before.state),
       this.#stateKey(journey.state),
       this.#recordKey(journey.recordId),
       this.#requestsKey(requestId),
+      ...people,
+      ...gone,
       rev,
       JSON.stringify(data),
       id,
       scoreOf(journey),
       requestId,
-      askedStates.includes(journey.state) ? '1' : journey.state === 'waiting' ? '0' : '',
+      askedMark(before.state, journey.state),
+      people.length,
       ...trace.map((text) => this.#line(text)),
     );
     return saved === 1;
   }
 
+  /** Sets of journey ids, under a hash of the person: the index must not hold what an erasure takes out of journeys. */
+  #whoKeys({ personId, contact }: Journey): string[] {
+    const who = [...(personId === undefined ? [] : [personKey(personId)]), ...(contact ? [contactKey(contact)] : [])];
+    return who.map((one) => this.#whoKey(one));
+  }
+  #whoKey(who: string): string {
+    return `${this.#tag}:who:${createHash('sha256').update(who).digest('base64url')}`;
+  }
   #line(text: string): string {
     return JSON.stringify({ at: this.#now().toISOString(), text });
   }
@@ -292,4 +409,12 @@ export class JourneyStore {
     for (let i = 0; i < requestId.length; i++) sum = (sum * 31 + requestId.charCodeAt(i)) % 256;
     return `${this.#tag}:requests:${sum}`;
   }
+}
+
+const personKey = (personId: string): string => `person:${personId}`;
+
+/** Once asked, a record stays asked: unless the service didn't take the request, or has cancelled it before sending. */
+function askedMark(before: JourneyState, now: JourneyState): '1' | '0' | '' {
+  if (askedStates.includes(now)) return '1';
+  return now === 'waiting' || (now === 'cancelled' && before === 'asked') ? '0' : '';
 }

@@ -4,19 +4,19 @@ import type { Journey, JourneyState } from './journey.ts';
  * Which state may follow which. From `waiting` back to `received`: the rule is gone, it is planned anew. From `waiting`
  * to `asked`: the service's answer came after a look-up had found nothing.
  * Everything that isn't here is a bug or a race that somebody else won.
- * `failed` and `parked` can be taken up again by a person.
+ * `failed`, `parked` and `skipped` can be taken up again by a person.
  */
 const next: Record<JourneyState, readonly JourneyState[]> = {
   received: ['waiting', 'skipped', 'cancelled', 'failed', 'parked'],
   waiting: ['received', 'waiting', 'creating', 'asked', 'skipped', 'cancelled', 'failed', 'parked'],
   creating: ['creating', 'asked', 'waiting', 'failed', 'parked'],
   asked: ['answered', 'expired', 'cancelled', 'failed'],
-  answered: ['answered', 'written', 'failed', 'parked'],
+  answered: ['answered', 'written', 'cancelled', 'failed', 'parked'],
   written: ['answered'],
   expired: ['answered'],
-  skipped: [],
+  skipped: ['received'],
   cancelled: [],
-  failed: ['received', 'waiting', 'answered'],
+  failed: ['received', 'waiting', 'creating', 'answered', 'cancelled'],
   parked: ['waiting', 'asked', 'answered', 'cancelled'],
 };
 
@@ -48,4 +48,17 @@ export function step(journey: Journey, to: JourneyState, at: Date, change: Parti
   if (!mayFollow(journey.state, to)) throw new Error(`journey ${journey.id}: ${to} cannot follow ${journey.state}`);
   const { why: _, ...rest } = journey;
   return { ...rest, ...change, state: to, updatedAt: at };
+}
+
+/**
+ * The journey without the person: contact, values, answer and whatever leads to them are gone, and what was under way has
+ * ended. The closing stays known, so that it can't ask again. Not for a journey in `creating`, whose end must be known.
+ */
+export function erased(journey: Journey, at: Date): Journey {
+  const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = journey;
+  const { recipientZone: _7, why: _8, ...rest } = others;
+  const why = 'erased at the request of the person or the vendor';
+  const ends = mayFollow(journey.state, 'cancelled');
+  const after = ends ? step(rest, 'cancelled', at, { why }) : { ...rest, why, updatedAt: at };
+  return { ...after, erasedAt: at };
 }

@@ -5,11 +5,13 @@ import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../core/feedback/schemas.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
 import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
+import { campaignOf, mapFields, sendTime } from './decide.ts';
 import { lookForRequest } from './look-for-request.ts';
-import { campaignOf, decide, mapFields, sendTime } from './plan.ts';
+import { planned } from './plan.ts';
 import type { StageResult } from './stage.ts';
 
 export const AskJob = z.object({ journeyId: z.string() });
@@ -23,6 +25,8 @@ const staleMs = 5_000;
 /** Attempts whose outcome was unknown and turned out to be nothing; then a person should look at the service. */
 const mostAttempts = 8;
 
+const unclear = 'it could not be found out whether customers were asked';
+
 const done: StageResult = { do: 'done' };
 
 /**
@@ -30,6 +34,7 @@ const done: StageResult = { do: 'done' };
  * in `creating` doesn't know whether the service got the request, and looks for it before anything else.
  */
 export async function ask({ journeyId }: z.output<typeof AskJob>, context: SourceContext): Promise<StageResult> {
+  failpoint('ask-begun');
   const journey = await context.store.get(journeyId);
   if (journey?.state === 'creating') return await resolveUnknown(journey, context);
   if (journey?.state !== 'waiting' && !(journey?.state === 'received' && journey.rule !== undefined)) return done;
@@ -44,6 +49,7 @@ export async function ask({ journeyId }: z.output<typeof AskJob>, context: Sourc
   if (due.at > context.clock.now()) return await wait(journey, due, context);
 
   const gone = await recheck(journey, context);
+  failpoint('record-read-again');
   if (gone) return await end(journey, 'cancelled', gone, context);
 
   return await withContact(contact, context, () => create(journey, rule, campaign, contact, context));
@@ -72,10 +78,8 @@ async function planAnew(journey: Journey, context: SourceContext): Promise<Stage
       : undefined,
   );
   if (received?.state !== 'received') return done;
-  const planned = await decide(received, look.record, context);
-  return planned.state === 'waiting' && planned.dueAt
-    ? { do: 'wait', delayMs: context.clock.until(planned.dueAt) }
-    : done;
+  const anew = await planned(received, look.record, context);
+  return anew.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
 }
 
 async function wait(journey: Journey, due: { at: Date; why: string[] }, context: SourceContext): Promise<StageResult> {
@@ -93,6 +97,9 @@ async function wait(journey: Journey, due: { at: Date; why: string[] }, context:
 /** Why the customer should no longer be asked, if so. */
 async function recheck(journey: Journey, context: SourceContext): Promise<string | undefined> {
   const look = lookAt(await context.read(journey.recordId, 'ask'));
+  if (look.is === 'closed' && look.record.currentId !== journey.recordId) {
+    return await mergedUnseen(journey, look.record.currentId, look.closedAt, context);
+  }
   if (look.is === 'open') return 'the record is open again';
   if (look.is === 'out') return look.why;
   // A reading without history can't name the closing; that it is closed has to do then.
@@ -105,9 +112,26 @@ async function recheck(journey: Journey, context: SourceContext): Promise<string
     key: `seen when asking:${journey.recordId}:${look.closing}`,
     what: 'found closed again when its customer was to be asked',
     certain: false,
+    via: 'webhook',
     receivedAt: new Date(),
   });
   return 'the record was reopened and closed again since: the new closing has a journey of its own';
+}
+
+/** The record turns out to be another one now: that one is looked at, and decided about, by itself. */
+async function mergedUnseen(journey: Journey, remaining: string, at: Date, context: SourceContext): Promise<string> {
+  await context.store.merge(journey.recordId, remaining);
+  await context.queueEvent({
+    kind: 'closed',
+    recordId: remaining,
+    at,
+    key: `merged, seen when asking:${journey.recordId}:${remaining}`,
+    what: `${journey.recordId} was merged into it`,
+    certain: false,
+    via: 'webhook',
+    receivedAt: new Date(),
+  });
+  return `the record was merged into ${remaining}`;
 }
 
 async function end(
@@ -138,6 +162,7 @@ async function withContact(
   const token = randomUUID();
   return await context.limited(async () => {
     if (!(await context.contacts.lock(key, token, lockMs))) return { do: 'wait', delayMs: lockedMs };
+    failpoint('contact-locked');
     try {
       return await work();
     } finally {
@@ -184,6 +209,7 @@ async function create(
     lookAfter: new Date(at.getTime() + context.lookAfterMs + context.callMs + staleMs),
   };
   await contacts.setLastAsked(key, { at, journey: ref });
+  failpoint('last-asked-noted');
   const creating = await store.update(journey.id, (now) =>
     now.state === 'waiting'
       ? {
@@ -192,6 +218,7 @@ async function create(
         }
       : undefined,
   );
+  failpoint('intent-saved');
   // Somebody else went ahead, on this job or on an event: it is theirs now.
   if (creating?.intent?.token !== intent.token) return done;
   if (Date.now() - began > staleMs) {
@@ -206,6 +233,7 @@ async function create(
       scheduled: at,
       customFields: { ...creating.values, ...(intent.marker ? { [intent.marker.field]: intent.marker.value } : {}) },
     });
+    failpoint('create-answered');
     await asked(creating, request.id, 'the service took it', context);
     return done;
   } catch (error) {
@@ -222,7 +250,7 @@ async function create(
 }
 
 /** Why this person is not to be asked by this rule now, if so: the service's lists, and the throttle over all sources. */
-function whyNotNow(
+export function whyNotNow(
   known: ContactRecord | undefined,
   lastHere: Date | undefined,
   rule: LoadedRule,
@@ -254,6 +282,7 @@ async function asked(
   const { clock, log } = context;
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
+  failpoint('campaign-noted');
   await context.store.update(journey.id, (now) => {
     // A look-up may have come to another end while the service's answer was on its way.
     if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
@@ -261,6 +290,7 @@ async function asked(
     const after = step(rest, 'asked', clock.now(), { requestId, askedAt: journey.intent?.at ?? clock.now() });
     return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
   });
+  failpoint('asked-saved');
   log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
 }
 
@@ -270,6 +300,7 @@ async function backToWaiting(journey: Journey, why: string, context: SourceConte
     const { intent: _, ...rest } = now;
     return { journey: step(rest, 'waiting', context.clock.now()), trace: [why] };
   });
+  failpoint('back-to-waiting');
 }
 
 async function laterLook(journey: Journey, error: unknown, context: SourceContext): Promise<StageResult> {
@@ -283,6 +314,7 @@ async function laterLook(journey: Journey, error: unknown, context: SourceContex
         }
       : undefined,
   );
+  failpoint('unknown-noted');
   context.log.warn({ journey: refOf(context.name, journey.id), why: messageOf(error) }, 'outcome of create unknown');
   return { do: 'wait', delayMs: context.clock.until(lookAfter) };
 }
@@ -313,6 +345,7 @@ async function resolveUnknown(journey: Journey, context: SourceContext): Promise
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
   const found = await context.limitedLooks(() => lookForRequest({ contact, intent }, context));
+  failpoint('looked-for');
   if (found.is === 'created') {
     await asked(journey, found.requestId, found.how, context, { late: true });
     return done;
@@ -347,6 +380,8 @@ async function settle(
       : undefined,
   );
   context.log.error({ journey: refOf(context.name, journey.id), why }, state);
+  if (state === 'parked')
+    await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
 }
 
 function messageOf(error: unknown): string {

@@ -8,6 +8,7 @@ import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Clock } from '../clock.ts';
 import { refOf, type SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { mayFollow, step } from '../journey/transitions.ts';
@@ -75,6 +76,7 @@ async function pass(campaign: number, context: CollectContext, renew: () => Prom
   const stored = await redis.get(seenKey(campaign));
   const seen = stored === null ? undefined : Seen.parse(JSON.parse(stored));
   const stats = fingerprint(await feedback.campaign(campaign));
+  failpoint('collect-begun');
   const now = clock.now();
   const isFullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
   if (!isFullDue && seen.stats === stats) return;
@@ -90,6 +92,7 @@ async function pass(campaign: number, context: CollectContext, renew: () => Prom
       log.warn({ campaign, requests: page.unreadable.length, why: first.message }, 'requests could not be read');
   }
   await redis.set(seenKey(campaign), JSON.stringify({ stats, fullAt: now }));
+  failpoint('collected-noted');
   log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
 }
 
@@ -112,7 +115,9 @@ async function takeAnswers(requests: readonly FeedbackRequest[], context: Collec
     );
     // Also for an answer that was known: the job may have been lost with the process that stored the answer.
     const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
+    if (due.length > 0) failpoint('answer-saved');
     await source.queueWriteBack(due);
+    if (due.length > 0) failpoint('write-back-queued');
     taken += due.length;
   }
   return taken;
@@ -122,7 +127,7 @@ async function takeAnswer(id: string, request: FeedbackRequest, context: SourceC
   const { grade } = request;
   const comment = request.comment === '' ? null : request.comment;
   return await context.store.update(id, (now) => {
-    if (!mayFollow(now.state, 'answered')) return undefined;
+    if (now.erasedAt || !mayFollow(now.state, 'answered')) return undefined;
     if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
     const version = (now.answer?.version ?? 0) + 1;
     const seenAt = context.clock.now();

@@ -1,73 +1,171 @@
 import { z } from 'zod';
 import type { PresentedRecord } from '../../core/connector.ts';
-import { contactFor } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import { FeedbackError } from '../../core/feedback/failure.ts';
-import type { Campaign } from '../../core/feedback/schemas.ts';
-import { applyMapping, checkMapping } from '../../core/mapping/mapping.ts';
-import { checkWindows, nextSendTime } from '../../core/send-time.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
-import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
+import { decide } from './decide.ts';
+import { erase } from './erase.ts';
+import { takeGraded } from './graded.ts';
 import type { StageResult } from './stage.ts';
+import { takeSurvey } from './survey.ts';
+import { withdraw } from './withdraw.ts';
 
-/** One event of a delivery: what intake stores. No personal data. */
-export const PlanJob = z.object({
+const Happened = z.object({ at: z.coerce.date(), key: z.string(), what: z.string(), receivedAt: z.coerce.date() });
+
+const RecordJob = Happened.extend({
   kind: z.enum(['closed', 'changed']),
   recordId: z.string(),
-  at: z.coerce.date(),
-  key: z.string(),
-  what: z.string(),
   certain: z.boolean().default(false),
-  receivedAt: z.coerce.date(),
+  closing: z.string().optional(),
+  mergedInto: z.string().optional(),
+  /** Who found it: what a poll finds first, a webhook has missed. */
+  via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
+  /** A poll sees old records that were touched: what closed before this was there before closeloop, and never asks. */
+  notBefore: z.coerce.date().optional(),
+  notAfter: z.coerce.date().optional(),
 });
+export type RecordJob = z.output<typeof RecordJob>;
+
+const EraseJob = Happened.extend({
+  kind: z.literal('erase'),
+  personIds: z.array(z.string()).default([]),
+  recordIds: z.array(z.string()).default([]),
+  contacts: z.array(z.string()).default([]),
+  everybody: z.boolean().default(false),
+});
+export type EraseJob = z.output<typeof EraseJob>;
+
+const GradedJob = Happened.extend({
+  kind: z.literal('graded'),
+  recordId: z.string(),
+  grade: z.number().nullable(),
+  comment: z.string().nullable(),
+});
+export type GradedJob = z.output<typeof GradedJob>;
+
+const SurveyJob = Happened.extend({
+  kind: z.literal('survey'),
+  requestId: z.string(),
+  answers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
+});
+export type SurveyJob = z.output<typeof SurveyJob>;
+
+/** One event: what intake stores. Personal data only where a person is erased or has answered elsewhere, until that is done. */
+export const PlanJob = z.discriminatedUnion('kind', [
+  RecordJob,
+  EraseJob,
+  GradedJob,
+  SurveyJob,
+  Happened.extend({ kind: z.literal('revoked') }),
+]);
+export type PlanJob = z.output<typeof PlanJob>;
 
 /** How long a vendor's reading may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
-export type PlanJob = z.output<typeof PlanJob>;
+/** Whether the service has a request is being found out: come again. Real time. */
+const creatingMs = 2_000;
+
+/** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
+export async function plan(event: PlanJob, context: SourceContext): Promise<StageResult> {
+  switch (event.kind) {
+    case 'erase':
+      return await erase(event, context);
+    case 'graded':
+      return await takeGraded(event, context);
+    case 'survey':
+      return await takeSurvey(event, context);
+    case 'revoked':
+      await context.revoke(event.what);
+      return { do: 'done' };
+    default:
+      return await planRecord(event, context);
+  }
+}
 
 /**
- * Event → journey → decision. The event is a hint; the record, read now, is the truth. May run any number of times for
- * one event, and be killed anywhere: the journey of a closing is claimed once, and every step looks at its state first.
+ * The event is a hint; the record, read now, is the truth. The journey of a closing is claimed once, and every step looks
+ * at its state first.
  */
-export async function plan(event: PlanJob, context: SourceContext): Promise<StageResult> {
+async function planRecord(event: RecordJob, context: SourceContext): Promise<StageResult> {
+  failpoint('plan-begun');
   const { store } = context;
-  const known = await store.ofEvent(event.recordId, event.key);
+  const known =
+    (await store.ofEvent(event.recordId, event.key)) ??
+    (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
   if (known && known.state !== 'received') return await goOn(known, context);
 
   const memory = await store.memoryOf(event.recordId);
   const latest = memory.latest === undefined ? undefined : await store.get(memory.latest);
-  if (event.kind === 'changed' && !(latest && unaskedStates.includes(latest.state))) return { do: 'done' };
+  // The service may be at work on it: what becomes of the request decides what can still be done.
+  if (latest?.state === 'creating') return { do: 'wait', delayMs: creatingMs };
+  if (event.mergedInto !== undefined) return await merged(event, event.mergedInto, context);
+  if (event.kind === 'changed' && !(latest && endable(latest))) return { do: 'done' };
 
   const look = lookAt(await context.read(event.recordId, 'plan'));
+  failpoint('record-read');
   if (look.is === 'open') {
-    if (latest) await cancel(latest, `the record is open again (${event.what})`, context);
+    if (latest) await withdraw(latest, `the record is open again (${event.what})`, context);
+    if (look.lookAgainAt && event.kind === 'closed') {
+      return { do: 'wait', delayMs: Math.max(1_000, look.lookAgainAt.getTime() - Date.now()) };
+    }
     if (event.certain) return await closedButOpen(event, context);
     context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
     return { do: 'done' };
   }
   if (look.is === 'out') {
-    if (latest) await cancel(latest, look.why, context);
-    if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state))) return { do: 'done' };
+    if (latest) await withdraw(latest, look.why, context);
+    if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state)) || isOutside(event.at, event)) {
+      return { do: 'done' };
+    }
     const { journey } = await claim(event, { recordId: event.recordId, closing: 'out', closedAt: event.at }, context);
     await skip(journey, look.why, [], context);
     return { do: 'done' };
   }
-  if (event.kind === 'changed') return { do: 'done' };
+  if (event.kind === 'changed' || isOutside(look.closedAt, event)) return { do: 'done' };
 
   const { closing, closedAt, record } = look;
   const { journey, created } = await claim(event, { recordId: record.currentId, closing, closedAt }, context);
+  failpoint('journey-claimed');
   if (journey.state === 'received') await cancelEarlier(journey, context);
   if (!created && journey.state !== 'received') {
-    await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
+    if (event.via === 'webhook') await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
     return await goOn(journey, context);
   }
-  return await goOn(await decide(journey, record, context), context);
+  return await goOn(await planned(journey, record, context), context);
+}
+
+/** Can still be ended by what happens to its record. */
+function endable({ state }: Journey): boolean {
+  return unaskedStates.includes(state) || state === 'asked';
+}
+
+function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean {
+  return (notBefore !== undefined && closedAt < notBefore) || (notAfter !== undefined && closedAt > notAfter);
+}
+
+/** Nobody is asked about a record that is no more; what has been asked is answered on the one it became. */
+async function merged(event: RecordJob, remaining: string, context: SourceContext): Promise<StageResult> {
+  const { store, clock } = context;
+  const why = `its record was merged into ${remaining}`;
+  for (const journey of await store.ofRecord(event.recordId)) {
+    if (journey.state === 'creating') return { do: 'wait', delayMs: creatingMs };
+    if (unaskedStates.includes(journey.state)) {
+      await withdraw(journey, why, context);
+      continue;
+    }
+    await store.update(journey.id, (now) =>
+      now.currentId === remaining
+        ? undefined
+        : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
+    );
+  }
+  await store.merge(event.recordId, remaining);
+  return { do: 'done' };
 }
 
 /** The vendor said closed, and shows it open: reopened at once, or its reading lags behind its webhook. */
-async function closedButOpen(event: PlanJob, context: SourceContext): Promise<StageResult> {
+async function closedButOpen(event: RecordJob, context: SourceContext): Promise<StageResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await claim(event, at, context);
@@ -81,13 +179,20 @@ async function cancelEarlier(journey: Journey, context: SourceContext): Promise<
   for (let n = Number(journey.id.slice(dot + 1)) - 1; n >= 1; n--) {
     const earlier = await context.store.get(`${journey.id.slice(0, dot)}.${n}`);
     if (!earlier || !unaskedStates.includes(earlier.state)) return;
-    await cancel(earlier, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
+    await withdraw(earlier, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
   }
 }
 
 /** The event's job failed for good: the closing is not lost, it stands in the list with its reason. */
 export async function giveUpPlan(event: PlanJob, why: string, context: SourceContext): Promise<void> {
   if (event.kind === 'changed') return;
+  if (event.kind !== 'closed') {
+    context.log.error(
+      { source: context.name, event: event.what, kind: event.kind, why },
+      'an event was given up: see to it by hand',
+    );
+    return;
+  }
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await claim(event, at, context);
   await context.store.update(journey.id, (now) =>
@@ -100,33 +205,27 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
 /** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
 async function goOn(journey: Journey, context: SourceContext): Promise<StageResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
+  failpoint('ask-queued');
   return { do: 'done' };
 }
 
 async function claim(
-  event: PlanJob,
+  event: RecordJob,
   closing: { recordId: string; closing: string; closedAt: Date },
   context: SourceContext,
 ): Promise<{ journey: Journey; created: boolean }> {
-  const { key: eventKey, receivedAt } = event;
+  const { key: eventKey, receivedAt, via } = event;
+  const found =
+    via === 'poll' ? ', found by the poll: no webhook had told of it' : via === 'backfill' ? ', backfill' : '';
   const claimed = await context.store.claim({ ...closing, eventKey, receivedAt }, [
-    `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}`,
+    `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
   ]);
   if (claimed.created) {
-    context.log.info({ journey: refOf(context.name, claimed.journey.id), event: event.what }, 'received');
+    const ref = refOf(context.name, claimed.journey.id);
+    context.log.info({ journey: ref, event: event.what }, 'received');
+    if (via === 'poll') await context.missed(ref, event.at);
   }
   return claimed;
-}
-
-async function cancel(journey: Journey, why: string, context: SourceContext): Promise<void> {
-  const after = await context.store.update(journey.id, (now) =>
-    unaskedStates.includes(now.state)
-      ? { journey: step(now, 'cancelled', context.clock.now(), { why }), trace: [`cancelled: ${why}`] }
-      : undefined,
-  );
-  if (after?.state === 'cancelled' && after.why === why) {
-    context.log.info({ journey: refOf(context.name, journey.id), why }, 'cancelled');
-  }
 }
 
 async function skip(
@@ -134,12 +233,12 @@ async function skip(
   why: string,
   trace: string[],
   context: SourceContext,
-  planned: Partial<Journey> = {},
+  chosen: Partial<Journey> = {},
 ): Promise<Journey> {
   const skipped = await context.store.update(journey.id, (now) =>
     now.state === 'received'
       ? {
-          journey: step(now, 'skipped', context.clock.now(), { ...planned, why }),
+          journey: step(now, 'skipped', context.clock.now(), { ...chosen, why }),
           trace: [...trace, `skipped: ${why}`],
         }
       : undefined,
@@ -148,60 +247,19 @@ async function skip(
   return skipped ?? journey;
 }
 
-/**
- * The rule, the campaign, the values, the contact and the time; or the reason why not.
- * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
- */
-export async function decide(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
-  const { clock, store } = context;
-  const ref = refOf(context.name, journey.id);
-  const no = (why: string, trace: string[] = [], planned: Partial<Journey> = {}) =>
-    skip(journey, why, trace, context, planned);
-
-  const choice = await chooseRule(context.rules, record.shape);
-  if (!choice.rule) return await no(choice.why);
-  const { rule } = choice;
-  const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
-  const chosen = { rule: rule.name, campaign: rule.campaign };
-
-  const { asked } = await store.memoryOf(journey.recordId);
-  if (rule.again === 'never' && asked !== undefined && asked !== journey.id) {
-    return await no(
-      `this record's customer was asked already: journey ${refOf(context.name, asked)} (again: never)`,
-      trace,
-      chosen,
-    );
+/** The journey with what was decided about it. */
+export async function planned(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+  const { clock, store, log } = context;
+  const { id: journeyId, recordId, closedAt } = journey;
+  const verdict = await decide({ journeyId, recordId, closedAt }, record, context);
+  if (verdict.do === 'skip') {
+    const { rule } = verdict;
+    const chosen = rule ? { rule: rule.name, campaign: rule.campaign } : {};
+    return await skip(journey, verdict.why, verdict.trace, context, chosen);
   }
-  if (!inSample(rule.sample, ref))
-    return await no(`outside the sample of ${(rule.sample ?? 1) * 100} %`, trace, chosen);
-
-  const campaign = await campaignOf(rule, context);
-  const mapped = await mapFields(rule, record, campaign, context);
-  if (!mapped.ok) return await no(`custom fields: ${mapped.problems.join('; ')}`, trace);
-  trace.push(`custom fields: ${describe(mapped.sources)}`);
-  for (const [name, { source }] of rule.mapping) {
-    if (!(name in mapped.values)) trace.push(`custom field "${name}" is left out: ${source} found nothing`);
-  }
-
-  const candidates: unknown[] = [];
-  for (const expression of rule.contact) candidates.push(await expression.evaluate(record.shape));
-  const contact = contactFor(candidates, campaign.type, { defaultCountry: context.defaultCountry });
-  const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
-  if (!contact.ok) return await no(`no usable contact: ${passedOver.join('; ')}`, trace);
-  trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
-
-  let send: ReturnType<typeof sendTime>;
-  try {
-    send = sendTime(rule, campaign, journey.closedAt, record.timeZone, context);
-  } catch (error) {
-    // For this recipient's zone the windows never meet; the rule is good for others.
-    if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
-    return await no(error.message, trace, chosen);
-  }
-  trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
-
+  const { rule, campaign, contact, values, dueAt, trace } = verdict;
   const grades = campaign.grade_list;
-  const planned = await store.update(journey.id, (now) =>
+  const after = await store.update(journeyId, (now) =>
     now.state === 'received'
       ? {
           journey: step(now, 'waiting', clock.now(), {
@@ -210,82 +268,16 @@ export async function decide(journey: Journey, record: PresentedRecord, context:
             campaignName: campaign.name,
             ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
             ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
-            contact: contact.contact,
-            values: mapped.values,
-            dueAt: send.at,
+            ...(record.personId === undefined ? {} : { personId: record.personId }),
+            contact,
+            values,
+            dueAt,
           }),
           trace,
         }
       : undefined,
   );
-  context.log.info({ journey: ref, rule: rule.name, campaign: campaign.id, dueAt: send.at }, 'waiting');
-  return planned ?? journey;
-}
-
-function describe(sources: Record<string, string>): string {
-  const list = Object.entries(sources).map(([name, source]) => `${name} from ${source}`);
-  return list.length > 0 ? list.join(', ') : 'none';
-}
-
-/**
- * The rule's campaign. One that isn't there is a mistake of the rule: its journeys wait until a person mended it.
- * @throws CloseloopError config for a campaign the service doesn't know
- */
-export async function campaignOf(rule: LoadedRule, context: SourceContext): Promise<Campaign> {
-  try {
-    return await context.campaigns.get(rule.campaign);
-  } catch (error) {
-    if (!(error instanceof FeedbackError && error.status === 404)) throw error;
-    const message = `source ${context.name}, rule "${rule.name}": the account has no campaign ${rule.campaign}, or it is a draft. Mend the rule, or activate the campaign`;
-    throw new CloseloopError(message, { kind: 'config' }, { cause: error });
-  }
-}
-
-/** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
-export async function mapFields(rule: LoadedRule, record: PresentedRecord, campaign: Campaign, context: SourceContext) {
-  const problems = rulesProblems(rule, campaign, context);
-  if (problems.length > 0) {
-    throw new CloseloopError(
-      `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`,
-      { kind: 'config' },
-    );
-  }
-  return await applyMapping(rule.mapping, record.shape, definitionsOf(campaign, context.marker), {
-    timeZone: context.timeZone,
-  });
-}
-
-/** What is wrong with a rule before any record is looked at. */
-export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: SourceContext): string[] {
-  const hours = { campaign: hoursOf(campaign), window: rule.window, accountZone: context.timeZone };
-  return [...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)), ...checkWindows(hours)];
-}
-
-/** The marker field is ours to fill: a rule need not map it, even where it is required. */
-function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
-  return campaign.custom_fields.filter((field) => field.name !== marker);
-}
-
-function hoursOf({ id, send_from, send_until, send_delay }: Campaign) {
-  return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
-}
-
-/** When to ask, by the rule, the campaign and the zones (core/send-time.ts). */
-export function sendTime(
-  rule: LoadedRule,
-  campaign: Campaign,
-  closedAt: Date,
-  recipientZone: string | undefined,
-  context: SourceContext,
-): { at: Date; why: string[] } {
-  return nextSendTime({
-    now: context.clock.now(),
-    closedAt,
-    delayMs: rule.delay,
-    campaign: hoursOf(campaign),
-    ...(rule.window === undefined ? {} : { window: rule.window }),
-    accountZone: context.timeZone,
-    ...(recipientZone === undefined ? {} : { recipientZone }),
-    serviceAddsDelay: context.serviceAddsDelay,
-  });
+  failpoint('decision-saved');
+  log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
+  return after ?? journey;
 }

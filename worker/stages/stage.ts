@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep } from '../../core/retry.ts';
+import type { Quarantine } from '../quarantine.ts';
 
 /** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
 export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
@@ -29,6 +30,8 @@ export interface StageOptions<Data extends z.ZodType> {
   process: (data: z.output<Data>) => Promise<StageResult>;
   /** No further attempt will be made: settle what the job was about, with this reason. */
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
+  /** Where a job runs that was running each time its process ended. Left out: here, like any other. */
+  quarantine?: Quarantine;
   /** A person has to act before any job of this stage can succeed. The stage has stopped itself. */
   onConfigError: (why: string) => Promise<void>;
   /** The connection to Redis failed; told by the caller, once for all its stages. */
@@ -39,6 +42,9 @@ export interface StageOptions<Data extends z.ZodType> {
 
 /** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
+
+/** A job that was running in two processes when they ended is suspected. Most are innocent: a kill hits many at once. */
+const suspectedAfter = 2;
 
 /** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
@@ -76,6 +82,11 @@ export class Stage<Data extends z.ZodType> {
 
   async #addAll(jobs: { data: z.input<Data>; opts: JobsOptions }[]): Promise<void> {
     await this.queue.addBulk(jobs.map((job) => ({ name: this.#options.name, ...job })));
+  }
+
+  /** One job, outside the queue: what `process` of a queued one does. */
+  async run(data: unknown): Promise<StageResult> {
+    return await this.#options.process(this.#options.data.parse(data));
   }
 
   start(): void {
@@ -124,7 +135,11 @@ export class Stage<Data extends z.ZodType> {
     }
     const { data } = parsed;
     try {
-      const result = await this.#options.process(data);
+      const { name, source, quarantine } = this.#options;
+      const isSuspect = quarantine !== undefined && job.stalledCounter >= suspectedAfter;
+      const result = isSuspect
+        ? await quarantine.run({ source, stage: name, data: job.data })
+        : await this.#options.process(data);
       if (result.do === 'wait') await this.#delay(job, token, result.delayMs);
     } catch (error) {
       if (error instanceof DelayedError) throw error;

@@ -1,5 +1,7 @@
 import type { SourceContext } from '../context.ts';
 import { refOf } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
+import type { Journey } from '../journey/journey.ts';
 import { settledStates, step } from '../journey/transitions.ts';
 
 export interface SweepSettings {
@@ -11,6 +13,8 @@ export interface SweepSettings {
 
 /** A job that should have run this long ago (of real time) is added again: it was lost, or it is running, and then nothing happens. */
 const overdueMs = 60_000;
+/** A closing that is being planned all this time has lost its job, or waits with others for its stage to go on. */
+const unplannedMs = 600_000;
 const pageSize = 500;
 
 /** What nothing else would notice: silence that has become an answer, lost jobs, and data whose time is up. */
@@ -19,14 +23,21 @@ export async function sweep(context: SourceContext, settings: SweepSettings): Pr
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
 
   for (const id of await store.idsIn('asked', { before: ago(settings.expireAfterMs), limit: pageSize })) {
+    // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
+    if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
     await store.update(id, (now) =>
       now.state === 'asked'
         ? { journey: step(now, 'expired', clock.now()), trace: ['expired: no answer came'] }
         : undefined,
     );
+    failpoint('expired-saved');
     log.info({ journey: refOf(context.name, id) }, 'expired');
   }
 
+  for (const id of await store.idsIn('received', { before: ago(unplannedMs), limit: pageSize })) {
+    const journey = await store.get(id);
+    if (journey) await planAgain(journey, context);
+  }
   for (const state of ['waiting', 'creating'] as const) {
     for (const id of await store.idsIn(state, { before: ago(overdueMs), limit: pageSize })) {
       const journey = await store.get(id);
@@ -46,4 +57,28 @@ export async function sweep(context: SourceContext, settings: SweepSettings): Pr
       if (journey) await store.forget(journey);
     }
   }
+}
+
+async function planAgain(journey: Journey, context: SourceContext): Promise<void> {
+  const { id, recordId, closing, closedAt, receivedAt } = journey;
+  if (closing.startsWith('event:')) {
+    // It was made to say that its event failed, and the process ended before it did.
+    const why = 'its record could not be read';
+    await context.store.update(id, (now) =>
+      now.state === 'received'
+        ? { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] }
+        : undefined,
+    );
+    return;
+  }
+  await context.queueEvent({
+    kind: 'closed',
+    recordId,
+    at: closedAt,
+    key: `received:${id}`,
+    what: 'its planning was lost',
+    certain: false,
+    via: 'webhook',
+    receivedAt,
+  });
 }

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import type { WriteBack } from '../../core/connector.ts';
 import { refOf, type SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
+import type { Journey } from '../journey/journey.ts';
 import { step } from '../journey/transitions.ts';
 import type { StageResult } from './stage.ts';
 
@@ -15,19 +18,20 @@ export async function writeBack(
 ): Promise<StageResult> {
   const { store, clock } = context;
   const journey = await store.get(journeyId);
+  if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return { do: 'done' };
   const ref = refOf(context.name, journey.id);
 
+  failpoint('write-back-begun');
   const result = await context.write({
-    recordId: journey.recordId,
+    ...about(journey),
     outcome: 'answered',
     marker: `${ref}.v${answer.version}`,
     grade: answer.grade,
     comment: answer.comment,
     answeredAt: answer.seenAt,
-    campaign: journey.campaignName ?? `campaign ${journey.campaign}`,
-    ...(journey.maxGrade === undefined ? {} : { maxGrade: journey.maxGrade }),
+    ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   });
   if (!result.ok && result.why === 'error') throw result.error;
   if (!result.ok) {
@@ -38,8 +42,14 @@ export async function writeBack(
         : undefined,
     );
     context.log.warn({ journey: ref, why }, 'parked');
+    await context.alert(
+      'parked',
+      'grades that can not be put on their records are kept here',
+      'put them there by hand and "closeloop journeys resolve … --written", or choose a fallback in writeBack',
+    );
     return { do: 'done' };
   }
+  failpoint('vendor-written');
   for (const finding of result.findings) context.log.warn({ journey: ref, finding }, 'the vendor did not take all');
   const after = await store.update(journeyId, (now) => {
     if (now.state !== 'answered' && now.state !== 'written') return undefined;
@@ -53,11 +63,48 @@ export async function writeBack(
     if (now.state === 'written') return undefined;
     return {
       journey: step(now, 'written', clock.now(), written),
-      trace: [...findings, `written on the record (answer ${answer.version})`],
+      trace: [...findings, `written on ${result.where ?? 'the record'} (answer ${answer.version})`],
     };
   });
+  failpoint('written-saved');
   context.log.info({ journey: ref, answer: answer.version }, 'written');
   return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
+}
+
+function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
+  const { personId, requestId, maxGrade } = journey;
+  return {
+    recordId: journey.currentId ?? journey.recordId,
+    ...(personId === undefined ? {} : { personId }),
+    ...(requestId === undefined ? {} : { requestId }),
+    campaign: journey.campaignName ?? `campaign ${journey.campaign}`,
+    ...(maxGrade === undefined ? {} : { maxGrade }),
+  };
+}
+
+/** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
+async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const { store, source, log } = context;
+  if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return { do: 'done' };
+  const result = await context.write({
+    ...about(journey),
+    outcome: 'no-answer',
+    marker: `${refOf(context.name, journey.id)}.none`,
+    grade: null,
+    comment: null,
+    answeredAt: journey.updatedAt,
+  });
+  if (!result.ok && result.why === 'error') throw result.error;
+  const told = result.ok
+    ? [...result.findings.map((finding) => `not taken: ${finding}`), '"no answer" is written on the record']
+    : [`"no answer" can't be put on the record: ${result.message}`];
+  await store.update(journey.id, (now) =>
+    now.state === 'expired' && !now.noAnswerWritten
+      ? { journey: { ...now, noAnswerWritten: true }, trace: told }
+      : undefined,
+  );
+  log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
+  return { do: 'done' };
 }
 
 export async function giveUpWriteBack(
@@ -65,9 +112,9 @@ export async function giveUpWriteBack(
   why: string,
   context: SourceContext,
 ): Promise<void> {
-  await context.store.update(journeyId, (now) =>
-    now.state === 'answered'
-      ? { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] }
-      : undefined,
-  );
+  await context.store.update(journeyId, (now) => {
+    if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
+    if (now.state !== 'answered') return undefined;
+    return { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] };
+  });
 }

@@ -46,7 +46,7 @@ describe('a call', () => {
       ['GET', '/crm/owners/2026-09?limit=100', 'Bearer pat-eu1-made-up'],
     ]);
     expect(server.calls[0]?.headers['content-type']).toBe('application/json');
-    expect(used).toEqual({ takes: 2, pauses: [] });
+    expect(used).toMatchObject({ takes: 2, pauses: [], left: [] });
   });
 
   test('keeps the token of its own source when several are open', async () => {
@@ -121,15 +121,38 @@ describe('a call', () => {
     expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'never-sent']);
   });
 
-  test('that used up the window makes everybody rest until the next', async () => {
+  test('tells the budget what its headers say is left: of the window, and of the day', async () => {
     const server = await serve(() => ({
-      headers: { 'x-hubspot-ratelimit-remaining': '0', 'x-hubspot-ratelimit-interval-milliseconds': '10000' },
+      headers: {
+        'x-hubspot-ratelimit-max': '190',
+        'x-hubspot-ratelimit-remaining': '12',
+        'x-hubspot-ratelimit-interval-milliseconds': '10000',
+        'x-hubspot-ratelimit-daily': '625000',
+        'x-hubspot-ratelimit-daily-remaining': '1000',
+      },
       body: { results: [] },
     }));
     const { ports, used } = testPorts();
-    await hubSpotApi(settings.parse({ ...minimal, baseUrl: server.url }), ports).call('GET', path, anything);
+    const given = { ...minimal, baseUrl: server.url, timeZone: 'Europe/Tallinn' };
+    await hubSpotApi(settings.parse(given), ports).call('GET', path, anything);
     await server.close();
-    expect(used.pauses).toEqual([10_000]);
+    expect(used.left).toEqual([
+      [{ limit: 190, remaining: 12, resetMs: 10_000 }],
+      [{ limit: 625_000, remaining: 1000, resetMs: 12 * 3_600_000 }, 'daily'],
+    ]);
+  });
+
+  test('of a search counts itself, as HubSpot tells nothing, and is paused alone', async () => {
+    const search = '/crm/objects/2026-09/tickets/search';
+    const { used } = await failing(() => limited('SECONDLY'), { call: (api) => api.call('POST', search, anything) });
+    expect(used).toEqual({
+      takes: 1,
+      pauses: [1000],
+      lanes: ['search'],
+      left: [[{ limit: 5, remaining: 5, resetMs: 1000 }, 'search']],
+    });
+    const daily = await failing(() => limited('DAILY'), { call: (api) => api.call('POST', search, anything) });
+    expect(daily.used.lanes).toEqual([undefined]);
   });
 });
 

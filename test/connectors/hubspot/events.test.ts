@@ -75,8 +75,31 @@ describe('a delivery', () => {
       'changed ticket-541935490112: ticket deleted',
       'closed ticket-541935490112: ticket restored',
       'closed ticket-541935488729: contact added to the ticket',
-      'ignored contact.deletion: neither of a ticket nor of a deal',
-      'ignored contact.privacyDeletion: erasing a contact on request of HubSpot is not supported yet',
+      'erase : a contact is to be forgotten',
+      'ignored contact.deletion: only an erasure (privacyDeletion) takes a person out of their journeys',
+    ]);
+  });
+
+  test('of a merge says where the merged records live on', () => {
+    const events = read(bodyOf('lifecycle-batch'));
+    const merged = events.ok && events.events.map((event) => ('mergedInto' in event ? event.mergedInto : undefined));
+    expect(merged).toEqual([
+      'ticket-541935599001',
+      'ticket-541935599001',
+      ...Array.from({ length: 5 }, () => undefined),
+    ]);
+  });
+
+  test('of an erasure names the contact, by the id that a record presents', () => {
+    const events = read(bodyOf('lifecycle-batch'));
+    expect(events.ok && events.events.filter(({ kind }) => kind === 'erase')).toEqual([
+      {
+        kind: 'erase',
+        personIds: ['106651134132'],
+        at: new Date(1795175995000),
+        key: expect.stringContaining('contact.privacyDeletion|106651134132'),
+        what: 'a contact is to be forgotten',
+      },
     ]);
   });
 
@@ -175,10 +198,53 @@ describe('a delivery', () => {
       'ignored ticket.propertyChange of feedback_comment: only we write this property',
     ],
     [
-      'is our own by the configured app id',
-      { ...stage, changeSource: 'INTEGRATION', sourceId: '77' },
+      'is our own write, by the configured app id',
+      { ...stage, propertyName: 'feedback_grade', changeSource: 'INTEGRATION', sourceId: '77' },
       { ...ours, appId: 77 },
-      'ignored ticket.propertyChange of hs_pipeline_stage: we changed it ourselves',
+      'ignored ticket.propertyChange of feedback_grade: we changed it ourselves',
+    ],
+    [
+      'closes a ticket by an app that shares our id',
+      { ...stage, changeSource: 'INTEGRATION', sourceId: '4' },
+      ours,
+      'closed ticket-541935488729: stage is now 4',
+    ],
+    [
+      'changes a property of a contact that we write',
+      { ...stage, subscriptionType: 'contact.propertyChange', propertyName: 'last_grade', changeSource: 'INTEGRATION' },
+      { ...ours, writeBack: { contact: { grade: 'last_grade' } } },
+      'ignored contact.propertyChange of last_grade: only we write this property',
+    ],
+    [
+      'is of a note',
+      {
+        ...stage,
+        subscriptionType: 'note.creation',
+        propertyName: undefined,
+        changeSource: 'INTEGRATION',
+        sourceId: '4',
+      },
+      ours,
+      'ignored note.creation: neither of a ticket nor of a deal',
+    ],
+    [
+      'is of the link between a note and its ticket',
+      {
+        ...stage,
+        subscriptionType: 'ticket.associationChange',
+        propertyName: undefined,
+        associationType: 'TICKET_TO_NOTE',
+        fromObjectId: 7,
+        toObjectId: 8,
+      },
+      ours,
+      'ignored ticket.associationChange: not a contact on a ticket or deal',
+    ],
+    [
+      'erases a contact it does not name',
+      { ...stage, subscriptionType: 'contact.privacyDeletion', propertyName: undefined, objectId: undefined },
+      ours,
+      'ignored contact.privacyDeletion: it names no contact',
     ],
     [
       'is of another app',

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
-import type { ConnectorPorts, Source } from '../../../core/connector.ts';
+import type { ConnectorPorts, Quota, Source } from '../../../core/connector.ts';
 import { memoryVault } from '../memory-vault.ts';
 
 /** What may be sent in a batch; anything that isn't text as a value is refused, as HubSpot does. */
@@ -61,7 +61,12 @@ export const now = new Date('2026-11-21T10:00:00Z');
 
 /** Real fetch; a clock that stands; a budget that counts. */
 export function testPorts(clock = () => now) {
-  const used = { takes: 0, pauses: [] as number[] };
+  const used = {
+    takes: 0,
+    pauses: [] as number[],
+    lanes: [] as (string | undefined)[],
+    left: [] as [quota: Quota, name?: string][],
+  };
   const silent = () => undefined;
   const ports: ConnectorPorts = {
     fetch: globalThis.fetch,
@@ -74,10 +79,13 @@ export function testPorts(clock = () => now) {
       take: async () => {
         used.takes += 1;
       },
-      pause: async (ms) => {
+      pause: async (ms, lane) => {
         used.pauses.push(ms);
+        used.lanes.push(lane);
       },
-      left: async () => undefined,
+      left: async (quota, name) => {
+        used.left.push(name === undefined ? [quota] : [quota, name]);
+      },
     },
   };
   return { ports, used };

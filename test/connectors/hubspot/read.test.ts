@@ -9,6 +9,7 @@ const contact: Row = {
     firstname: 'Jane',
     lastname: 'Doe',
     hs_language: 'pt-br',
+    hs_timezone: 'us_slash_eastern',
   },
 };
 const closedTicket = (id: string, more: Partial<Row> = {}): Row => ({
@@ -67,6 +68,8 @@ describe('a closed ticket', () => {
           currentId: 'ticket-7',
           state: { is: 'closed', closing, closedAt: new Date(closing) },
           locale: 'pt-BR',
+          personId: contact.id,
+          timeZone: 'America/New_York',
           shape: {
             ticket: {
               id: '7',
@@ -85,6 +88,7 @@ describe('a closed ticket', () => {
                 hs_ticket_category: null,
                 createdate: '2026-11-20T08:00:00Z',
                 hubspot_owner_id: '11',
+                hs_merged_object_ids: null,
                 store: 'Tartu',
               },
             },
@@ -96,6 +100,7 @@ describe('a closed ticket', () => {
               firstName: 'Jane',
               lastName: 'Doe',
               language: 'pt-br',
+              timeZone: 'America/New_York',
               properties: { ...contact.properties, phone: null },
             },
             contactChoice: 'the only contact',
@@ -232,6 +237,18 @@ describe('a record merged away', () => {
       ['ticket-9', 'ticket-9', 'closed'],
       ['ticket-2', 'ticket-9', 'closed'],
     ]);
+  });
+
+  test('costs no call more where HubSpot lists what a record was merged from', async () => {
+    const { properties = {} } = closedTicket('9');
+    const nine = closedTicket('9', { properties: { ...properties, hs_merged_object_ids: '1;2' } });
+    const { results, calls } = await reading(
+      { tickets: [nine, closedTicket('3')], merged },
+      ['ticket-1', 'ticket-2', 'ticket-3'],
+      'ask',
+    );
+    expect(results.map((result) => result.ok && result.record.currentId)).toEqual(['ticket-9', 'ticket-9', 'ticket-3']);
+    expect(called(calls)).toEqual(['POST /crm/objects/tickets/batch/read 3', 'GET /crm/pipelines/tickets 0']);
   });
 });
 

@@ -14,6 +14,11 @@ describe('the settings', () => {
     ['an unknown object', { objects: ['company'] }],
     ['an unknown key', { webhookSecret: 'x' }],
     ['an unknown zone', { timeZone: 'Mars/Olympus' }],
+    ['no credentials', { accessToken: undefined }],
+    ['OAuth without its refresh token', { accessToken: undefined, clientId: 'a', clientSecret: 'b' }],
+    ['two kinds of credentials', { clientId: 'a', clientSecret: 'b', refreshToken: 'c' }],
+    ['a piece of the other kind', { refreshToken: 'c' }],
+    ['"no answer" with nowhere to say it', { writeBack: { grade: 'feedback_grade', noAnswer: true } }],
   ];
   test.each(rows)('refuse %s', (_, settings) => {
     expect(hubspot.settings.safeParse({ ...minimal, ...settings }).success).toBe(false);
@@ -30,7 +35,23 @@ describe('the settings', () => {
       objects: ['ticket'],
       properties: [],
       contactProperties: [],
-      writeBack: {},
+      writeBack: { note: false, contact: {}, noAnswer: false },
     });
+  });
+});
+
+describe('the account', () => {
+  const oauth = { clientId: 'app-1', clientSecret: 'b', refreshToken: 'first', webhookSecrets: ['s'] };
+  const account = (settings: object) => hubspot.account(hubspot.settings.parse(settings));
+
+  test('is the token, unreadably', () => {
+    expect(account(minimal)).toMatch(/^[0-9a-f]{16}$/);
+    expect(account(minimal)).not.toBe(account({ ...minimal, accessToken: 'pat-other' }));
+  });
+
+  test('is the app in its portal, or the app with the token of the configuration', () => {
+    expect(account({ ...oauth, portalId: 48211907 })).toBe('app-1-48211907');
+    expect(account({ ...oauth, portalId: 48211907, refreshToken: 'another' })).toBe('app-1-48211907');
+    expect(account(oauth)).toMatch(/^[0-9a-f]{16}$/);
   });
 });

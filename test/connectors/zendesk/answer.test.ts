@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { changeFor, findingsOn, mayHaveNote, misfit, wantedOf } from '../../../connectors/zendesk/answer.ts';
+import {
+  changeFor,
+  findingsOn,
+  holdsNewer,
+  mayHaveNote,
+  valuesOf,
+  wantedOf,
+} from '../../../connectors/zendesk/answer.ts';
 import { catalogueOf } from '../../../connectors/zendesk/fields.ts';
 import { noteText } from '../../../connectors/zendesk/note.ts';
 import { settings } from '../../../connectors/zendesk/settings.ts';
+import { resolveFields } from '../../../connectors/zendesk/targets.ts';
 import type { FieldValue, Ticket } from '../../../connectors/zendesk/ticket.ts';
 import { batchesOf } from '../../../connectors/zendesk/write-back.ts';
 import type { WriteBack } from '../../../core/connector.ts';
@@ -39,6 +47,9 @@ const writeBack = (given: object): ReturnType<typeof settings.parse>['writeBack'
   settings.parse({ subdomain: 'a', clientId: 'i', clientSecret: 's', webhookSecrets: ['s'], writeBack: given })
     .writeBack;
 
+const wantedBy = (given: WriteBack, written: ReturnType<typeof writeBack>): ReturnType<typeof wantedOf> =>
+  wantedOf(given, written, resolveFields(written, catalogue).targets);
+
 function ticket(
   fields: Record<string, FieldValue> = {},
   tags: string[] = [],
@@ -66,7 +77,7 @@ describe('a grade', () => {
     ['integer', 0, {}, 0, '0'],
   ];
   test.each(rows)('in a field of type %s: %j %j', (type, grade, gradeValues, sent, comesBack) => {
-    const wanted = wantedOf({ ...item, grade }, writeBack({ grade: idOf(type), gradeValues }), catalogue);
+    const wanted = wantedBy({ ...item, grade }, writeBack({ grade: idOf(type), gradeValues }));
     expect(wanted.fields).toEqual([{ part: 'grade', id: String(idOf(type)), type, value: sent }]);
     expect(findingsOn(wanted, ticket({ [idOf(type)]: comesBack }))).toEqual([]);
     if (sent !== null && sent !== false) expect(findingsOn(wanted, ticket())).toHaveLength(1);
@@ -74,38 +85,22 @@ describe('a grade', () => {
 });
 
 test('comment and time go into their fields, the time as the field has room for it', () => {
-  const wanted = wantedOf(item, writeBack({ comment: idOf('textarea'), answeredAt: idOf('date') }), catalogue);
+  const wanted = wantedBy(item, writeBack({ comment: idOf('textarea'), answeredAt: idOf('date') }));
   expect(wanted.fields.map(({ value }) => value)).toEqual(['Quick and kind', '2026-11-21']);
-  const inText = wantedOf(item, writeBack({ answeredAt: idOf('text') }), catalogue);
+  const inText = wantedBy(item, writeBack({ answeredAt: idOf('text') }));
   expect(inText.fields.map(({ value }) => value)).toEqual(['2026-11-21T22:30:15.000Z']);
 });
 
 test('a dropdown value without an option is named with the remedy', () => {
-  const wanted = wantedOf(item, writeBack({ grade: idOf('tagger') }), catalogue);
+  const wanted = wantedBy(item, writeBack({ grade: idOf('tagger') }));
   expect(findingsOn(wanted, ticket())).toEqual([
     'ticket field 6 (writeBack.grade) has no option with the tag "9": add the option, or name an existing tag in writeBack.gradeValues.',
   ]);
 });
 
 test('a finding never quotes the comment', () => {
-  const wanted = wantedOf(item, writeBack({ comment: idOf('text') }), catalogue);
+  const wanted = wantedBy(item, writeBack({ comment: idOf('text') }));
   expect(findingsOn(wanted, ticket({ [idOf('text')]: 'something' })).join()).not.toMatch(/kind|something/);
-});
-
-describe('a configured field that', () => {
-  const rows: [name: string, given: object, says: string | undefined][] = [
-    ['fits is fine', { grade: idOf('tagger'), comment: idOf('text'), answeredAt: idOf('date') }, undefined],
-    ['does not exist', { grade: 12345 }, 'writeBack.grade: ticket field 12345 does not exist'],
-    ['is inactive', { comment: 99 }, 'writeBack.comment: ticket field 99 is inactive'],
-    ['cannot hold a grade', { grade: idOf('date') }, 'has the type date; it must be one of integer'],
-    ['cannot hold a comment', { comment: idOf('integer') }, 'has the type integer'],
-    ['cannot hold a time', { answeredAt: idOf('checkbox') }, 'has the type checkbox; it must be one of date'],
-  ];
-  test.each(rows)('%s', (_name, given, says) => {
-    const why = misfit(writeBack(given), catalogue);
-    if (says === undefined) expect(why).toBeUndefined();
-    else expect(why).toContain(says);
-  });
 });
 
 describe('changeFor', () => {
@@ -133,12 +128,12 @@ describe('changeFor', () => {
     ],
   ];
   test.each(rows)('%s', (_name, before, expected) => {
-    const change = changeFor(wantedOf(item, both, catalogue), before);
+    const change = changeFor(wantedBy(item, both), before);
     expect({ ...change, fields: change.fields.map(({ value }) => value) }).toEqual(expected);
   });
 
   test('leaves tags alone where they are not ours to write', () => {
-    expect(changeFor(wantedOf(item, writeBack({ note: true }), catalogue), ticket({}, ['fb_grade_2']))).toEqual({
+    expect(changeFor(wantedBy(item, writeBack({ note: true })), ticket({}, ['fb_grade_2']))).toEqual({
       fields: [],
       addTags: [],
       removeTags: [],
@@ -162,7 +157,7 @@ describe('a note may be there', () => {
     ['by the time alone if we write nothing but notes', {}, ticket({}, [], '2026-11-21T22:26:00Z'), true],
   ];
   test.each(rows)('%s', (_name, given, before, expected) => {
-    expect(mayHaveNote(wantedOf(item, writeBack(given), catalogue), before, item.answeredAt)).toBe(expected);
+    expect(mayHaveNote(wantedBy(item, writeBack(given)), before, item.answeredAt)).toBe(expected);
   });
 });
 
@@ -196,4 +191,68 @@ test('batches hold at most 100, no ticket twice, and keep the order of answers t
       .filter(({ recordId }) => recordId === '3')
       .map(({ marker }) => marker),
   ).toEqual(['3', '150', '151']);
+});
+
+describe('that nobody answered', () => {
+  const none: WriteBack = { ...item, outcome: 'no-answer', grade: null, comment: null };
+  const all = { grade: idOf('integer'), comment: idOf('textarea'), answeredAt: idOf('date'), tags: true };
+  const rows: [name: string, given: object, outcome: WriteBack['outcome'], fields: FieldValue[], tags: string[]][] = [
+    ['writes the tag, and clears nothing', all, 'no-answer', [], ['fb_no_answer']],
+    ['writes a text', { ...all, tags: false, status: idOf('text') }, 'no-answer', ['no answer'], []],
+    ['writes an option', { status: idOf('tagger') }, 'no-answer', ['fb_no_answer'], []],
+    [
+      'writes what is configured',
+      { status: idOf('tagger'), statusValues: { answered: 'yes', noAnswer: 'none_came' } },
+      'no-answer',
+      ['none_came'],
+      [],
+    ],
+    ['is otherwise "answered"', { status: idOf('text') }, 'answered', ['answered'], []],
+    ['is otherwise the option for that', { status: idOf('tagger') }, 'answered', ['fb_answered'], []],
+  ];
+  test.each(rows)('%s', (_name, given, outcome, fields, tags) => {
+    const wanted = wantedBy({ ...none, outcome }, writeBack(given));
+    expect(wanted.fields.map(({ value }) => value)).toEqual(fields);
+    expect(wanted.tags).toEqual(tags);
+  });
+
+  test('leaves the answer of an earlier closing alone', () => {
+    const before = ticket({}, ['fb_answered', 'fb_grade_9']);
+    expect(changeFor(wantedBy(none, writeBack(all)), before)).toMatchObject({ removeTags: [] });
+  });
+
+  test('goes when an answer comes after all', () => {
+    expect(changeFor(wantedBy(item, writeBack(all)), ticket({}, ['fb_no_answer', 'fb_grade_3', 'vip']))).toMatchObject({
+      addTags: ['fb_answered', 'fb_grade_9'],
+      removeTags: ['fb_no_answer', 'fb_grade_3'],
+    });
+  });
+
+  test('is a finding where the dropdown has no such option', () => {
+    const wanted = wantedBy(none, writeBack({ status: idOf('tagger') }));
+    expect(findingsOn(wanted, ticket())).toEqual([
+      'ticket field 6 (writeBack.status) has no option with the tag "fb_no_answer": add the option, or name an existing tag in writeBack.statusValues.',
+    ]);
+  });
+});
+
+describe('a newer answer', () => {
+  const rows: [name: string, type: string, held: FieldValue, expected: boolean][] = [
+    ['is there if the field names a later day', 'date', '2026-11-22', true],
+    ['is not there on the same day: a day is all that a date tells', 'date', '2026-11-21', false],
+    ['is not there on an earlier day', 'date', '2026-11-20', false],
+    ['is there on a later day, as user fields write it', 'date', '2026-11-22T00:00:00+00:00', true],
+    ['is there if the field names a later instant', 'text', '2026-11-21T22:30:16.000Z', true],
+    ['is not there if it is this one', 'text', '2026-11-21T22:30:15.000Z', false],
+    ['is not there if the field is empty', 'text', null, false],
+    ['is not there if somebody wrote something else', 'text', 'yesterday', false],
+  ];
+  test.each(rows)('%s', (_name, type, held, expected) => {
+    const { targets } = resolveFields(writeBack({ answeredAt: idOf(type) }), catalogue);
+    expect(holdsNewer(item, targets, valuesOf(ticket({ [idOf(type)]: held })))).toBe(expected);
+  });
+
+  test('cannot be told without a field for the time', () => {
+    expect(holdsNewer(item, {}, valuesOf(ticket()))).toBe(false);
+  });
 });

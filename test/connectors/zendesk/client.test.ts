@@ -230,7 +230,7 @@ describe('a failed call', () => {
   ];
   test.each(rows)('%s', async (_name, step, expected, says) => {
     const { api } = await connected(() => step);
-    const error = await errorOf(api.put('/api/v2/x.json', {}, z.object({ tickets: z.array(z.unknown()) }), 'lane'));
+    const error = await errorOf(api.send('PUT', '/api/v2/x.json', {}, z.object({ tickets: z.array(z.unknown()) })));
     expect(error).toMatchObject(expected);
     expect(error.message).toContain('Zendesk acme: PUT /api/v2/x.json');
     expect(error.message).toContain(says);
@@ -248,6 +248,20 @@ describe('a failed call', () => {
     });
   });
 
+  const forbidden: [path: string, says: string][] = [
+    ['/api/v2/incremental/tickets/cursor.json', 'make the owner of the OAuth client (or of the API token) an admin'],
+    ['/api/v2/users/update_many.json', 'the scope "users:write"'],
+    ['/api/v2/custom_objects/feedback/records', 'the scope "write"'],
+    ['/api/v2/tickets/show_many.json', 'the scopes "read tickets:write"'],
+  ];
+  test.each(forbidden)('403 of %s says who must do what', async (where, says) => {
+    const { api } = await connected(() => ({ status: 403, body: { error: 'Forbidden' } }));
+    const error = await errorOf(api.get(where, anything));
+    expect(error.advice).toEqual({ kind: 'config' });
+    expect(error.message).toContain('an admin must');
+    expect(error.message).toContain(says);
+  });
+
   test('names the request id, for Zendesk’s support', async () => {
     const { api } = await connected(() => ({ status: 500, headers: { 'x-request-id': 'abc-1' } }));
     expect((await errorOf(api.get(path, anything))).message).toContain('(request abc-1)');
@@ -257,7 +271,7 @@ describe('a failed call', () => {
 describe('the budget', () => {
   test('is asked before every call, the token’s and a repeated one included', async () => {
     const { api, seen } = await connected((_, index) => (index === 0 ? { status: 401 } : fine));
-    await api.put('/api/v2/x.json', {}, anything, 'ticket-updates');
+    await api.send('PUT', '/api/v2/x.json', {}, anything, { lane: 'ticket-updates' });
     expect(seen.taken).toEqual([undefined, 'ticket-updates', undefined, 'ticket-updates']);
   });
 
@@ -282,21 +296,7 @@ describe('the budget', () => {
     'ratelimit-reset': '17',
   });
   const rows: [name: string, status: number, headers: Record<string, string>, expected: object[]][] = [
-    ['is not paused while something is left', 200, { ...account(1), ...jobs(1) }, []],
-    ['is paused until the reset when nothing is left', 200, account(0), [{ ms: 17_000, lane: undefined }]],
-    [
-      'is paused a minute where no reset is named',
-      200,
-      { 'x-rate-limit-remaining': '0' },
-      [{ ms: 60_000, lane: undefined }],
-    ],
-    [
-      'pauses only the endpoint whose own limit is used up',
-      200,
-      { ...account(9), ...jobs(0) },
-      [{ ms: 60_000, lane: 'ticket-updates' }],
-    ],
-    ['is paused whole when both are used up', 200, { ...account(0), ...jobs(0) }, [{ ms: 60_000, lane: undefined }]],
+    ['is not paused by a used-up limit that refused nothing', 200, { ...account(0), ...jobs(0) }, []],
     [
       'is paused for Retry-After on 429',
       429,
@@ -309,14 +309,52 @@ describe('the budget', () => {
       { ...account(9), ...jobs(0), 'retry-after': '12' },
       [{ ms: 12_000, lane: 'ticket-updates' }],
     ],
+    ['is paused whole when both are used up', 429, { ...account(0), ...jobs(0) }, [{ ms: 60_000, lane: undefined }]],
+    ['is paused until the reset on a 429 without Retry-After', 429, account(0), [{ ms: 17_000, lane: undefined }]],
     ['is paused a minute on a bare 429', 429, {}, [{ ms: 60_000, lane: undefined }]],
     ['is paused on 503 that says how long', 503, { 'retry-after': '8' }, [{ ms: 8000, lane: undefined }]],
     ['is not paused on 503 that does not', 503, {}, []],
   ];
   test.each(rows)('%s', async (_name, status, headers, expected) => {
     const { api, seen } = await connected(() => ({ status, headers, body: status === 200 ? {} : 'text' }));
-    await api.put('/api/v2/x.json', {}, anything, 'ticket-updates').catch(() => {});
+    await api.send('PUT', '/api/v2/x.json', {}, anything, { lane: 'ticket-updates' }).catch(() => {});
     expect(seen.paused).toEqual(expected);
+  });
+
+  const updates = (remaining: number, resets = 60): Record<string, string> => ({
+    'zendesk-ratelimit-tickets-update': `total=100; remaining=${remaining}; resets=${resets}`,
+  });
+  const quotas: [name: string, headers: Record<string, string>, expected: object[]][] = [
+    ['of the account', account(350), [{ limit: 700, remaining: 350, resetMs: 17_000 }]],
+    [
+      'in the older headers, a minute where no reset is named',
+      { 'x-rate-limit': '400', 'x-rate-limit-remaining': '0' },
+      [{ limit: 400, remaining: 0, resetMs: 60_000 }],
+    ],
+    [
+      'of the endpoint, for its lane',
+      { ...account(9), ...updates(42) },
+      [
+        { limit: 700, remaining: 9, resetMs: 17_000 },
+        { limit: 100, remaining: 42, resetMs: 60_000, name: 'ticket-updates' },
+      ],
+    ],
+    ['of jobs only when there is none', jobs(1), []],
+    ['of jobs that are used up', jobs(0), [{ limit: 30, remaining: 0, resetMs: 60_000, name: 'ticket-updates' }]],
+    ['and nothing where the headers are strange', { 'ratelimit-remaining': 'many' }, []],
+  ];
+  test.each(quotas)('is told what is left %s', async (_name, headers, expected) => {
+    const { api, seen } = await connected(() => ({ status: 200, headers, body: {} }));
+    await api.send('PUT', '/api/v2/x.json', {}, anything, { lane: 'ticket-updates' });
+    expect(seen.left).toEqual(expected);
+  });
+
+  test('is told for which purpose and how far apart', async () => {
+    const { api, seen } = await connected(() => fine);
+    await api.get('/api/v2/incremental/x.json', anything, { lane: 'incremental', urgency: 'background' });
+    await api.send('PUT', '/api/v2/users/1.json', {}, anything, { lane: 'user-updates', spacingMs: 1000 });
+    expect(seen.background).toEqual(['incremental']);
+    expect(seen.paused).toEqual([{ ms: 1000, lane: 'user-updates' }]);
   });
 
   test('learns from the answers of zendesk-node-api as well', async () => {

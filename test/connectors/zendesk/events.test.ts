@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { events, meaningOfStatus } from '../../../connectors/zendesk/events.ts';
+import { meaningOf } from '../../../connectors/zendesk/closing.ts';
+import { events } from '../../../connectors/zendesk/events.ts';
 import type { Delivery, Events } from '../../../core/connector.ts';
 
 const receivedAt = new Date('2026-11-21T10:15:31.400Z');
@@ -100,8 +101,8 @@ describe('a status change', () => {
     fc.assert(
       fc.property(any, any, (previous, current) => {
         const done = ['SOLVED', 'CLOSED'];
-        expect(meaningOfStatus(previous, current).is === 'closed').toBe(
-          done.includes(current) && !done.includes(previous),
+        expect(meaningOf({ name: 'status_changed', previous, current }).is === 'closed').toBe(
+          done.includes(current) && ![...done, 'ARCHIVED'].includes(previous),
         );
       }),
     );
@@ -126,10 +127,20 @@ describe('an event', () => {
       'ignored: not a ticket event',
     ],
     [
-      'of our own user is ignored',
+      'by the user that we act as counts: other software may act as it too',
       { ...status('OPEN', 'SOLVED'), detail: { id: '41960', actor_id: 9900 } },
-      'ignored: our own doing (integrationUserId)',
+      'closed',
     ],
+    [
+      'by that user that reopens counts',
+      { ...status('SOLVED', 'OPEN'), detail: { id: '41960', actor_id: 9900 } },
+      'changed',
+    ],
+    ...['custom_field_changed', 'tags_changed', 'comment_added'].map((name): [string, unknown, string] => [
+      `${name} by that user is our echo`,
+      ticketEvent(name, {}, { detail: { id: '41960', actor_id: 9900 } }),
+      'ignored: the echo of what we wrote',
+    ]),
     [
       'of the system (user -1) counts',
       { ...status('OPEN', 'SOLVED'), detail: { id: '41960', actor_id: '-1' } },

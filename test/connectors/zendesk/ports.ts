@@ -1,18 +1,21 @@
 import type { ZendeskApi } from '../../../connectors/zendesk/client.ts';
-import type { ConnectorPorts } from '../../../core/connector.ts';
+import type { ConnectorPorts, Quota } from '../../../core/connector.ts';
 import { memoryVault } from '../memory-vault.ts';
 
 /** What a connector asked of its surroundings. */
 export interface Recorded {
   taken: (string | undefined)[];
+  /** Lanes of background calls. */
+  background: (string | undefined)[];
   paused: { ms: number; lane: string | undefined }[];
+  left: (Quota & { name?: string })[];
   slept: number[];
   logged: string[];
 }
 
 /** Real fetch; a budget that lets everybody through; sleeps that end at once unless told otherwise; a clock that stands still. */
 export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: ConnectorPorts; seen: Recorded } {
-  const seen: Recorded = { taken: [], paused: [], slept: [], logged: [] };
+  const seen: Recorded = { taken: [], background: [], paused: [], left: [], slept: [], logged: [] };
   const log = (fields: object, message: string): void => void seen.logged.push(`${message} ${JSON.stringify(fields)}`);
   const ports: ConnectorPorts = {
     fetch: globalThis.fetch,
@@ -21,9 +24,12 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
     sleep: async (ms) => void seen.slept.push(ms),
     log: { debug: log, info: log, warn: log, error: log },
     budget: {
-      take: async (lane) => void seen.taken.push(lane),
+      take: async (lane, urgency) => {
+        seen.taken.push(lane);
+        if (urgency === 'background') seen.background.push(lane);
+      },
       pause: async (ms, lane) => void seen.paused.push({ ms, lane }),
-      left: async () => undefined,
+      left: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
     },
     vault: memoryVault(),
     ...overrides,
@@ -34,5 +40,5 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
 /** An API that only reads, and reads what `answer` returns for the path. */
 export function readOnlyApi(answer: (path: string) => unknown): ZendeskApi {
   const never = (): Promise<never> => Promise.reject(new Error('not used'));
-  return { get: async (path, schema) => schema.parse(answer(path)), put: never, listTicketFields: never };
+  return { get: async (path, schema) => schema.parse(answer(path)), send: never, listTicketFields: never };
 }

@@ -67,6 +67,8 @@ async function pageOf(
     users: [...requester, { id: 9001, name: 'Bob', email: 'bob@example.com', role: 'agent' }],
     groups: [{ id: 2001, name: 'Phone' }],
     organizations: [{ id: 6001, name: 'Acme' }],
+    brands: [{ id: 3001, name: 'Acme Outlet' }],
+    custom_statuses: [{ id: 5005, agent_label: 'Repaired', end_user_label: 'Done' }],
     ...(metrics === null || inside ? {} : { metric_sets: [metrics] }),
   };
   return showMany(
@@ -87,6 +89,7 @@ test('a ticket is presented whole', async () => {
     id: '41960',
     currentId: '41960',
     state: { is: 'closed', closing: 'r0', closedAt: new Date('2026-11-21T10:15:00Z') },
+    personId: '501',
     timeZone: 'Europe/Tallinn',
     locale: 'et',
     shape: {
@@ -94,11 +97,11 @@ test('a ticket is presented whole', async () => {
         id: '41960',
         subject: 'Printer',
         status: 'solved',
-        customStatusId: '5005',
+        customStatus: { id: '5005', name: 'Repaired' },
         priority: 'normal',
         channel: 'voice',
-        brandId: '3001',
-        formId: '4001',
+        brand: { id: '3001', name: 'Acme Outlet' },
+        form: { id: '4001' },
         tags: ['vip'],
         fields: {
           '360001': 'store_old_town',
@@ -138,6 +141,10 @@ describe('the expressions of design.md', () => {
     ['ticket.fields.`360001`', {}, 'store_old_town'],
     ['ticket.labels.store', {}, 'Old Town'],
     ['assignee.name', {}, 'Bob'],
+    ['ticket.brand.name = "Acme Outlet"', {}, true],
+    ['ticket.customStatus.name', {}, 'Repaired'],
+    ['ticket.form.name', {}, undefined],
+    ['ticket.form.id', {}, '4001'],
     ['assignee.name', { ticket: { assignee_id: null } }, undefined],
   ];
   test.each(rows)('%s %j', async (expression, changes, expected) => {

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { addressOf, settings } from '../../../connectors/zendesk/settings.ts';
+import { addressOf, scopeOf, settings } from '../../../connectors/zendesk/settings.ts';
 
 const good = { subdomain: 'acme', clientId: 'id', clientSecret: 'secret', webhookSecrets: ['s'] };
 
 test('fills in what is left out', () => {
   expect(settings.parse(good)).toEqual({
     ...good,
-    scope: 'read tickets:write',
     toleranceSeconds: 900,
-    writeBack: { gradeValues: {}, note: false, tags: false },
+    writeBack: { gradeValues: {}, note: false, tags: false, noAnswer: false, whenClosed: [] },
   });
 });
 
@@ -56,11 +55,43 @@ describe('refuses', () => {
     ],
     ['plain http to another machine', { ...good, baseUrl: 'http://example.com' }, 'baseUrl', 'on this machine'],
     ['a base address with a path', { ...good, baseUrl: 'https://example.com/api' }, 'baseUrl', 'without a path'],
+    ['an empty title', { ...good, writeBack: { grade: ' ' } }, 'writeBack.grade', 'is empty'],
+    ['a user field of no name', { ...good, writeBack: { userFields: {} } }, 'writeBack.userFields', 'names no field'],
     [
-      'a name in place of a field id',
-      { ...good, writeBack: { grade: 'Grade' } },
-      'writeBack.grade',
-      'as Zendesk shows it',
+      'a title in place of a key',
+      { ...good, writeBack: { userFields: { grade: 'Last grade' } } },
+      'writeBack.userFields.grade',
+      'a key, like',
+    ],
+    [
+      'a step twice',
+      { ...good, writeBack: { whenClosed: ['edit', 'edit'] } },
+      'writeBack.whenClosed',
+      'names one twice',
+    ],
+    [
+      'user fields as a fallback that nobody named',
+      { ...good, writeBack: { whenClosed: ['userFields'] } },
+      'writeBack.userFields',
+      'whenClosed names it',
+    ],
+    [
+      'a custom object as a fallback that nobody named',
+      { ...good, writeBack: { whenClosed: ['customObject'] } },
+      'writeBack.customObject',
+      'and needs it',
+    ],
+    [
+      'a custom object that is no fallback',
+      { ...good, writeBack: { customObject: { object: 'feedback', grade: 'grade' } } },
+      'writeBack.customObject',
+      'belongs to whenClosed',
+    ],
+    [
+      '"no answer" without a place for it',
+      { ...good, writeBack: { noAnswer: true, note: true } },
+      'writeBack.noAnswer',
+      'has nowhere to go',
     ],
     ['an unknown key', { ...good, subDomain: 'acme' }, '', 'subDomain'],
     ['an unknown key of writeBack', { ...good, writeBack: { notes: true } }, 'writeBack', 'notes'],
@@ -70,6 +101,26 @@ describe('refuses', () => {
     expect(issues.map((issue) => issue.path.join('.'))).toContain(path);
     expect(JSON.stringify(issues)).toContain(says);
   });
+});
+
+describe('asks for a token that may', () => {
+  const rows: [scope: string, writeBack: object, given?: object][] = [
+    ['read tickets:write', { grade: 1 }],
+    ['read tickets:write users:write', { userFields: { grade: 'last_grade' } }],
+    ['read write', { whenClosed: ['customObject'], customObject: { object: 'feedback', grade: 'grade' } }],
+    ['read', { userFields: { grade: 'last_grade' } }, { scope: 'read' }],
+  ];
+  test.each(rows)('%s: %j', (scope, writeBack, given = {}) => {
+    expect(scopeOf(settings.parse({ ...good, ...given, writeBack }))).toBe(scope);
+  });
+});
+
+test('takes titles of fields, and keeps a number an id', () => {
+  const { grade, comment } = settings.parse({
+    ...good,
+    writeBack: { grade: ' Feedback grade ', comment: 7 },
+  }).writeBack;
+  expect([grade, comment]).toEqual(['Feedback grade', '7']);
 });
 
 test('takes an API token (legacy)', () => {

@@ -1,91 +1,13 @@
 import { createServer } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
-import type { Source, WriteBack, WriteResult } from '../../../core/connector.ts';
+import type { Source, WriteResult } from '../../../core/connector.ts';
 import { adviceOf, CloseloopError } from '../../../core/errors.ts';
-import { type StandinServer, serve } from '../../../standins/server.ts';
-import { createZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
-import { type Recorded, testPorts } from './ports.ts';
+import type { ZendeskStandin } from '../../../standins/zendesk/standin.ts';
+import { account, answer, closeAfterwards, everything, ids, notes, written } from './account.ts';
+import { testPorts } from './ports.ts';
 import { answering } from './scripted-server.ts';
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
-
-const ids = { grade: 360001, comment: 360002, answeredAt: 360003, dropdown: 360004 };
-const everything = { grade: ids.grade, comment: ids.comment, answeredAt: ids.answeredAt, note: true, tags: true };
-
-interface Account {
-  standin: ZendeskStandin;
-  server: StandinServer;
-  source: Source;
-  seen: Recorded;
-  /** A solved ticket of a customer. */
-  solved(more?: Partial<Parameters<ZendeskStandin['addTicket']>[0]>): number;
-}
-
-async function account(
-  writeBack: object = everything,
-  options: Parameters<typeof createZendeskStandin>[0] = {},
-): Promise<Account> {
-  // Jobs end before the first look; what they do is looked at, not how long it takes.
-  const standin = createZendeskStandin({ jobs: { queuedMs: 0, workingMs: 0 }, ...options });
-  const server = await serve(standin.handle, { faults: standin.faults });
-  open.push(server);
-  standin.addTicketField({ id: ids.grade, title: 'Grade', type: 'integer' });
-  standin.addTicketField({ id: ids.comment, title: 'Comment', type: 'textarea' });
-  standin.addTicketField({ id: ids.answeredAt, title: 'Answered', type: 'date' });
-  standin.addTicketField({
-    id: ids.dropdown,
-    title: 'Score',
-    type: 'tagger',
-    options: [{ name: 'Nine', value: 'nine' }],
-  });
-  const agent = standin.addUser({ name: 'Bob', role: 'agent' }).id;
-  const customer = standin.addUser({ name: 'Ann', email: 'ann@example.com', phone: '+3725550001' }).id;
-  const group = standin.addGroup({ name: 'Phone' }).id;
-  const { ports, seen } = testPorts({ now: () => new Date(), sleep: async () => standin.idle() });
-  const settings = {
-    subdomain: 'acme',
-    clientId: standin.credentials.clientId,
-    clientSecret: standin.credentials.clientSecret,
-    webhookSecrets: ['s'],
-    baseUrl: server.url,
-    writeBack,
-  };
-  return {
-    standin,
-    server,
-    seen,
-    source: zendesk.open(settings, ports),
-    solved: (more) =>
-      standin.addTicket({ requesterId: customer, assigneeId: agent, groupId: group, status: 'solved', ...more }).id,
-  };
-}
-
-function answer(recordId: number | string, more: Partial<WriteBack> = {}): WriteBack {
-  return {
-    recordId: String(recordId),
-    outcome: 'answered',
-    marker: `j${recordId}.1`,
-    grade: 9,
-    comment: 'Quick and kind',
-    answeredAt: new Date(Date.now() + 60_000),
-    campaign: 'Support',
-    maxGrade: 10,
-    ...more,
-  };
-}
-
-/** Bodies of the internal and public comments that came after the description. */
-function notes(standin: ZendeskStandin, id: number): string[] {
-  const found = JSON.stringify(standin.ticket(id).audits).match(/closeloop ref [\w.]+/g) ?? [];
-  // Each comment shows its body thrice: body, html_body, plain_body.
-  return found.filter((_, index) => index % 3 === 0);
-}
-
-const written: WriteResult = { ok: true, findings: [] };
 
 describe('read', () => {
   test('gives one result per id, in order, from one call', async () => {
@@ -129,6 +51,73 @@ describe('read', () => {
     const id = solved({ status: 'open' });
     await standin.merge({ id, into: solved() });
     expect((await source.read([String(id)], 'plan'))[0]).toMatchObject({ record: { state: { is: 'out' } } });
+  });
+
+  test('follows a ticket through deletion, restoration and spam', async () => {
+    const { standin, source, solved } = await account();
+    const requesterId = standin.addUser({ name: 'Eve' }).id;
+    const [id, other] = [solved({ requesterId }), solved({ requesterId })];
+    const states = async (): Promise<unknown[]> =>
+      (await source.read([String(id), String(other)], 'ask')).map((one) => (one.ok ? one.record.state.is : one.why));
+    await standin.deleteTicket(id);
+    expect(await states()).toEqual(['not-found', 'closed']);
+    await standin.restore(id);
+    expect(await states()).toEqual(['closed', 'closed']);
+    await standin.markAsSpam(id);
+    expect(await states()).toEqual(['not-found', 'out']);
+  });
+
+  test('keeps the closing when only the custom status changes within solved', async () => {
+    const { standin, source, solved } = await account();
+    const customStatusId = standin.addCustomStatus({ name: 'Solved by phone', category: 'solved' });
+    const id = solved();
+    await standin.setCustomStatus({ id, customStatusId });
+    expect((await source.read([String(id)], 'plan'))[0]).toMatchObject({
+      record: {
+        state: { is: 'closed', closing: 'r0' },
+        shape: { ticket: { status: 'solved', customStatus: { id: String(customStatusId), name: 'Solved by phone' } } },
+      },
+    });
+  });
+
+  describe('of names that Zendesk does not send along', () => {
+    const namesOf = async (source: Source, id: number, purpose: 'plan' | 'ask' = 'plan'): Promise<unknown> => {
+      const [read] = await source.read([String(id)], purpose);
+      const Shape = z.object({ ticket: z.object({ brand: Named, form: Named, customStatus: Named }) });
+      const { brand, form, customStatus } = Shape.parse(read?.ok === true ? read.record.shape : undefined).ticket;
+      return [brand.name, form.name, customStatus.name];
+    };
+    const Named = z.object({ id: z.string(), name: z.string().optional() });
+    const lists = ['GET /api/v2/brands', 'GET /api/v2/ticket_forms', 'GET /api/v2/custom_statuses'];
+
+    test('asks for them once, and only to plan', async () => {
+      const { standin, source, solved } = await account();
+      standin.changeSettings({ nameSideloads: false });
+      const brandId = standin.addBrand({ name: 'Outlet' });
+      const id = solved({ brandId });
+      expect(await namesOf(source, id, 'ask')).toEqual([undefined, undefined, undefined]);
+      expect(Object.keys(standin.callCounts())).not.toContain(lists[0]);
+      expect(await namesOf(source, id)).toEqual(['Outlet', 'Default form', 'Solved']);
+      expect(await namesOf(source, id)).toEqual(['Outlet', 'Default form', 'Solved']);
+      expect(lists.map((list) => standin.callCounts()[list])).toEqual([1, 1, 1]);
+    });
+
+    test('goes without those that it may not read, and says so', async () => {
+      const { standin, source, seen, solved } = await account();
+      standin.changeSettings({ nameSideloads: false });
+      standin.faults.add({ path: 'ticket_forms', status: 403, body: { error: 'Forbidden' } });
+      expect(await namesOf(source, solved())).toEqual(['Acme', undefined, 'Solved']);
+      expect(seen.logged.join()).toContain('ticket_forms');
+    });
+
+    test('fails when it may read them later', async () => {
+      const { standin, source, solved } = await account();
+      standin.changeSettings({ nameSideloads: false });
+      standin.faults.add({ path: 'brands', status: 503, body: 'busy' });
+      const id = solved();
+      await expect(source.read([String(id)], 'plan')).rejects.toMatchObject({ advice: { kind: 'transient' } });
+      expect(await namesOf(source, id)).toEqual(['Acme', 'Default form', 'Solved']);
+    });
   });
 
   test('fails as a whole when Zendesk asks to wait, and pauses the account', async () => {
@@ -355,7 +344,7 @@ test('a signed webhook of the stand-in is verified and read as a closing', async
     });
   });
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
-  open.push({ close: () => new Promise((resolve) => void hook.close(() => resolve())) });
+  closeAfterwards({ close: () => new Promise((resolve) => void hook.close(() => resolve())) });
   const address = hook.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const id = solved({ status: 'open' });
@@ -382,7 +371,7 @@ test('a job that ends without a word on a ticket leaves the outcome open', async
       return { status: 200, body: { job_status: { id: 'a', status: 'killed', results: null } } };
     return { status: 200, body: { tickets: [ticket] } };
   });
-  open.push(server);
+  closeAfterwards(server);
   const settings = {
     subdomain: 'acme',
     clientId: 'i',

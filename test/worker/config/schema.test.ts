@@ -13,7 +13,7 @@ describe('closeloop.schema.json', () => {
   test('it describes a source of each connector, with its rules', () => {
     const schema = JSON.parse(schemaText(connectors));
     const { oneOf } = schema.properties.sources.additionalProperties;
-    expect(oneOf).toHaveLength(connectors.length);
+    expect(oneOf).toHaveLength(connectors.length + 1);
     for (const [i, { name }] of connectors.entries()) {
       expect(oneOf[i]).toMatchObject({
         properties: { connector: { const: name }, rules: { items: { $ref: '#/$defs/rule' } } },
@@ -21,6 +21,9 @@ describe('closeloop.schema.json', () => {
         additionalProperties: false,
       });
     }
+    // Any other name is a file or a package, with settings that nobody here knows.
+    expect(oneOf.at(-1).properties.connector.not.enum).toEqual(connectors.map(({ name }) => name));
+    expect(oneOf.at(-1)).not.toHaveProperty('additionalProperties');
     expect(schema.$defs.rule.required).toEqual(['name', 'campaign', 'contact']);
     expect(schema.required).toEqual(['feedback', 'sources']);
   });

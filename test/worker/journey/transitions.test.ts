@@ -8,15 +8,15 @@ import { journeyIn } from './example.ts';
 const table: Record<JourneyState, string> = {
   //          rec ski wai cre ask ans wri can exp fai par
   received: ' .   x   x   .   .   .   .   x   .   x   x ',
-  skipped: '  .   .   .   .   .   .   .   .   .   .   . ',
+  skipped: '  x   .   .   .   .   .   .   .   .   .   . ',
   waiting: '  x   x   x   x   x   .   .   x   .   x   x ',
   creating: ' .   .   x   x   x   .   .   .   .   x   x ',
   asked: '    .   .   .   .   .   x   .   x   x   x   . ',
-  answered: ' .   .   .   .   .   x   x   .   .   x   x ',
+  answered: ' .   .   .   .   .   x   x   x   .   x   x ',
   written: '  .   .   .   .   .   x   .   .   .   .   . ',
   cancelled: '.   .   .   .   .   .   .   .   .   .   . ',
   expired: '  .   .   .   .   .   x   .   .   .   .   . ',
-  failed: '   x   .   x   .   .   x   .   .   .   .   . ',
+  failed: '   x   .   x   x   .   x   .   x   .   .   . ',
   parked: '   .   .   x   .   x   x   .   x   .   .   . ',
 };
 const pairs = journeyStates.flatMap((from) => {
@@ -46,7 +46,7 @@ describe('a step', () => {
           const to: JourneyState | undefined = ways[choice % Math.max(1, ways.length)];
           if (to === undefined) break;
           const refused = state === 'creating' && to === 'waiting';
-          const personActed = state === 'failed' || state === 'parked';
+          const personActed = state === 'failed' || state === 'parked' || state === 'skipped';
           if (refused || personActed) asked = 0;
           if (to === 'asked' && state !== 'asked') asked += 1;
           if (asked > 1) return false;
@@ -59,9 +59,7 @@ describe('a step', () => {
   });
 
   test('it never leads from an asked customer to a cancelled journey and back to asking', () => {
-    for (const state of ['skipped', 'cancelled'] as const) {
-      expect(journeyStates.filter((to) => mayFollow(state, to))).toEqual([]);
-    }
+    expect(journeyStates.filter((to) => mayFollow('cancelled', to))).toEqual([]);
     for (const state of ['asked', 'answered', 'written', 'expired'] as const) {
       expect((['received', 'waiting', 'creating'] as const).filter((to) => mayFollow(state, to))).toEqual([]);
     }

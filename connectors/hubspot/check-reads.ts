@@ -1,0 +1,104 @@
+import type { Finding, GoingLive } from '../../core/connector.ts';
+import type { Definitions } from './check-properties.ts';
+import { type CrmObject, pluralOf } from './check-targets.ts';
+import { contactProperties } from './contacts.ts';
+import { objectTypes } from './objects.ts';
+import type { HubSpotContact, HubSpotDeal, HubSpotOwner, HubSpotShape, HubSpotTicket } from './record.ts';
+import type { HubSpotSettings } from './settings.ts';
+
+/** The shape that rules see, by name; the compiler keeps it complete. */
+type Names<T> = Readonly<Record<keyof T, true>>;
+const common = { id: true, pipeline: true, stage: true, createdAt: true, closedAt: true, properties: true } as const;
+const ticket: Names<HubSpotTicket> = { ...common, subject: true, priority: true, category: true };
+const deal: Names<HubSpotDeal> = { ...common, name: true, amount: true };
+const contact: Names<HubSpotContact> = {
+  id: true,
+  email: true,
+  phone: true,
+  mobilePhone: true,
+  firstName: true,
+  lastName: true,
+  language: true,
+  timeZone: true,
+  properties: true,
+};
+const owner: Names<HubSpotOwner> = { id: true, name: true, email: true };
+const shape: Readonly<Record<keyof HubSpotShape, object>> = { ticket, deal, contact, owner, contactChoice: {} };
+const namesOf = new Map(Object.entries(shape).map(([root, names]) => [root, Object.keys(names)]));
+
+/** HubSpot gives these unasked. */
+const always: Record<CrmObject, readonly string[]> = {
+  ticket: ['hs_object_id', 'createdate', 'hs_lastmodifieddate'],
+  deal: ['hs_object_id', 'createdate', 'hs_lastmodifieddate'],
+  contact: ['hs_object_id', 'createdate', 'lastmodifieddate'],
+};
+
+/** What is read of each kind of record, by internal name. */
+function readOf(object: CrmObject, settings: HubSpotSettings): Set<string> {
+  if (object === 'contact') return new Set([...always.contact, ...contactProperties, ...settings.contactProperties]);
+  const { stage, pipeline, properties } = objectTypes[object];
+  return new Set([...always[object], stage, pipeline, ...properties, ...settings.properties]);
+}
+
+/** HubSpot leaves unknown names out without a word: a rule would find nothing, for ever. */
+export function readFindings(settings: HubSpotSettings, { reads }: GoingLive, defined: Definitions): Finding[] {
+  const told = new Set<string>();
+  const findings = [
+    ...listed('properties', settings.properties, settings.objects, defined),
+    ...listed('contactProperties', settings.contactProperties, ['contact'], defined),
+    ...reads.flatMap(({ at, path }) => pathFindings(at, path, settings, defined)),
+  ];
+  return findings.filter(({ at, problem }) => !told.has(`${at} ${problem}`) && told.add(`${at} ${problem}`));
+}
+
+/** With several kinds of record, a property may be of one of them only. */
+function listed(
+  at: 'properties' | 'contactProperties',
+  names: readonly string[],
+  objects: readonly CrmObject[],
+  defined: Definitions,
+): Finding[] {
+  if (objects.some((object) => !defined.has(object))) return [];
+  const unknown = names.filter((name) => !objects.some((object) => defined.get(object)?.has(name)));
+  return unknown.map((name) => ({
+    level: 'error',
+    at,
+    problem: `${objects.map(pluralOf).join(' and ')} have no property ${name}: HubSpot leaves it out without a word`,
+    remedy: "Correct it to the property's internal name (HubSpot: Settings > Properties), or take it out",
+  }));
+}
+
+function pathFindings(
+  at: string,
+  [root = '', name, property]: readonly string[],
+  settings: HubSpotSettings,
+  defined: Definitions,
+): Finding[] {
+  const warning = (problem: string, remedy: string): Finding[] => [{ level: 'warning', at, problem, remedy }];
+  const error = (problem: string, remedy: string): Finding[] => [{ level: 'error', at, problem, remedy }];
+  const names = namesOf.get(root);
+  if (names === undefined)
+    return warning(`a HubSpot record has no ${root}`, `There are: ${[...namesOf.keys()].join(', ')}`);
+  if ((root === 'ticket' || root === 'deal') && !settings.objects.includes(root)) {
+    const kinds = settings.objects.join(', ');
+    const problem = `it reads ${root}, which is never there: this source's objects are ${kinds}`;
+    return warning(problem, `Add ${root} to objects, or read ${kinds}`);
+  }
+  if (name === undefined || names.length === 0) return [];
+  if (!names.includes(name)) {
+    const remedy = `There are: ${names.join(', ')}; HubSpot's own properties are under ${root}.properties`;
+    return warning(`a HubSpot ${root} has no ${name}: it is always empty`, remedy);
+  }
+  const object = (['ticket', 'deal', 'contact'] as const).find((one) => one === root);
+  if (name !== 'properties' || property === undefined || object === undefined) return [];
+  const setting = object === 'contact' ? 'contactProperties' : 'properties';
+  if (defined.get(object)?.has(property) === false) {
+    // the list that names it has a finding already
+    if (settings[setting].includes(property)) return [];
+    const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties)";
+    return error(`${pluralOf(object)} have no property ${property}: it is always empty`, remedy);
+  }
+  if (readOf(object, settings).has(property)) return [];
+  const problem = `${root}.properties.${property} is not read from HubSpot: it is always empty`;
+  return error(problem, `Add ${property} to this source's ${setting}`);
+}

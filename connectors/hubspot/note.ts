@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { WriteBack } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { maxTextUnits } from './answer.ts';
+import { BatchAnswer, Texts } from './batch.ts';
+import type { HubSpotApi } from './client.ts';
+import { ErrorBody, inWords, refusalOf } from './failure.ts';
+import { chunks, type ObjectType, objectTypes, paths } from './objects.ts';
+
+const batchSize = 100;
+
+/** A note to write, and the record it goes to. */
+export interface Note {
+  recordId: string;
+  item: WriteBack;
+}
+
+/** By the note's marker: nothing, or why it isn't there. */
+export type NoteFailures = Map<string, Error>;
+
+/** The last line of a note, by which it is found again. Nothing else on the record tells one answer's note from another's. */
+const reference = (marker: string) => `closeloop ref ${marker}`;
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
+
+/** HTML, as HubSpot's notes are; nothing of the customer's is markup. */
+export function noteBody({ outcome, grade, maxGrade, campaign, comment, answeredAt, marker }: WriteBack): string {
+  const said = grade === null ? 'no grade' : `${grade}${maxGrade === undefined ? '' : ` of ${maxGrade}`}`;
+  const at = answeredAt.toISOString().slice(0, 16).replace('T', ' ');
+  const [first, last] =
+    outcome === 'answered'
+      ? [`Customer feedback: ${said} (${campaign})`, `Answered ${at} UTC`]
+      : [`No answer to the feedback request (${campaign})`, `Waited for until ${at} UTC`];
+  const end = [last, reference(marker)].map((line) => `<p>${escaped(line)}</p>`).join('');
+  const start = `<p><strong>${escaped(first)}</strong></p>`;
+  if (!comment) return start + end;
+  const room = maxTextUnits - start.length - end.length - '<p></p>'.length;
+  return `${start}<p>${escapedWithin(comment, room)}</p>${end}`;
+}
+
+/** Cut, with a mark, to what fits; never within a character or its escape. */
+function escapedWithin(text: string, maxUnits: number): string {
+  const whole = escaped(text).replace(/\r\n?|\n/g, '<br>');
+  if (whole.length <= maxUnits) return whole;
+  const mark = '… (cut)';
+  let kept = '';
+  for (const sign of text) {
+    const next = sign === '\n' ? '<br>' : escaped(sign);
+    if (kept.length + next.length > maxUnits - mark.length) break;
+    kept += next;
+  }
+  return kept + mark;
+}
+
+/** Whole line, so that marker `7.1` isn't found in `7.12`, whatever HubSpot has made of the markup around it. */
+function markedBy(body: string, marker: string): boolean {
+  return body
+    .split(/<[^>]*>|\n/)
+    .map((line) => line.trim())
+    .includes(escaped(reference(marker)));
+}
+
+const Created = z.object({
+  results: z.array(z.object({ properties: Texts.default({}) })).default([]),
+  errors: z.array(ErrorBody).optional(),
+});
+
+/**
+ * Writes the notes, 100 in a call; what is refused is halved until it stands alone. Not idempotent: when this throws, the
+ * notes may be there.
+ */
+export async function createNotes(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<NoteFailures> {
+  const failures: NoteFailures = new Map();
+  for (const some of chunks(notes, batchSize)) {
+    for (const [marker, error] of await create(api, type, some)) failures.set(marker, error);
+  }
+  return failures;
+}
+
+async function create(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<NoteFailures> {
+  const path = paths.batchCreate('notes');
+  const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: objectTypes[type].noteType }];
+  const inputs = notes.map(({ recordId, item }) => ({
+    properties: { hs_timestamp: item.answeredAt.toISOString(), hs_note_body: noteBody(item) },
+    associations: [{ to: { id: recordId }, types }],
+    objectWriteTraceId: item.marker,
+  }));
+  const answer = await api.attempt('POST', path, Created, { body: { inputs } });
+  if (!answer.ok) {
+    const [first, ...others] = notes;
+    if (first === undefined) return new Map();
+    if (others.length === 0) return new Map([[first.item.marker, refused(type, inWords(answer.refusal))]]);
+    const middle = Math.ceil(notes.length / 2);
+    return new Map([
+      ...(await create(api, type, notes.slice(0, middle))),
+      ...(await create(api, type, notes.slice(middle))),
+    ]);
+  }
+  const { results, errors = [] } = answer.body;
+  const failures: NoteFailures = new Map();
+  for (const error of errors) {
+    for (const marker of error.context?.objectWriteTraceId ?? []) {
+      failures.set(marker, refused(type, inWords(refusalOf(0, error))));
+    }
+  }
+  // Which ones are missing isn't always said; the next attempt looks.
+  if (results.length + failures.size < notes.length) {
+    const text = `HubSpot POST ${path}: it did not write all notes; those that are missing are looked for and tried again`;
+    throw new CloseloopError(text, { kind: 'transient' }, { outcome: 'unknown' });
+  }
+  return failures;
+}
+
+const refused = (type: ObjectType, why: string) =>
+  new CloseloopError(`HubSpot did not take the note on the ${type}: ${why}`, { kind: 'permanent' });
+
+const Associations = z.object({
+  results: z.array(
+    z.object({
+      from: z.object({ id: z.coerce.string() }),
+      to: z.array(z.object({ toObjectId: z.coerce.string() })),
+      paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
+    }),
+  ),
+});
+
+/**
+ * Which of these notes are on their records already? By association, not by search, which lags behind what was just
+ * written. One call per 100 records, one per 100 notes on them.
+ * @returns markers
+ */
+export async function findNotes(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<Set<string>> {
+  const noteIds = new Set<string>();
+  let inputs: { id: string; after?: string }[] = [...new Set(notes.map(({ recordId }) => recordId))].map((id) => ({
+    id,
+  }));
+  while (inputs.length > 0) {
+    const next: typeof inputs = [];
+    for (const some of chunks(inputs, batchSize)) {
+      const path = paths.notesOf(objectTypes[type].plural);
+      const { results } = await api.call('POST', path, Associations, { body: { inputs: some } });
+      for (const { from, to, paging } of results) {
+        for (const { toObjectId } of to) noteIds.add(toObjectId);
+        if (paging?.next) next.push({ id: from.id, after: paging.next.after });
+      }
+    }
+    inputs = next;
+  }
+  const bodies: string[] = [];
+  for (const some of chunks([...noteIds], batchSize)) {
+    const body = { inputs: some.map((id) => ({ id })), properties: ['hs_note_body'], propertiesWithHistory: [] };
+    const { results } = await api.call('POST', paths.batchRead('notes'), BatchAnswer, { body });
+    bodies.push(...results.map(({ properties }) => properties.hs_note_body ?? ''));
+  }
+  const markers = notes.map(({ item }) => item.marker);
+  return new Set(markers.filter((marker) => bodies.some((body) => markedBy(body, marker))));
+}

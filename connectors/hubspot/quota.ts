@@ -1,0 +1,35 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Quota } from '../../core/connector.ts';
+
+/** Our name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
+export const searchLane = 'search';
+
+/** Searches tell nothing of what is left, so we count them ourselves. Source: HubSpot, usage guidelines. */
+export const searchQuota: Quota = { limit: 5, remaining: 5, resetMs: 1000 };
+
+const hourMs = 3_600_000;
+
+/** What an answer's headers say is left: of the window of ten seconds, and of the day (not for apps with OAuth). */
+export function quotasIn(headers: Headers, now: Date, timeZone: string | undefined): [quota: Quota, name?: string][] {
+  const number = (name: string) => {
+    const text = headers.get(`x-hubspot-ratelimit-${name}`);
+    return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  };
+  const resetMs = number('interval-milliseconds') || 10_000;
+  const window = quota(number('max'), number('remaining'), resetMs);
+  const day = quota(number('daily'), number('daily-remaining'), untilMidnightMs(now, timeZone));
+  return [...(window ? [[window] as [Quota]] : []), ...(day ? [[day, 'daily'] as [Quota, string]] : [])];
+}
+
+/** A count without its limit is of use only when it is 0. */
+function quota(limit: number | undefined, remaining: number | undefined, resetMs: number): Quota | undefined {
+  if (remaining === undefined || (limit === undefined && remaining > 0)) return undefined;
+  return { limit: limit ?? 1, remaining, resetMs };
+}
+
+/** The daily count starts again at midnight in the account's zone. Zone unknown: look again in an hour. */
+export function untilMidnightMs(now: Date, timeZone: string | undefined): number {
+  if (timeZone === undefined) return hourMs;
+  const here = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);
+  return here.add({ days: 1 }).startOfDay().epochMilliseconds - now.getTime();
+}

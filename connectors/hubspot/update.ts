@@ -1,0 +1,186 @@
+import { CloseloopError } from '../../core/errors.ts';
+import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
+import type { HubSpotApi } from './client.ts';
+import { inWords, type Refusal } from './failure.ts';
+import { livingOn, mergedIds } from './merges.ts';
+import { chunks, paths } from './objects.ts';
+
+const batchSize = 100;
+
+export type Plural = 'tickets' | 'deals' | 'contacts';
+
+/** One record and the text for each of its properties; '' clears. */
+export interface Write {
+  id: string;
+  properties: Record<string, string>;
+  /** Of two writes of one record the later one is made. */
+  at: Date;
+}
+
+/** What a record is now; `write` is what was sent: another one's, where that came later. */
+export type Update =
+  | { is: 'done'; write: Write; result: BatchResult }
+  | { is: 'missing' }
+  | { is: 'refused'; error: Error };
+
+/**
+ * Writes properties, in one call per 100 records. Repeating is harmless, so a failed call may always be made again.
+ * Records that were merged are written as what they live on as: two more calls, however many they are.
+ * @returns by the id that was asked for
+ */
+export async function updateAll(
+  api: HubSpotApi,
+  plural: Plural,
+  given: readonly Write[],
+): Promise<Map<string, Update>> {
+  const writes = latest(given, ({ id }) => id);
+  const first = await updateOnce(api, plural, [...writes.values()]);
+  const lost = [...writes.keys()].filter((id) => (first.get(id) ?? { is: 'missing' }).is === 'missing');
+  const current = await whereabouts(api, plural, lost);
+  const nowIs = (id: string) => current.get(id) ?? id;
+
+  const merged = new Set(current.values());
+  const again = latest(
+    [...writes.values()].map((write) => ({ ...write, id: nowIs(write.id) })).filter(({ id }) => merged.has(id)),
+    ({ id }) => id,
+  );
+  const second = await updateOnce(api, plural, [...again.values()]);
+  return new Map(
+    [...writes].map(([id, own]): [string, Update] => {
+      const write = again.get(nowIs(id)) ?? own;
+      const fate = again.has(nowIs(id)) ? second.get(nowIs(id)) : first.get(id);
+      if (fate?.is === 'done') return [id, { ...fate, write }];
+      return [id, fate ?? { is: 'missing' }];
+    }),
+  );
+}
+
+/** Of several with one key the latest; of equals the last. */
+export function latest<T extends { at: Date }>(items: readonly T[], keyOf: (item: T) => string): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const item of items) {
+    const other = found.get(keyOf(item));
+    if (other === undefined || other.at <= item.at) found.set(keyOf(item), item);
+  }
+  return found;
+}
+
+/** Old id → the id of the record it was merged into; ids that are simply gone are left out. */
+async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string[]): Promise<Map<string, string>> {
+  const path = paths.batchRead(plural);
+  const found = new Map<string, string>();
+  const ask = async (some: readonly string[]): Promise<void> => {
+    const body = { inputs: some.map((id) => ({ id })), properties: [mergedIds], propertiesWithHistory: [] };
+    const { results } = await api.call('POST', path, BatchAnswer, { body });
+    const [only, ...others] = some;
+    const known = livingOn(some, results);
+    for (const [id, result] of known) found.set(id, result.id);
+    for (const { id } of results) if (some.includes(id)) found.set(id, id);
+    const told = new Set(found.values());
+    const untold = results.find(({ id }) => !told.has(id));
+    if (untold === undefined) return;
+    if (only !== undefined && others.length === 0) found.set(only, untold.id);
+    else for (const id of some) if (!found.has(id)) await ask([id]);
+  };
+  for (const some of chunks(ids, batchSize)) await ask(some);
+  return found;
+}
+
+async function updateOnce(api: HubSpotApi, plural: Plural, writes: readonly Write[]) {
+  const found = new Map<string, Fate<BatchResult>>();
+  await Promise.all(
+    chunks(writes, batchSize).map(async (some) => {
+      for (const [id, fate] of await update(api, plural, some)) found.set(id, fate);
+    }),
+  );
+  return found;
+}
+
+type Fates = Map<string, Fate<BatchResult>>;
+
+async function update(api: HubSpotApi, plural: Plural, writes: readonly Write[]): Promise<Fates> {
+  const path = paths.batchUpdate(plural);
+  const inputs = writes.map(({ id, properties }) => ({ id, properties }));
+  const answer = await api.attempt('POST', path, BatchAnswer, { body: { inputs } });
+  if (!answer.ok) return afterRefusal(api, plural, writes, answer.refusal);
+  return fates(
+    `POST ${path}`,
+    writes.map(({ id }) => id),
+    answer.body,
+  );
+}
+
+/**
+ * One bad value fails the whole call: find the guilty, write the others. Where HubSpot names the records, they are set
+ * apart. Else the call is halved, sorted by the property that HubSpot names, until all that are left have the value in
+ * common: a grade that the property's options lack costs a few calls, however many records carry it.
+ */
+async function afterRefusal(
+  api: HubSpotApi,
+  plural: Plural,
+  writes: readonly Write[],
+  refusal: Refusal,
+): Promise<Fates> {
+  const missingProperty = refusal.problems.find(({ code }) => propertyIsMissing.has(code));
+  if (missingProperty) throw noSuchProperty(plural, missingProperty.property);
+
+  const property = refusal.problems.find((problem) => problem.property !== undefined)?.property ?? '';
+  const sent = (write: Write) => write.properties[property] ?? '';
+  const byValue = writes.toSorted((a, b) => compare(sent(a), sent(b)));
+  const values = byValue.map(sent);
+  const oneBadValue = blamesAValueOf(refusal, property, writes) && new Set(values).size === 1;
+  if (writes.length === 1 || oneBadValue) return new Map(writes.map(({ id }) => [id, refused(plural, refusal)]));
+
+  const named = new Set(refusal.ids);
+  const guilty = byValue.filter(({ id }) => named.has(id));
+  const others = byValue.filter(({ id }) => !named.has(id));
+  const middle = middleOf(values);
+  const parts =
+    guilty.length > 0 && others.length > 0 ? [guilty, others] : [byValue.slice(0, middle), byValue.slice(middle)];
+  const results: Fates = new Map();
+  for (const part of parts) for (const [id, fate] of await update(api, plural, part)) results.set(id, fate);
+  return results;
+}
+
+const propertyIsMissing = new Set(['PROPERTY_DOESNT_EXIST', 'PROPERTY_NOT_FOUND']);
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const blamesAValueOf = ({ problems }: Refusal, property: string, writes: readonly Write[]) =>
+  problems.some((problem) => problem.property === property && problem.code.startsWith('INVALID')) &&
+  writes.every(({ properties }) => property in properties);
+
+/** Where to part a sorted list in about two: between two values if there are several, so that equal ones stay together. */
+function middleOf(values: readonly string[]): number {
+  const half = Math.ceil(values.length / 2);
+  const value = values[half] ?? '';
+  const edge = values.indexOf(value) || values.lastIndexOf(value) + 1;
+  return edge < values.length ? edge : half;
+}
+
+const wordFor = (plural: Plural) => plural.slice(0, -1);
+
+const noSuchProperty = (plural: Plural, property = '(not named)') =>
+  new CloseloopError(
+    `HubSpot has no ${wordFor(plural)} property ${property}. Create it, or correct its internal name under writeBack`,
+    { kind: 'config' },
+  );
+
+/** What a person must change before this record can be written. */
+function refused(plural: Plural, refusal: Refusal): Fate<BatchResult> {
+  if (refusal.status === 404 || refusal.category === 'OBJECT_NOT_FOUND') return { is: 'missing' };
+  const error = new CloseloopError(
+    `HubSpot did not take the answer on the ${wordFor(plural)}: ${inWords(refusal)}. ${remedy(refusal)}`,
+    { kind: 'permanent' },
+  );
+  return { is: 'refused', error };
+}
+
+function remedy({ category, problems }: Refusal): string {
+  const codes = new Set([category, ...problems.map(({ code }) => code)]);
+  if (codes.has('MISSING_CONDITIONAL_REQUIRED_PROPERTY')) {
+    return 'A rule of the account requires another property on this record: fill it in there, or relax the rule in HubSpot';
+  }
+  if (codes.has('INVALID_OPTION'))
+    return "Add the value to the property's options in HubSpot: every grade; answered and no_answer for status";
+  if (codes.has('INVALID_DATE')) return 'answeredAt needs a property of type date and time';
+  return "Check the property's type in HubSpot: grade number, comment multi-line text, answeredAt date and time";
+}

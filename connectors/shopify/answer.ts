@@ -1,0 +1,167 @@
+import type { AnswerValue, WriteBack } from '../../core/connector.ts';
+import type { ShopifySettings } from './settings.ts';
+
+type WriteBackSettings = ShopifySettings['writeBack'];
+
+/** A metafield that takes a part of an answer. */
+export interface Field {
+  /** Its place in the settings: `grade`, `answers.q1` … */
+  part: string;
+  key: string;
+  type: 'number_integer' | 'multi_line_text_field' | 'date_time' | 'single_line_text_field';
+  /** For people. */
+  label: string;
+  /** null clears it, undefined leaves it as it is. */
+  valueIn(item: WriteBack): string | null | undefined;
+}
+
+/** What an order holds of ours, or could. */
+export interface Held {
+  /** By key. */
+  values: ReadonlyMap<string, string>;
+  tags: readonly string[];
+  note: string;
+}
+
+/** What is still missing on an order. Lists may be empty. */
+export interface Change {
+  set: { field: Field; value: string }[];
+  unset: Field[];
+  addTags: string[];
+  removeTags: string[];
+  /** The whole note, as Shopify knows no other way to change it. */
+  note?: string;
+}
+
+const ourTag = /^fb_(answered|no_answer|grade_\d+)$/;
+/** Shopify's limit of a note, and a text that a metafield surely takes. */
+const limits = { note: 5_000, text: 10_000 };
+
+/** The configured ones. */
+export function fieldsOf({ grade, comment, answeredAt, status, answers }: WriteBackSettings): Field[] {
+  const single = (part: string, key: string | undefined, rest: Omit<Field, 'part' | 'key'>): Field[] =>
+    key === undefined ? [] : [{ part, key, ...rest }];
+  return [
+    ...single('grade', grade, {
+      type: 'number_integer',
+      label: 'Feedback grade',
+      valueIn: answered(({ grade }) => (grade === null ? null : String(grade))),
+    }),
+    ...single('comment', comment, {
+      type: 'multi_line_text_field',
+      label: 'Feedback comment',
+      valueIn: answered(({ comment }) => textOf(comment)),
+    }),
+    ...single('answeredAt', answeredAt, {
+      type: 'date_time',
+      label: 'Feedback given at',
+      valueIn: answered(({ answeredAt }) => `${answeredAt.toISOString().slice(0, 19)}Z`),
+    }),
+    ...single('status', status, {
+      type: 'single_line_text_field',
+      label: 'Feedback status',
+      valueIn: ({ outcome }) => (outcome === 'answered' ? 'answered' : 'no answer'),
+    }),
+    ...Object.entries(answers).flatMap(([question, key]) =>
+      single(`answers.${question}`, key, {
+        type: 'multi_line_text_field',
+        label: `Feedback: ${question}`,
+        valueIn: ({ answers }) => (answers?.[question] === undefined ? undefined : textOf(answers[question])),
+      }),
+    ),
+  ];
+}
+
+/** That no answer came changes nothing but the status. */
+const answered =
+  (valueIn: (item: WriteBack) => string | null): Field['valueIn'] =>
+  (item) =>
+    item.outcome === 'answered' ? valueIn(item) : undefined;
+
+/** Is what the order holds newer than this? Told by the second, as Shopify keeps it; no answer never replaces one. */
+export function isOutdated(item: WriteBack, settings: WriteBackSettings, { values, tags }: Held): boolean {
+  const held = (key: string | undefined): string | undefined => values.get(key ?? '');
+  if (item.outcome === 'no-answer') {
+    return held(settings.grade) !== undefined || held(settings.status) === 'answered' || tags.includes('fb_answered');
+  }
+  return Date.parse(held(settings.answeredAt) ?? '') > item.answeredAt.getTime();
+}
+
+/**
+ * What is to be sent so that the order shows this answer; undefined when there is nothing to do. Never its tags as a whole, which
+ * would replace everybody's.
+ */
+export function changeFor(item: WriteBack, settings: WriteBackSettings, held: Held): Change | undefined {
+  const change: Change = { set: [], unset: [], addTags: [], removeTags: [] };
+  for (const field of fieldsOf(settings)) {
+    const [value, now] = [field.valueIn(item), held.values.get(field.key)];
+    if (value === null && now !== undefined) change.unset.push(field);
+    if (value != null && (now === undefined || !same(field, now, value))) change.set.push({ field, value });
+  }
+  if (settings.tags) {
+    const tags = tagsFor(item);
+    change.addTags = tags.filter((tag) => !held.tags.includes(tag));
+    change.removeTags = held.tags.filter((tag) => ourTag.test(tag) && !tags.includes(tag));
+  }
+  const note = settings.note && item.outcome === 'answered' ? noteWith(item, held.note) : held.note;
+  if (note !== held.note) change.note = note;
+  const { set, unset, addTags, removeTags } = change;
+  const steps = set.length + unset.length + addTags.length + removeTags.length;
+  return steps === 0 && change.note === undefined ? undefined : change;
+}
+
+/** What the shop didn't keep of a change, in words for the operator. */
+export function findingsOn(item: WriteBack, settings: WriteBackSettings, held: Held): string[] {
+  const missing = changeFor(item, settings, held);
+  if (missing === undefined) return [];
+  const lost = [...missing.set.map(({ field }) => field), ...missing.unset];
+  return [
+    ...lost.map(
+      ({ part, key }) =>
+        `metafield ${settings.namespace}.${key} (writeBack.${part}) did not keep its value: look for another app or a flow that sets it.`,
+    ),
+    ...(missing.addTags.length + missing.removeTags.length > 0
+      ? ['the tags did not stay as written: look for another app or a flow that sets them (an order takes 250).']
+      : []),
+    ...(missing.note === undefined ? [] : ['the note did not keep its line: somebody changed it at the same time.']),
+  ];
+}
+
+function tagsFor({ outcome, grade }: WriteBack): string[] {
+  if (outcome === 'no-answer') return ['fb_no_answer'];
+  return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
+}
+
+/** Texts may come back with other white space, times in another zone. */
+function same({ type }: Field, held: string, wanted: string): boolean {
+  if (type === 'date_time') return Date.parse(held) === Date.parse(wanted);
+  return type === 'number_integer' ? Number(held) === Number(wanted) : plain(held) === plain(wanted);
+}
+
+/** Shopify keeps no empty value. */
+function textOf(value: AnswerValue | null): string | null {
+  const text = typeof value === 'object' && value !== null ? value.join(', ') : String(value ?? '');
+  return text.trim() === '' ? null : clipped(text, limits.text);
+}
+
+const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
+
+/** The note with one line of ours, in place of an earlier one. Brackets and line breaks of a comment would hide its end. */
+function noteWith(item: WriteBack, note: string): string {
+  if (note.includes(` · closeloop ${item.marker}]`)) return note;
+  const rest = note.replace(ourLine, '');
+  const grade = item.grade === null ? '' : ` ${item.grade}${item.maxGrade === undefined ? '' : `/${item.maxGrade}`}`;
+  const head = `${rest}${rest === '' ? '' : '\n'}[feedback${grade} (${inLine(item.campaign)}, ${item.answeredAt.toISOString().slice(0, 10)})`;
+  const tail = ` · closeloop ${item.marker}]`;
+  const room = limits.note - head.length - tail.length - 6;
+  if (room < 0) return note; // a full note stays as it is
+  return head + (item.comment === null ? '' : `: "${clipped(inLine(item.comment), room)}"`) + tail;
+}
+
+const inLine = (text: string): string => plain(text.replaceAll('[', '(').replaceAll(']', ')'));
+
+function clipped(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')} …`;
+}

@@ -1,0 +1,216 @@
+import type { Finding, GoingLive, Source } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { type Field, fieldsOf } from './answer.ts';
+import type { ShopifyApi } from './client.ts';
+import { type Inventory, takeInventory } from './inventory.ts';
+import { apiVersion, type ShopifySettings } from './settings.ts';
+import { missingScopes, type Subscription, topicsFor } from './subscriptions.ts';
+
+const aDayMs = 86_400_000;
+/** Without `read_all_orders` an app sees orders of so many days. */
+const visibleDays = 60;
+
+/** What would keep a source from working, found at the shop in one call. */
+export function checker(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['check']> {
+  return async (about) => {
+    try {
+      return findingsIn(await takeInventory(settings, api), settings, about);
+    } catch (error) {
+      // Access that is refused is what a check is there to find; a shop that doesn't answer is not known to be wrong.
+      if (!(error instanceof CloseloopError) || error.advice.kind !== 'config') throw error;
+      const [problem = '', ...remedy] = error.message.split(': ').slice(1);
+      return [{ level: 'error', at: 'access', problem, remedy: remedy.join(': ') || error.message }];
+    }
+  };
+}
+
+/** Pure: the inventory against what the settings need. */
+export function findingsIn(inventory: Inventory, settings: ShopifySettings, about: GoingLive): Finding[] {
+  return [
+    ...ofAccess(inventory, settings, about),
+    ...ofWebhooks(inventory.subscriptions, settings, about.hookUrl),
+    ...fieldsOf(settings.writeBack).flatMap((field) => ofMetafield(field, inventory, settings, about.grades)),
+    ...ofReads(settings, about.reads),
+  ];
+}
+
+const error = (at: string, problem: string, remedy: string): Finding => ({ level: 'error', at, problem, remedy });
+const warning = (at: string, problem: string, remedy: string): Finding => ({ level: 'warning', at, problem, remedy });
+
+function ofAccess({ scopes, webhookVersion, shop }: Inventory, settings: ShopifySettings, about: GoingLive): Finding[] {
+  const found: Finding[] = [];
+  for (const scope of missingScopes(scopes)) {
+    found.push(
+      error('scopes', `the app lacks ${scope}`, 'Add it to the app in the Dev Dashboard and install the app again.'),
+    );
+  }
+  if (shop !== settings.shop) {
+    const remedy = `Put ${/^[a-z0-9.-]{1,100}$/.test(shop) ? shop : 'its permanent address'} into \`shop\`.`;
+    found.push(
+      error('shop', 'the credentials belong to another shop, or its permanent address is another one', remedy),
+    );
+  }
+  if (webhookVersion !== apiVersion) {
+    found.push(
+      warning(
+        'webhook version',
+        `the app's webhooks are shaped by another version of the API than ${apiVersion}`,
+        `Set the app's webhook API version to ${apiVersion} (Dev Dashboard > app > Versions).`,
+      ),
+    );
+  }
+  const days = (settings.deliveredWithin + about.answersWithinMs) / aDayMs;
+  if (days > visibleDays && !scopes.includes('read_all_orders')) {
+    found.push(
+      warning(
+        'scopes',
+        `answers may come up to ${Math.ceil(days)} days after the order, but the app sees orders of ${visibleDays} days only`,
+        'Ask Shopify for read_all_orders, or let requests expire sooner.',
+      ),
+    );
+  }
+  return found;
+}
+
+function ofWebhooks(all: readonly Subscription[], settings: ShopifySettings, hookUrl: string | undefined): Finding[] {
+  if (!settings.webhooks) return [];
+  if (hookUrl === undefined) {
+    const remedy = 'Set http.publicUrl to the address under which Shopify reaches closeloop.';
+    return [warning('webhooks', "where they should deliver isn't known", remedy)];
+  }
+  const found: Finding[] = [];
+  if (!hookUrl.startsWith('https://')) {
+    found.push(error('webhooks', 'Shopify delivers to https only', 'Set http.publicUrl to an https address.'));
+  }
+  const ours = all.filter(({ uri }) => uri === hookUrl);
+  for (const topic of topicsFor(settings)) {
+    const own = ours.filter((one) => one.topic === topic);
+    const [one] = own;
+    const at = `webhook ${topic}`;
+    if (one === undefined) {
+      const elsewhere = all.some((other) => other.topic === topic);
+      const problem = elsewhere ? 'it delivers to another address only' : 'it does not exist';
+      found.push(
+        error(at, problem, 'Run "closeloop setup". If it existed: Shopify removes one that failed for four hours.'),
+      );
+      continue;
+    }
+    if (own.length > 1) {
+      found.push(
+        warning(at, 'it exists more than once: everything arrives several times', 'Delete all but one of them.'),
+      );
+    }
+    const flaw = flawOf(one);
+    if (flaw !== undefined) found.push(error(at, flaw, 'Run "closeloop setup", which makes it anew.'));
+    if (one.filter) {
+      const remedy =
+        'Delete it and run "closeloop setup", unless the filter lets through all that closes or reopens an order.';
+      found.push(warning(at, 'a filter keeps some of its deliveries back', remedy));
+    }
+  }
+  if (ours.some(({ topic }) => topic === 'ORDERS_UPDATED')) {
+    const problem = 'it comes with every change, our own included, and tells nothing that the others do not';
+    found.push(warning('webhook ORDERS_UPDATED', problem, 'Delete it.'));
+  }
+  return found;
+}
+
+/** Why a webhook can't be read, if so. */
+export function flawOf({ format, includeFields, topic }: Subscription): string | undefined {
+  if (format !== 'JSON') return `it delivers ${format}, not JSON`;
+  const isOfOrder = topic.startsWith('ORDERS_');
+  const needed = isOfOrder ? ['id'] : ['order_id'];
+  if (includeFields.length === 0 || topic.startsWith('APP_')) return undefined;
+  const missing = needed.filter((name) => !includeFields.includes(name));
+  return missing.length === 0 ? undefined : `it leaves out ${missing.join(', ')}`;
+}
+
+function ofMetafield(
+  { part, key, type }: Field,
+  { definitions }: Inventory,
+  settings: ShopifySettings,
+  grades: readonly number[],
+): Finding[] {
+  const at = `writeBack.${part}`;
+  const definition = definitions.get(key);
+  const name = `${settings.writeBack.namespace}.${key}`;
+  if (definition === undefined) {
+    return [
+      error(at, `order metafield ${name} has no definition, so that nobody would see it`, 'Run "closeloop setup".'),
+    ];
+  }
+  if (definition.type.name !== type) {
+    const problem = `order metafield ${name} has the type ${definition.type.name}, not ${type}`;
+    return [
+      error(
+        at,
+        problem,
+        'Choose another key, or delete the definition (Settings > Metafields > Orders) and run "closeloop setup".',
+      ),
+    ];
+  }
+  const limits = new Map(definition.validations.map(({ name, value }) => [name, value ?? '']));
+  const why = part === 'grade' ? gradesOutside(limits, grades) : textOutside(part, limits);
+  return why === undefined
+    ? []
+    : [error(at, `order metafield ${name} ${why}`, 'Change its validations (Settings > Metafields > Orders).')];
+}
+
+function gradesOutside(limits: ReadonlyMap<string, string>, grades: readonly number[]): string | undefined {
+  const [min, max] = [Number(limits.get('min') ?? -Infinity), Number(limits.get('max') ?? Infinity)];
+  const outside = grades.filter((grade) => grade < min || grade > max);
+  return outside.length === 0 ? undefined : `does not take the grades ${outside.join(', ')}`;
+}
+
+function textOutside(part: string, limits: ReadonlyMap<string, string>): string | undefined {
+  if (limits.has('regex')) return 'takes only texts of one pattern';
+  if (part !== 'status' && Number(limits.get('max') ?? Infinity) < 1_000)
+    return 'takes only short texts: longer answers would be refused';
+  const choices = limits.get('choices');
+  if (
+    part === 'status' &&
+    choices !== undefined &&
+    !(choices.includes('"answered"') && choices.includes('"no answer"'))
+  ) {
+    return 'does not offer "answered" and "no answer"';
+  }
+  return undefined;
+}
+
+/** The names that an order is presented with; below the open ones anything may stand. */
+const known: Readonly<Record<string, readonly string[]>> = {
+  order: [
+    ...['id', 'name', 'source', 'tags', 'note', 'attributes', 'metafields', 'discountCodes', 'total', 'currency'],
+    ...['financialStatus', 'fulfillmentStatus', 'createdAt', 'branch', 'shippedFrom', 'country', 'city', 'items'],
+  ],
+  fulfillments: ['id', 'status', 'createdAt', 'deliveredAt'],
+  contact: ['email', 'phones'],
+  customer: ['id', 'firstName', 'lastName', 'locale', 'tags', 'orders', 'emailConsent', 'smsConsent'],
+};
+
+function ofReads({ metafields, trigger }: ShopifySettings, reads: GoingLive['reads']): Finding[] {
+  return reads.flatMap(({ at, path }): Finding[] => {
+    const [first = '', second, third] = path;
+    const names = known[first];
+    if (names === undefined) {
+      const remedy = `A record has ${Object.keys(known).join(', ')}.`;
+      return [warning(at, `${path.join('.')} is nothing that an order is presented with`, remedy)];
+    }
+    if (second !== undefined && !names.includes(second)) {
+      return [
+        warning(
+          at,
+          `${path.join('.')} is nothing that an order is presented with`,
+          `${first} has ${names.join(', ')}.`,
+        ),
+      ];
+    }
+    if (first === 'order' && second === 'metafields' && third !== undefined && !metafields.includes(third)) {
+      return [warning(at, `metafield ${third} is not read`, `Add it to the source's metafields, as "namespace.key".`)];
+    }
+    if (first === 'fulfillments' && trigger === 'paid') {
+      return [warning(at, 'with the trigger `paid` no parcels are read', 'Use another trigger, or leave it out.')];
+    }
+    return [];
+  });
+}

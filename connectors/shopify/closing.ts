@@ -1,0 +1,101 @@
+import type { RecordState } from '../../core/connector.ts';
+import { idOf } from './ids.ts';
+import type { Fulfillment, Order, OrderState } from './order.ts';
+import type { ShopifySettings } from './settings.ts';
+
+/** What decides whether an order asks: the state, and, where the whole order was read, what is in it and who bought it. */
+export type Judged = OrderState & Partial<Pick<Order, 'lineItems'>> & { hasContact?: boolean };
+
+export type Choice = Pick<ShopifySettings, 'trigger' | 'parcels' | 'deliveredWithin' | 'include'>;
+
+/** Which order counts, and by which closing. However many parcels: one closing, named after the one that completes it. */
+export function stateOf(order: Judged, choice: Choice, now: Date): RecordState {
+  const why = neverAsked(order, choice.include);
+  if (why !== undefined) return { is: 'out', why };
+  return choice.trigger === 'paid' ? paid(order) : handedOver(order, choice, now);
+}
+
+/** Why this order asks nobody, whatever becomes of it. */
+function neverAsked(order: Judged, include: Choice['include']): string | undefined {
+  const { displayFinancialStatus: money, sourceName, lineItems, hasContact = true } = order;
+  if (order.test) return 'a test order';
+  if (order.cancelledAt !== undefined) return 'the order was cancelled';
+  if (money === 'REFUNDED') return 'the order was refunded';
+  if (money === 'VOIDED') return 'the payment was voided';
+  if (money === 'PARTIALLY_REFUNDED' && !include.partlyRefunded) return 'the order was refunded in part';
+  if (sourceName === 'pos' && !include.pointOfSale) return 'a sale in a shop';
+  if (sourceName === 'shopify_draft_order' && !include.drafts) return 'an order that staff wrote';
+  const bought = lineItems?.nodes.filter(({ currentQuantity }) => currentQuantity > 0) ?? [];
+  if (bought.length > 0 && bought.every(({ isGiftCard }) => isGiftCard)) return 'nothing but gift cards';
+  if (!hasContact && !include.withoutContact) return 'there is neither an e-mail address nor a phone number on it';
+  return undefined;
+}
+
+/** No parcel, or no payment, that could name the closing: there is only one. */
+const whole = (closedAt: Date): RecordState => ({ is: 'closed', closing: 'whole', closedAt });
+
+function paid({ displayFinancialStatus, transactions, processedAt }: OrderState): RecordState {
+  if (displayFinancialStatus !== 'PAID' && displayFinancialStatus !== 'PARTIALLY_REFUNDED') return { is: 'open' };
+  const last = transactions
+    .filter(({ kind, status }) => (kind === 'SALE' || kind === 'CAPTURE') && status === 'SUCCESS')
+    .sort(byId)
+    .at(-1);
+  if (last === undefined) return whole(processedAt); // it cost nothing
+  return { is: 'closed', closing: `p${idOf(last.id)}`, closedAt: last.processedAt ?? processedAt };
+}
+
+function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Choice, now: Date): RecordState {
+  const { displayFulfillmentStatus: status, processedAt } = order;
+  const all = order.fulfillments.filter((one) => one.status === 'SUCCESS').sort(byId);
+  const complete = status === 'FULFILLED' || status === 'FULFILLMENT_NOT_REQUIRED';
+  if (!complete && (parcels === 'all' || all.length === 0)) return { is: 'open' };
+  const naming = parcels === 'all' ? all.at(-1) : all[0];
+  if (naming === undefined) return whole(processedAt);
+  const closed = (closedAt: Date): RecordState => ({ is: 'closed', closing: `f${idOf(naming.id)}`, closedAt });
+  if (trigger === 'fulfilled') return closed(naming.createdAt);
+
+  const arrivals = all.flatMap((parcel) => arrivalOf(parcel, order) ?? []).sort((a, b) => a.getTime() - b.getTime());
+  const arrived = parcels === 'all' ? (arrivals.length === all.length ? arrivals.at(-1) : undefined) : arrivals[0];
+  if (arrived !== undefined) return closed(arrived);
+
+  // Nobody is asked about a parcel that the carrier gave up: it waits for a word of delivery.
+  const hopeful = all.filter(
+    (parcel) => arrivalOf(parcel, order) === undefined && !failed.has(parcel.displayStatus ?? ''),
+  );
+  const last = parcels === 'all' ? hopeful.at(-1) : hopeful[0];
+  const isLost = parcels === 'all' && hopeful.length + arrivals.length < all.length;
+  if (last === undefined || isLost) return { is: 'open' };
+  const fallback = new Date(last.createdAt.getTime() + deliveredWithin);
+  return fallback <= now ? closed(fallback) : { is: 'open', lookAgainAt: fallback };
+}
+
+const delivered = new Set(['DELIVERED', 'PICKED_UP']);
+const failed = new Set(['FAILURE', 'NOT_DELIVERED']);
+/** A carrier has it, or is expected to. */
+const underWay = new Set([
+  'LABEL_PRINTED',
+  'LABEL_PURCHASED',
+  'SUBMITTED',
+  'CONFIRMED',
+  'CARRIER_PICKED_UP',
+  'IN_TRANSIT',
+  'OUT_FOR_DELIVERY',
+  'DELAYED',
+  'ATTEMPTED_DELIVERY',
+  'READY_FOR_PICKUP',
+]);
+
+/** When a parcel arrived; what no carrier brings (downloads, a sale over the counter) arrives as it is handed over. */
+function arrivalOf(parcel: Fulfillment, { sourceName }: OrderState): Date | undefined {
+  const { deliveredAt, createdAt, updatedAt, requiresShipping, displayStatus = '' } = parcel;
+  if (deliveredAt !== undefined) return deliveredAt;
+  if (delivered.has(displayStatus)) return updatedAt;
+  if (failed.has(displayStatus) || underWay.has(displayStatus)) return undefined;
+  return !requiresShipping || sourceName === 'pos' ? createdAt : undefined;
+}
+
+/** The older first. Ids grow, with more digits than a number holds. */
+function byId(a: { id: string }, b: { id: string }): number {
+  const [one, other] = [idOf(a.id), idOf(b.id)];
+  return one.length - other.length || (one < other ? -1 : 1);
+}

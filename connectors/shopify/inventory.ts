@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { ShopifyApi } from './client.ts';
+import type { ShopifySettings } from './settings.ts';
+import { type Subscription, Subscriptions, subscriptionFields } from './subscriptions.ts';
+
+const Definition = z.object({
+  key: z.string(),
+  type: z.object({ name: z.string() }),
+  validations: z.array(z.object({ name: z.string(), value: z.string().nullish() })),
+});
+export type Definition = z.output<typeof Definition>;
+
+const Answer = z.object({
+  currentAppInstallation: z.object({
+    accessScopes: z.array(z.object({ handle: z.string() })),
+    app: z.object({ webhookApiVersion: z.string() }),
+  }),
+  shop: z.object({ myshopifyDomain: z.string() }),
+  ...Subscriptions.shape,
+  metafieldDefinitions: z.object({ nodes: z.array(Definition) }),
+});
+
+/** What is at the shop of all that this source needs. */
+export interface Inventory {
+  scopes: string[];
+  /** The version that shapes webhooks: a setting of the app. */
+  webhookVersion: string;
+  shop: string;
+  subscriptions: Subscription[];
+  /** Of order metafields in the namespace of `writeBack`, by key. */
+  definitions: ReadonlyMap<string, Definition>;
+}
+
+/** One call. */
+export async function takeInventory(settings: ShopifySettings, api: ShopifyApi): Promise<Inventory> {
+  const document = `query Inventory($namespace: String!) {
+    currentAppInstallation { accessScopes { handle } app { webhookApiVersion } }
+    shop { myshopifyDomain }
+    ${subscriptionFields}
+    metafieldDefinitions(first: 250, ownerType: ORDER, namespace: $namespace) {
+      nodes { key type { name } validations { name value } }
+    }
+  }`;
+  const found = await api.call(document, { namespace: settings.writeBack.namespace }, Answer);
+  return {
+    scopes: found.currentAppInstallation.accessScopes.map(({ handle }) => handle),
+    webhookVersion: found.currentAppInstallation.app.webhookApiVersion,
+    shop: found.shop.myshopifyDomain,
+    subscriptions: found.webhookSubscriptions.nodes,
+    definitions: new Map(found.metafieldDefinitions.nodes.map((one) => [one.key, one])),
+  };
+}

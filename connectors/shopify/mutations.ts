@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { Change } from './answer.ts';
+import { orderGid } from './ids.ts';
+import type { ShopifySettings } from './settings.ts';
+
+/** One mutation among those that share a call; `$v` stands for its variable. */
+export interface Mutation {
+  call: string;
+  /** Of the variable. */
+  type: string;
+  value: unknown;
+  /** What is asked of its errors: never the messages, which may repeat what we sent. */
+  errors: string;
+}
+
+/** Points of one, with its list of errors. Source: shopify.dev, "rate limits". */
+export const mutationPoints = 11;
+
+/** Asked for of every mutation; only metafields have codes. */
+export const Outcome = z
+  .object({
+    userErrors: z.array(
+      z.object({
+        code: z.string().nullish(),
+        field: z.array(z.string()).nullish(),
+        elementIndex: z.number().nullish(),
+      }),
+    ),
+  })
+  .nullable();
+export type Outcome = z.output<typeof Outcome>;
+
+/** What makes a change, in the order in which Shopify is to do it. */
+export function mutationsFor(orderId: string, change: Change, writeBack: ShopifySettings['writeBack']): Mutation[] {
+  const id = orderGid(orderId);
+  const owner = { ownerId: id, namespace: writeBack.namespace };
+  const set = change.set.map(({ field: { key, type }, value }) => ({ ...owner, key, type, value }));
+  const unset = change.unset.map(({ key }) => ({ ...owner, key }));
+  const { addTags, removeTags, note } = change;
+  const all: (Mutation | false)[] = [
+    set.length > 0 && {
+      call: 'metafieldsSet(metafields: $v)',
+      type: '[MetafieldsSetInput!]!',
+      value: set,
+      errors: 'code field elementIndex',
+    },
+    unset.length > 0 && {
+      call: 'metafieldsDelete(metafields: $v)',
+      type: '[MetafieldIdentifierInput!]!',
+      value: unset,
+      errors: 'field',
+    },
+    removeTags.length > 0 && {
+      call: `tagsRemove(id: "${id}", tags: $v)`,
+      type: '[String!]!',
+      value: removeTags,
+      errors: 'field',
+    },
+    addTags.length > 0 && {
+      call: `tagsAdd(id: "${id}", tags: $v)`,
+      type: '[String!]!',
+      value: addTags,
+      errors: 'field',
+    },
+    note !== undefined && { call: 'orderUpdate(input: $v)', type: 'OrderInput!', value: { id, note }, errors: 'field' },
+  ];
+  return all.filter((one) => one !== false);
+}
+
+/** Many mutations in one call; the answer has an outcome for each, as `o0`, `o1` … */
+export function callOf(
+  name: string,
+  mutations: readonly Mutation[],
+): { document: string; variables: Record<string, unknown> } {
+  const variables = mutations.map(({ type }, index) => `$v${index}: ${type}`).join(', ');
+  const fields = mutations.map(
+    ({ call, errors }, index) => `o${index}: ${call.replace('$v', `$v${index}`)} { userErrors { ${errors} } }`,
+  );
+  return {
+    document: `mutation ${name}(${variables}) {\n${fields.join('\n')}\n}`,
+    variables: Object.fromEntries(mutations.map(({ value }, index) => [`v${index}`, value])),
+  };
+}
+
+/** "metafieldsSet: INVALID_TYPE at 0.value"; undefined when it was done. */
+export function refusalOf({ call }: Mutation, outcome: Outcome | undefined): string | undefined {
+  const name = call.slice(0, call.indexOf('('));
+  if (outcome == null) return `${name}: no answer`;
+  const [error] = outcome.userErrors;
+  if (error === undefined) return undefined;
+  const code = /^[A-Z_]{1,60}$/.test(error.code ?? '') ? error.code : 'refused';
+  const at = error.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.');
+  return `${name}: ${code}${at ? ` at ${at}` : ''}`;
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+
+/** A value the API may leave out, or give as null or, where an app may not see personal data, as ''. */
+const absent = <S extends z.ZodType>(schema: S) =>
+  schema
+    .nullish()
+    .catch(undefined)
+    .transform((value) => (value === '' ? undefined : (value ?? undefined)));
+const text = absent(z.string());
+const date = absent(z.iso.datetime({ offset: true }).transform((value) => new Date(value)));
+
+const Address = z.object({ phone: text, countryCodeV2: text, city: text, timeZone: text });
+const Place = z.object({ id: z.string(), name: z.string() });
+
+export const Fulfillment = z.object({
+  id: z.string(),
+  /** `SUCCESS`: handed over; the rest isn't, or not any more. */
+  status: z.string(),
+  displayStatus: text,
+  createdAt: z.coerce.date(),
+  updatedAt: z.coerce.date(),
+  deliveredAt: date,
+  requiresShipping: z.boolean(),
+});
+export type Fulfillment = z.output<typeof Fulfillment>;
+
+/** What tells whether an order is closed. `transactions` where payment closes it, `fulfillments` where parcels do. */
+const state = {
+  id: z.string(),
+  updatedAt: z.coerce.date(),
+  processedAt: z.coerce.date(),
+  test: z.boolean(),
+  cancelledAt: date,
+  sourceName: text,
+  displayFinancialStatus: text,
+  displayFulfillmentStatus: z.string(),
+  fulfillments: z.array(Fulfillment).default([]),
+  transactions: z
+    .array(z.object({ id: z.string(), kind: z.string(), status: z.string(), processedAt: date }))
+    .default([]),
+};
+export const OrderState = z.object(state);
+export type OrderState = z.output<typeof OrderState>;
+
+/** Everything that rules see. */
+export const Order = z.object({
+  ...state,
+  name: z.string(),
+  createdAt: z.coerce.date(),
+  email: text,
+  phone: text,
+  customerLocale: text,
+  note: text,
+  tags: z.array(z.string()).default([]),
+  discountCodes: z.array(z.string()).default([]),
+  customAttributes: z.array(z.object({ key: z.string(), value: text })).default([]),
+  currentTotalPriceSet: absent(z.object({ shopMoney: z.object({ amount: z.string(), currencyCode: z.string() }) })),
+  retailLocation: absent(Place),
+  shipped: z.array(z.object({ location: absent(Place) })).default([]),
+  shippingAddress: absent(Address),
+  billingAddress: absent(Address),
+  customer: absent(
+    z.object({
+      id: z.string(),
+      firstName: text,
+      lastName: text,
+      locale: text,
+      tags: z.array(z.string()).default([]),
+      /** A 64-bit number, as text. */
+      numberOfOrders: absent(z.coerce.number()),
+      defaultEmailAddress: absent(z.object({ emailAddress: text, marketingState: text })),
+      defaultPhoneNumber: absent(
+        z.object({ phoneNumber: text, smsMarketingConsent: absent(z.object({ state: text })) }),
+      ),
+    }),
+  ),
+  lineItems: z
+    .object({
+      nodes: z.array(
+        z.object({
+          title: z.string(),
+          variantTitle: text,
+          sku: text,
+          vendor: text,
+          currentQuantity: z.number(),
+          isGiftCard: z.boolean(),
+          requiresShipping: z.boolean(),
+        }),
+      ),
+    })
+    .default({ nodes: [] }),
+});
+export type Order = z.output<typeof Order>;
+
+/** Shopify refuses a call that could cost more than 1,000 points; some are left for what stands around the records. */
+export const mostPoints = 950;
+
+const fulfillments = 'id status displayStatus createdAt updatedAt deliveredAt requiresShipping';
+
+/** What `OrderState` needs: up to 8 parcels or payments, and 9 points an order. */
+export const stateFields = (trigger: 'paid' | 'fulfilled' | 'delivered'): string => `
+  id updatedAt processedAt test cancelledAt sourceName displayFinancialStatus displayFulfillmentStatus
+  ${trigger === 'paid' ? 'transactions(first: 8) { id kind status processedAt }' : `fulfillments(first: 8) { ${fulfillments} }`}`;
+export const statePoints = 9;
+
+/** What `Order` needs beyond its state. */
+export const orderFields = `
+  name createdAt email phone customerLocale note tags discountCodes
+  customAttributes { key value }
+  currentTotalPriceSet { shopMoney { amount currencyCode } }
+  retailLocation { id name }
+  shipped: fulfillments(first: 1) { location { id name } }
+  shippingAddress { phone countryCodeV2 city timeZone }
+  billingAddress { phone countryCodeV2 city timeZone }
+  customer {
+    id firstName lastName locale tags numberOfOrders
+    defaultEmailAddress { emailAddress marketingState }
+    defaultPhoneNumber { phoneNumber smsMarketingConsent { state } }
+  }
+  lineItems(first: 10) { nodes { title variantTitle sku vendor currentQuantity isGiftCard requiresShipping } }`;
+export const orderPoints = 25;

@@ -1,0 +1,153 @@
+import type { PresentedRecord } from '../../core/connector.ts';
+import { type Choice, stateOf } from './closing.ts';
+import { idOf } from './ids.ts';
+import type { Order } from './order.ts';
+import { phonesOf } from './phones.ts';
+
+type Absent<T> = T | undefined;
+
+/**
+ * What rules and mappings see of an order. Ids and amounts are texts; what an order doesn't have is left out.
+ * Examples: `order.branch.name = "Tartu"`, `$not("no_survey" in order.tags)`, `order.attributes.feedback_opt_out != "yes"`.
+ */
+export interface ShopifyShape {
+  order: {
+    id: string;
+    /** As people know it: "#1042". */
+    name: string;
+    /** web, pos, shopify_draft_order, mobile_app, or the number of the app that made it. */
+    source: Absent<string>;
+    tags: string[];
+    note: Absent<string>;
+    /** Note attributes ("additional details"), by name. */
+    attributes: Record<string, string>;
+    /** Those named in the source's `metafields`, by "namespace.key". */
+    metafields: Record<string, string>;
+    discountCodes: string[];
+    /** Without what was refunded; in the shop's currency. */
+    total: Absent<string>;
+    currency: Absent<string>;
+    /** PAID, PENDING, PARTIALLY_REFUNDED … */
+    financialStatus: Absent<string>;
+    /** FULFILLED, PARTIALLY_FULFILLED … */
+    fulfillmentStatus: string;
+    /** ISO 8601, UTC. */
+    createdAt: string;
+    /** Where it was sold, for sales in a shop. */
+    branch: Absent<{ id: string; name: string }>;
+    /** Where the first parcel was sent from. */
+    shippedFrom: Absent<{ id: string; name: string }>;
+    /** ISO 3166 (`DE`) and name of the town it goes to. */
+    country: Absent<string>;
+    city: Absent<string>;
+    /** The first ten. */
+    items: Item[];
+  };
+  /** Up to eight parcels. Empty where the trigger is `paid`. */
+  fulfillments: { id: string; status: string; createdAt: string; deliveredAt: Absent<string> }[];
+  /** Whom to ask: the order's own e-mail before the account's; phone numbers best first, international where it can be told. */
+  contact: { email: Absent<string>; phones: string[] };
+  customer: Absent<{
+    id: string;
+    firstName: Absent<string>;
+    lastName: Absent<string>;
+    /** BCP 47. */
+    locale: Absent<string>;
+    tags: string[];
+    orders: Absent<number>;
+    /** SUBSCRIBED, NOT_SUBSCRIBED, UNSUBSCRIBED, PENDING … : consent to marketing, which a question about an order isn't. */
+    emailConsent: Absent<string>;
+    smsConsent: Absent<string>;
+  }>;
+}
+
+interface Item {
+  title: string;
+  variant: Absent<string>;
+  sku: Absent<string>;
+  vendor: Absent<string>;
+  quantity: number;
+  giftCard: boolean;
+  shipped: boolean;
+}
+
+/** @param metafields values by "namespace.key" */
+export function present(
+  order: Order,
+  metafields: Record<string, string>,
+  choice: Choice,
+  now: Date,
+): PresentedRecord<ShopifyShape> {
+  const { customer, shippingAddress, billingAddress } = order;
+  const id = idOf(order.id);
+  const contact = { email: order.email ?? customer?.defaultEmailAddress?.emailAddress, phones: phonesOf(order) };
+  const hasContact = contact.email !== undefined || contact.phones.length > 0;
+  const locale = order.customerLocale ?? customer?.locale;
+  const timeZone = (shippingAddress ?? billingAddress)?.timeZone;
+  return {
+    id,
+    currentId: id,
+    state: stateOf({ ...order, hasContact }, choice, now),
+    shape: {
+      order: {
+        id,
+        name: order.name,
+        source: order.sourceName,
+        tags: order.tags,
+        note: order.note,
+        attributes: Object.fromEntries(order.customAttributes.map(({ key, value }) => [key, value ?? ''])),
+        metafields,
+        discountCodes: order.discountCodes,
+        total: order.currentTotalPriceSet?.shopMoney.amount,
+        currency: order.currentTotalPriceSet?.shopMoney.currencyCode,
+        financialStatus: order.displayFinancialStatus,
+        fulfillmentStatus: order.displayFulfillmentStatus,
+        createdAt: order.createdAt.toISOString(),
+        branch: place(order.retailLocation),
+        shippedFrom: place(order.shipped[0]?.location),
+        country: (shippingAddress ?? billingAddress)?.countryCodeV2,
+        city: (shippingAddress ?? billingAddress)?.city,
+        items: order.lineItems.nodes.map(({ title, variantTitle, sku, vendor, currentQuantity, ...item }) => ({
+          title,
+          variant: variantTitle,
+          sku,
+          vendor,
+          quantity: currentQuantity,
+          giftCard: item.isGiftCard,
+          shipped: item.requiresShipping,
+        })),
+      },
+      fulfillments: order.fulfillments.map((one) => ({
+        id: idOf(one.id),
+        status: one.displayStatus ?? one.status,
+        createdAt: one.createdAt.toISOString(),
+        deliveredAt: one.deliveredAt?.toISOString(),
+      })),
+      contact,
+      customer: customer && {
+        id: idOf(customer.id),
+        firstName: customer.firstName,
+        lastName: customer.lastName,
+        locale: customer.locale,
+        tags: customer.tags,
+        orders: customer.numberOfOrders,
+        emailConsent: customer.defaultEmailAddress?.marketingState,
+        smsConsent: customer.defaultPhoneNumber?.smsMarketingConsent?.state,
+      },
+    },
+    ...(customer && { personId: idOf(customer.id) }),
+    ...(isZone(timeZone) && { timeZone }),
+    ...(locale !== undefined && { locale }),
+  };
+}
+
+const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
+
+/** Shopify works it out from the address; a wrong one would stop the journey. */
+function isZone(zone: Absent<string>): zone is string {
+  try {
+    return zone !== undefined && new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
+  } catch {
+    return false;
+  }
+}

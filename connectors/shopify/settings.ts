@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { Duration } from '../../core/duration.ts';
+
+/** The version every call is made in: reachable until 2027-10-16. Shopify answers calls in a dead one from the oldest live one. */
+export const apiVersion = '2026-10';
+
+const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/** https, or http to this machine; nothing but a host and a port. */
+function isSafeAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname, search, hash, username } = new URL(text);
+  if (pathname !== '/' || search + hash + username !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname));
+}
+
+const secret = z.string().trim().min(1, 'is empty');
+
+const key = z.string().regex(/^[A-Za-z0-9_-]{2,64}$/, 'the key of a metafield: 2 to 64 letters, digits, _ and -');
+
+const writeBack = z
+  .strictObject({
+    /**
+     * Namespace of the metafields below. `$app`: our own, which only this app may write; the merchant sees it. Another one
+     * (`custom`) belongs to the merchant.
+     */
+    namespace: z
+      .string()
+      .regex(/^(\$app(:[A-Za-z0-9_-]+)?|[A-Za-z0-9_-]{3,255})$/, 'a namespace of metafields, like "$app" or "custom"')
+      .default('$app'),
+    /** Key of an order metafield for the grade (number_integer). */
+    grade: key.optional(),
+    /** For the comment (multi_line_text_field). */
+    comment: key.optional(),
+    /** For the time of the answer (date_time). With it, an older answer never replaces a newer one. */
+    answeredAt: key.optional(),
+    /** For "answered" or "no answer" (single_line_text_field). */
+    status: key.optional(),
+    /** Answers to a survey: question id → key (multi_line_text_field). */
+    answers: z.record(z.string().min(1), key).default({}),
+    /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
+    tags: z.boolean().default(false),
+    /** Adds a line to the order's note, which staff see. Somebody's edit of the note at the same instant would be lost. */
+    note: z.boolean().default(false),
+    /** A request that nobody answers is told to `status` and `tags`. */
+    noAnswer: z.boolean().default(false),
+  })
+  .prefault({});
+
+/** A Shopify source in the configuration: one shop, and one app installed in it. */
+export const settings = z
+  .strictObject({
+    /** The permanent address, `acme.myshopify.com`, also where customers see another one. */
+    shop: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]*\.myshopify\.com$/, 'the permanent address of the shop, like "acme.myshopify.com"'),
+    /** The token of a custom app, `shpat_…`: made before 2026, they go on working. */
+    accessToken: secret.optional(),
+    /** Or: client id and secret of an app of the shop's own organisation (Dev Dashboard > app > Settings). */
+    clientId: secret.optional(),
+    clientSecret: secret.optional(),
+    /**
+     * What signs the webhooks: the app's client secret; the older one too for an hour after a rotation; and the key shown under
+     * Settings > Notifications for webhooks made by hand.
+     */
+    webhookSecrets: z.array(secret).min(1, "needs the app's client secret").max(4),
+    /**
+     * When an order counts as closed: `paid`; `fulfilled`, when it was handed to the carrier; `delivered`, when it arrived. What
+     * needs no carrier (downloads, sales in a shop) is delivered when it is fulfilled.
+     */
+    trigger: z.enum(['fulfilled', 'delivered', 'paid']).default('delivered'),
+    /** Several parcels, one request: when the `first` one is on its way or there, or `all` of them. */
+    parcels: z.enum(['first', 'all']).default('all'),
+    /** Not every carrier tells of deliveries: so long after it was handed over a parcel counts as delivered all the same. */
+    deliveredWithin: Duration.prefault('7d'),
+    /** Which orders count beside the plain ones. Test orders, cancelled and refunded ones and gift cards never do. */
+    include: z
+      .strictObject({
+        /** Sales in a shop. */
+        pointOfSale: z.boolean().default(true),
+        /** Orders that staff wrote: invoices, orders by phone. */
+        drafts: z.boolean().default(true),
+        partlyRefunded: z.boolean().default(true),
+        /** Orders with neither e-mail nor phone: only for campaigns that ask by identifier. */
+        withoutContact: z.boolean().default(false),
+      })
+      .prefault({}),
+    /** More metafields of the order for rules and fields to see: `custom.branch` is order.metafields.`custom.branch`. */
+    metafields: z
+      .array(z.string().regex(/^[\w$:-]+\.[A-Za-z0-9_-]{2,64}$/, '"namespace.key" of a metafield'))
+      .max(10)
+      .default([]),
+    /**
+     * Are the webhooks made by `setup` and watched by the poll? `false`: they are declared in the app's shopify.app.toml, or made by
+     * hand, and the API doesn't show them.
+     */
+    webhooks: z.boolean().default(true),
+    /** How often the poll looks for webhooks that Shopify removed: it does, once a delivery failed for four hours. */
+    watchEvery: Duration.prefault('1d'),
+    /** Tests and stand-ins only. */
+    baseUrl: z
+      .string()
+      .refine(isSafeAddress, 'https://host, or http://127.0.0.1:port on this machine, without a path')
+      .transform((text) => new URL(text).origin)
+      .optional(),
+    writeBack,
+  })
+  .refine((value) => kindOf(value) === 'one', {
+    path: ['accessToken'],
+    error: ({ input }) =>
+      kindOf(input) === 'none'
+        ? 'is missing: give accessToken, or clientId and clientSecret'
+        : 'give accessToken, or clientId and clientSecret: one of the two, whole',
+    // Also when something else is wrong, so that all mistakes are told at once.
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  });
+
+/** Which credentials are there: the token, the pair, nothing, or some mixture? */
+function kindOf(value: unknown): 'one' | 'none' | 'mixed' {
+  const given = ['accessToken', 'clientId', 'clientSecret'].filter((name) => name in Object(value)).join();
+  if (given === '') return 'none';
+  return given === 'accessToken' || given === 'clientId,clientSecret' ? 'one' : 'mixed';
+}
+
+export type ShopifySettings = z.output<typeof settings>;
+
+/** The API's address. Built from the checked shop, never from anything that a delivery or an answer supplies. */
+export function addressOf({ shop, baseUrl }: Pick<ShopifySettings, 'shop' | 'baseUrl'>): string {
+  return baseUrl ?? `https://${shop}`;
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { SetupStep, Source } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { type Field, fieldsOf } from './answer.ts';
+import { flawOf } from './check.ts';
+import type { ShopifyApi } from './client.ts';
+import { takeInventory } from './inventory.ts';
+import type { ShopifySettings } from './settings.ts';
+import { subscribe, topicsFor, unsubscribe } from './subscriptions.ts';
+
+const Made = z.object({
+  made: z.object({ userErrors: z.array(z.object({ code: z.string().nullish() })) }).nullable(),
+});
+
+/** What is missing at the shop: definitions of metafields, webhooks. Applying a step again does no harm. */
+export function setupOf(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['setup']> {
+  const { writeBack } = settings;
+
+  async function define({ part, key, type, label }: Field): Promise<{ note?: string }> {
+    const document = `mutation Define($definition: MetafieldDefinitionInput!) {
+      made: metafieldDefinitionCreate(definition: $definition) { userErrors { code } }
+    }`;
+    const definition = {
+      name: label,
+      namespace: writeBack.namespace,
+      key,
+      ownerType: 'ORDER',
+      type,
+      description: 'What the customer answered when asked for feedback on this order. Written by closeloop.',
+      // Only for our own namespace may we say who else sees it.
+      ...(writeBack.namespace.startsWith('$app') && { access: { admin: 'MERCHANT_READ' } }),
+    };
+    const { made } = await api.call(document, { definition }, Made);
+    const codes = made === null ? ['no answer'] : made.userErrors.map(({ code }) => code ?? 'refused');
+    const refused = codes.find((code) => code !== 'TAKEN');
+    if (refused === undefined) {
+      return { note: 'Pin it (Settings > Metafields and metaobjects > Orders) to have it shown on every order.' };
+    }
+    throw new CloseloopError(
+      `Shopify refuses the definition of metafield ${writeBack.namespace}.${key} (${/^[A-Z_]{1,60}$/.test(refused) ? refused : 'refused'}): choose another namespace or key in writeBack.${part}`,
+      { kind: 'config' },
+    );
+  }
+
+  return async ({ hookUrl }) => {
+    const { definitions, subscriptions } = await takeInventory(settings, api);
+    const steps: SetupStep[] = [];
+    for (const field of fieldsOf(writeBack)) {
+      const { key, type, label } = field;
+      if (definitions.has(key)) continue;
+      const what = `define the order metafield ${writeBack.namespace}.${key} "${label}" (${type})`;
+      steps.push({ what, apply: () => define(field) });
+    }
+    if (hookUrl === undefined || !settings.webhooks) return steps;
+    for (const topic of topicsFor(settings)) {
+      const ours = subscriptions.find((one) => one.topic === topic && one.uri === hookUrl);
+      if (ours === undefined) {
+        steps.push({ what: `create the webhook ${topic} to ${hookUrl}`, apply: async () => make(topic, hookUrl) });
+        continue;
+      }
+      const flaw = flawOf(ours);
+      if (flaw === undefined) continue;
+      steps.push({
+        what: `make the webhook ${topic} to ${hookUrl} anew: ${flaw}`,
+        apply: async () => {
+          await unsubscribe(api, ours.id);
+          return make(topic, hookUrl);
+        },
+      });
+    }
+    return steps;
+  };
+
+  async function make(topic: string, hookUrl: string): Promise<{ note?: string }> {
+    await subscribe(api, topic, hookUrl);
+    // The one that every app has: so it is said once.
+    if (topic !== 'APP_UNINSTALLED') return {};
+    return {
+      note: `The API can't set the compliance webhooks (customers/data_request, customers/redact, shop/redact): set them to ${hookUrl} in the app's shopify.app.toml or Dev Dashboard.`,
+    };
+  }
+}

@@ -1,0 +1,43 @@
+import { defineConnector } from '../../core/connector.ts';
+import { checker } from './check.ts';
+import { shopifyApi } from './client.ts';
+import { events } from './events.ts';
+import { poller } from './poll.ts';
+import { reader } from './read.ts';
+import { settings } from './settings.ts';
+import { setupOf } from './setup.ts';
+import { verify } from './signature.ts';
+import { writer } from './write-back.ts';
+
+/**
+ * Shopify: orders that were paid, handed over, or delivered.
+ *
+ * An app in the shop sends webhooks, all signed with its client secret, and lends its token. It needs the scopes in
+ * `subscriptions.ts`; `setup` makes the webhooks and the metafields that take the answer. Compliance webhooks
+ * (`customers/data_request`, `customers/redact`, `shop/redact`) are set to the same address in the app itself.
+ *
+ * Where things are: `signature.ts` who sent it; `events.ts` what it says; `closing.ts` which order counts, and since when;
+ * `read.ts` what the order is now (asked for in `order.ts`, shown in `record.ts` and `phones.ts`); `write-back.ts` the answer (what
+ * it changes in `answer.ts`, the calls in `mutations.ts`); `poll.ts` and `watch.ts` what webhooks missed; `check.ts` and `setup.ts`
+ * going live; `client.ts`, `credentials.ts` and `failure.ts` every call and what its answer means.
+ */
+export const shopify = defineConnector({
+  name: 'shopify',
+  settings,
+  account: ({ shop }) => shop,
+  open: (settings, ports) => {
+    const api = shopifyApi(settings, ports);
+    return {
+      batchSize: 100,
+      acceptedStatus: 200,
+      verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.shop),
+      events: (delivery) => events(delivery, settings),
+      read: reader(settings, api, ports),
+      writeBack: writer(settings, api),
+      poll: poller(settings, api, ports),
+      check: checker(settings, api),
+      setup: setupOf(settings, api),
+      writesNoAnswer: settings.writeBack.noAnswer,
+    };
+  },
+});

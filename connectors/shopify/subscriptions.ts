@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Urgency } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { ShopifyApi } from './client.ts';
+import type { ShopifySettings } from './settings.ts';
+
+/** What the app must be allowed. A right to write includes the one to read. */
+export const scopes = ['read_orders', 'write_orders', 'read_customers', 'read_fulfillments', 'read_locations'] as const;
+
+export function missingScopes(granted: readonly string[]): string[] {
+  return scopes.filter((one) => !granted.includes(one) && !granted.includes(one.replace('read_', 'write_')));
+}
+
+/** The webhooks that this source lives on, by the names of the API. Compliance topics can't be subscribed to with it. */
+export function topicsFor({ trigger, parcels }: Pick<ShopifySettings, 'trigger' | 'parcels'>): string[] {
+  const closing =
+    trigger === 'paid'
+      ? ['ORDERS_PAID']
+      : ['ORDERS_FULFILLED', 'FULFILLMENTS_UPDATE', ...(parcels === 'first' ? ['FULFILLMENTS_CREATE'] : [])];
+  return [...closing, 'ORDERS_CANCELLED', 'REFUNDS_CREATE', 'APP_UNINSTALLED', 'APP_SCOPES_UPDATE'];
+}
+
+export const Subscription = z.object({
+  id: z.string(),
+  topic: z.string(),
+  uri: z.string(),
+  format: z.string(),
+  filter: z.string().nullish(),
+  includeFields: z.array(z.string()),
+});
+export type Subscription = z.output<typeof Subscription>;
+
+/** The fields of `webhookSubscriptions`; only those made by the API are listed, not those of a shopify.app.toml. */
+export const subscriptionFields =
+  'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
+export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: z.array(Subscription) }) });
+
+export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Promise<Subscription[]> {
+  const found = await api.call(`query Subscriptions { ${subscriptionFields} }`, {}, Subscriptions, urgency);
+  return found.webhookSubscriptions.nodes;
+}
+
+const Outcome = z.object({ userErrors: z.array(z.object({ field: z.array(z.string()).nullish() })) }).nullable();
+
+/** Makes one. That it is there already, from an attempt whose outcome nobody learnt, is as good. */
+export async function subscribe(api: ShopifyApi, topic: string, uri: string, urgency: Urgency = 'work'): Promise<void> {
+  const document = `mutation Subscribe($topic: WebhookSubscriptionTopic!, $subscription: WebhookSubscriptionInput!) {
+    done: webhookSubscriptionCreate(topic: $topic, webhookSubscription: $subscription) { userErrors { field } }
+  }`;
+  const variables = { topic, subscription: { uri, format: 'JSON' } };
+  const { done } = await api.call(document, variables, z.object({ done: Outcome }), urgency);
+  if (done !== null && done.userErrors.length === 0) return;
+  const all = await listSubscriptions(api, urgency);
+  if (all.some((one) => one.topic === topic && one.uri === uri)) return;
+  const at = done?.userErrors[0]?.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.') ?? 'an unnamed field';
+  throw new CloseloopError(
+    `Shopify refuses the webhook ${topic} (${at}): its address must be https and public, and the app must be allowed ${scopes.join(', ')}`,
+    { kind: 'config' },
+  );
+}
+
+export async function unsubscribe(api: ShopifyApi, id: string): Promise<void> {
+  const document = `mutation Unsubscribe($id: ID!) {
+    done: webhookSubscriptionDelete(id: $id) { userErrors { field } }
+  }`;
+  await api.call(document, { id }, z.object({ done: Outcome }));
+}

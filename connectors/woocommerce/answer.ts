@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { AnswerValue, WriteBack } from '../../core/connector.ts';
+import { Meta, metaOf } from './order.ts';
+import type { WooCommerceSettings } from './settings.ts';
+
+/** What an order should hold once an answer is on it; null: nothing of that name. */
+export type Wanted = ReadonlyMap<string, string | null>;
+
+/** An order as writing sees it. */
+export const WrittenOrder = z.object({
+  id: z.union([z.int(), z.string()]).transform(String),
+  meta_data: Meta,
+});
+export type WrittenOrder = z.output<typeof WrittenOrder>;
+
+type WriteBackSettings = WooCommerceSettings['writeBack'];
+
+/** An answer without a grade or a comment takes away an older one; that none came says only so. */
+export function wantedOf(item: WriteBack, settings: WriteBackSettings): Wanted {
+  const wanted = new Map<string, string | null>();
+  const set = (name: string | undefined, value: string | null): void => {
+    if (name !== undefined) wanted.set(name, value);
+  };
+  set(settings.status, item.outcome);
+  if (item.outcome === 'no-answer') return wanted;
+  set(settings.grade, item.grade === null ? null : String(item.grade));
+  set(settings.comment, item.comment === '' ? null : item.comment);
+  set(settings.answeredAt, item.answeredAt.toISOString());
+  for (const [question, name] of Object.entries(settings.answers)) {
+    const value = item.answers?.[question];
+    if (value !== undefined) set(name, answerText(value));
+  }
+  return wanted;
+}
+
+/** Texts: a number in WordPress's database is one as well. */
+function answerText(value: AnswerValue): string {
+  return Array.isArray(value) ? value.join(', ') : String(value);
+}
+
+/**
+ * The entries to send so that the order holds what is wanted; equal ones are left out, as every write is a save, and every
+ * save tells all the shop's webhooks. An entry has no id: with a wrong one it would overwrite another plugin's.
+ */
+export function changeFor(wanted: Wanted, order: WrittenOrder): { key: string; value: string | null }[] {
+  return [...wanted].filter(([key, value]) => !holds(order, key, value)).map(([key, value]) => ({ key, value }));
+}
+
+/** What of the sent entries the shop's answer doesn't show. */
+export function notTaken(sent: readonly { key: string; value: string | null }[], order: WrittenOrder): string[] {
+  return sent
+    .filter(({ key, value }) => !holds(order, key, value))
+    .map(({ key }) => `the order holds another ${key} than was sent: look for a plugin that changes or guards it`);
+}
+
+/** Exactly one row with this value, or no row at all. */
+function holds({ meta_data }: WrittenOrder, key: string, value: string | null): boolean {
+  const rows = meta_data.filter((row) => row.key === key);
+  if (value === null) return rows.length === 0;
+  return rows.length === 1 && rows.every((row) => sameText(row.value, value));
+}
+
+/** WordPress trims, and writes line ends its own way. */
+function sameText(held: unknown, sent: string): boolean {
+  const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
+  return (typeof held === 'string' || typeof held === 'number') && plain(String(held)) === plain(sent);
+}
+
+/** Has a later answer, or for `no-answer` any answer, been written here? Then this one stays off the order. */
+export function isOutdated(item: WriteBack, order: WrittenOrder, settings: WriteBackSettings): boolean {
+  const held = (name: string | undefined): unknown => (name === undefined ? undefined : metaOf(order, name));
+  if (item.outcome === 'no-answer') {
+    return (
+      held(settings.status) === 'answered' || [settings.grade, settings.comment].some((it) => held(it) !== undefined)
+    );
+  }
+  const at = held(settings.answeredAt);
+  return typeof at === 'string' && Date.parse(at) > item.answeredAt.getTime();
+}

@@ -1,0 +1,196 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector.ts';
+import type { Shop } from './client.ts';
+import { ShopError } from './failure.ts';
+import { shapeNames } from './record.ts';
+import { isLoopback, type WooCommerceSettings } from './settings.ts';
+import { isNamedOurs, listWebhooks, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
+
+const coreStatuses = new Set(['processing', 'on-hold', 'completed', 'cancelled', 'refunded', 'failed']);
+const skewMs = 5 * 60_000;
+
+const Anything = z.unknown();
+
+/** A handful of calls; the only one that isn't a GET changes nothing: a batch of no orders, which a read-only key is refused. */
+export function checker(
+  settings: WooCommerceSettings,
+  shop: Shop,
+  ports: Pick<ConnectorPorts, 'now'>,
+): NonNullable<Source['check']> {
+  return async (about) => {
+    const findings = [...ofSettings(settings), ...ofAddress(settings, about), ...ofExpressions(about)];
+    const reached = await attempt(() =>
+      shop.call('GET', 'orders', Anything, { query: { per_page: '1', _fields: 'id' } }),
+    );
+    // Everything else would fail for the same reason.
+    if (!reached.ok) return [...findings, inWords(reached.error)];
+    findings.push(...ofClock(ports.now(), reached.value.at));
+
+    const written = await attempt(() => shop.call('POST', 'orders/batch', Anything, { body: { update: [] } }));
+    if (!written.ok) findings.push(inWords(written.error));
+    findings.push(...(await ofStatuses(settings, shop)));
+
+    const listed = await attempt(() => listWebhooks(shop));
+    if (!listed.ok) findings.push(inWords(listed.error));
+    else if (about.hookUrl !== undefined) findings.push(...ofWebhooks(listed.value, about.hookUrl, settings));
+    return findings;
+  };
+}
+
+type Attempt<T> = { ok: true; value: T } | { ok: false; error: ShopError };
+
+async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    if (error instanceof ShopError) return { ok: false, error };
+    throw error;
+  }
+}
+
+function inWords({ problem, remedy, status, advice }: ShopError): Finding {
+  const isOfKey = advice.kind === 'config' && (status === 401 || status === 403);
+  const at = isOfKey ? 'consumerKey' : 'site';
+  return { level: 'error', at, problem, remedy };
+}
+
+function ofSettings({ webhookSecrets, writeBack }: WooCommerceSettings): Finding[] {
+  const findings = webhookSecrets.flatMap((secret, index): Finding[] => {
+    const at = `webhookSecrets.${index}`;
+    const remedy = 'use 40 or more letters and digits, here and in the webhooks';
+    if (/&(?:amp|lt|gt|quot|#0?39);/.test(secret)) {
+      const problem =
+        'holds an HTML entity (&amp; …), which WooCommerce decodes before it signs: no signature will match';
+      return [{ level: 'error', at, problem, remedy: `write the plain sign, or better ${remedy}` }];
+    }
+    if (/[&<>"'\\\s]/.test(secret)) {
+      return [{ level: 'warning', at, problem: 'holds signs that WordPress may store in another form', remedy }];
+    }
+    return secret.length >= 12 ? [] : [{ level: 'warning', at, problem: 'is short enough to be guessed', remedy }];
+  });
+  const { grade, comment, status, note, answers } = writeBack;
+  if ([grade, comment, status].every((name) => name === undefined) && !note && Object.keys(answers).length === 0) {
+    findings.push({
+      level: 'warning',
+      at: 'writeBack',
+      problem: 'no answer will be put on an order',
+      remedy: 'name meta data for it, like grade: feedback_grade, or set note: true',
+    });
+  }
+  return findings;
+}
+
+/** What WordPress delivers to. Source: wp_http_validate_url. A stand-in on this machine isn't so particular. */
+function ofAddress({ site }: WooCommerceSettings, { hookUrl }: GoingLive): Finding[] {
+  if (hookUrl === undefined) {
+    return [
+      {
+        level: 'warning',
+        at: 'webhook',
+        problem: 'it is not known where the shop has to deliver, so the webhooks were not checked',
+        remedy: 'set http.publicUrl',
+      },
+    ];
+  }
+  if (isLoopback(site)) return [];
+  const { protocol, port, hostname, username } = new URL(hookUrl);
+  const error = (problem: string, remedy: string): Finding => ({ level: 'error', at: 'webhook', problem, remedy });
+  const findings: Finding[] = [];
+  if (!['', '80', '443', '8080'].includes(port)) {
+    findings.push(error(`WordPress delivers to no port but 80, 443 and 8080, not to ${port}`, 'change http.publicUrl'));
+  }
+  if (username !== '') {
+    findings.push(error('WordPress delivers to no address with a user in it', 'take it out of http.publicUrl'));
+  }
+  if (isPrivate(hostname)) {
+    const remedy = 'make closeloop reachable from outside and set http.publicUrl to that address';
+    findings.push(error('WordPress delivers to no private address', remedy));
+  }
+  if (protocol === 'http:') {
+    const problem = 'orders would come unencrypted';
+    findings.push({ level: 'warning', at: 'webhook', problem, remedy: 'give http.publicUrl an https address' });
+  }
+  return findings;
+}
+
+function isPrivate(hostname: string): boolean {
+  if (isIP(hostname) === 4) return /^(?:10|127|0|192\.168|172\.(?:1[6-9]|2\d|3[01]))\./.test(hostname);
+  return hostname.startsWith('[') || !hostname.includes('.') || /\.(?:local|internal|localhost)$/.test(hostname);
+}
+
+/** A warning, as an expression may reach its names in more ways than can be told from outside. */
+function ofExpressions({ reads }: GoingLive): Finding[] {
+  const names: Readonly<Record<string, Readonly<Record<string, true>>>> = shapeNames;
+  return reads.flatMap(({ at, path }): Finding[] => {
+    const [first = '', second] = path;
+    const inside = Object.hasOwn(names, first) ? names[first] : undefined;
+    if (inside !== undefined && (second === undefined || Object.hasOwn(inside, second))) return [];
+    const choices = Object.keys(inside ?? names).join(', ');
+    const problem = `an order has no ${inside === undefined ? first : `${first}.${second}`}`;
+    return [{ level: 'warning', at, problem, remedy: `choose one of ${choices}` }];
+  });
+}
+
+function ofClock(here: Date, there: Date): Finding[] {
+  const minutes = Math.round(Math.abs(here.getTime() - there.getTime()) / 60_000);
+  if (minutes * 60_000 < skewMs) return [];
+  const problem = `the clocks of the shop and of this machine differ by ${minutes} minutes: requests go out that much too early or late`;
+  return [{ level: 'warning', at: 'site', problem, remedy: 'set both by a time server' }];
+}
+
+/** A status that no plugin has registered is refused by the list, and no order will ever be in it. */
+async function ofStatuses({ statuses }: WooCommerceSettings, shop: Shop): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [index, status] of statuses.entries()) {
+    if (coreStatuses.has(status)) continue;
+    const query = { status, per_page: '1', _fields: 'id' };
+    const listed = await attempt(() => shop.call('GET', 'orders', Anything, { query }));
+    if (listed.ok) continue;
+    if (listed.error.status !== 400) findings.push(inWords(listed.error));
+    else {
+      findings.push({
+        level: 'error',
+        at: `statuses.${index}`,
+        problem: `the shop knows no status "${status}"`,
+        remedy: 'take it from the address of the filtered order list (post_status=wc-…), without "wc-"',
+      });
+    }
+  }
+  return findings;
+}
+
+function ofWebhooks(
+  webhooks: readonly Webhook[],
+  hookUrl: string,
+  { statuses }: Pick<WooCommerceSettings, 'statuses'>,
+): Finding[] {
+  const here = webhooks.filter((webhook) => pointsTo(webhook, hookUrl));
+  const tellsAll = statuses.every((status) => isActive(here, `action.woocommerce_order_status_${status}`));
+  const [updated, deleted] = wantedTopics;
+  const findings: Finding[] = [];
+  const remedy = 'run closeloop setup, or correct it under WooCommerce > Settings > Advanced > Webhooks';
+  if (!isActive(here, updated) && !tellsAll) {
+    findings.push({ level: 'error', at: 'webhook', problem: flawOf(webhooks, here, updated), remedy });
+  }
+  if (here.length > 0 && !isActive(here, deleted)) {
+    const problem = `no active webhook of the topic ${deleted}: an order in the trash is noticed only when its request is due`;
+    findings.push({ level: 'warning', at: 'webhook', problem, remedy });
+  }
+  return findings;
+}
+
+const isActive = (webhooks: readonly Webhook[], topic: string): boolean =>
+  webhooks.some((webhook) => webhook.topic === topic && webhook.status === 'active');
+
+function flawOf(all: readonly Webhook[], here: readonly Webhook[], topic: string): string {
+  const asleep = here.find((webhook) => webhook.topic === topic);
+  if (asleep !== undefined) {
+    const why = asleep.status === 'disabled' ? ', which the shop does after failures' : '';
+    return `the webhook ${asleep.id} (${topic}) is ${asleep.status}${why}`;
+  }
+  if (here.length > 0) return `webhooks point here, none with the topic ${topic} ("Order updated")`;
+  const astray = all.find((webhook) => isNamedOurs(webhook) && webhook.topic === topic);
+  if (astray !== undefined) return `the webhook ${astray.id} (${topic}) delivers to another address than this source's`;
+  return `no webhook of the topic ${topic} delivers here`;
+}

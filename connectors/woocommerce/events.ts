@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Delivery, Events, RecordEvent } from '../../core/connector.ts';
+import { parseJson } from './json.ts';
+import { closedAt, closingOf, OrderMoment } from './order.ts';
+import type { WooCommerceSettings } from './settings.ts';
+
+const dayMs = 86_400_000;
+/** A webhook may come hours late on a quiet shop. What was completed before that is no news: somebody saved an old order. */
+const newsMs = 7 * dayMs;
+/** Plugins' statuses are dated by nothing, so the order's own age has to do: nothing is on its way for longer. */
+const undatedMs = 60 * dayMs;
+
+/** `action.woocommerce_order_status_completed` carries only this. */
+const Action = z.object({
+  action: z.string().regex(/^woocommerce_\w{1,80}$/),
+  arg: z.union([z.int().positive(), z.string().regex(/^[1-9]\d{0,18}$/)]).transform(String),
+});
+
+/** What arrives, properly signed, when the webhook's owner may not see the order any more, or it is gone. */
+const ErrorObject = z.object({ code: z.string(), message: z.string(), data: z.unknown() });
+
+/** All that is left of a deleted order. */
+const Deleted = z.object({ id: OrderMoment.shape.id });
+
+/** A webhook that delivers errors: closings are lost until somebody mends it. */
+export const brokenWebhook =
+  "the webhook's owner may not see orders any more (or the order is gone): make an administrator its owner by saving it once";
+
+/** What a verified delivery says. What isn't understood is no error: WooCommerce gives up on a webhook that is refused often. */
+export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, 'statuses'>): Events {
+  const json = jsonOf(delivery.raw);
+  if (!json.ok) return json;
+  const { headers, receivedAt } = delivery;
+  const topic = headers['x-wc-webhook-topic'] ?? '';
+  const isOfOrders = topic === '' || /^(?:order|action)\./.test(topic);
+  if (!isOfOrders) return left('a delivery', 'not of the topics of orders');
+
+  const order = OrderMoment.safeParse(json.value);
+  if (order.success) {
+    const news = new Date(receivedAt.getTime() - newsMs);
+    const what = /^order\.[a-z]{1,20}$/.test(topic) ? topic : 'order';
+    return outcomeOf(order.data, { ...settings, what, news, at: receivedAt });
+  }
+  const action = Action.safeParse(json.value);
+  // The id of one delivery is made from the webhook and the second: alone, it would be shared by two orders.
+  const deliveryId = headers['x-wc-webhook-delivery-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
+  if (action.success) {
+    const { action: what, arg: recordId } = action.data;
+    return found({ kind: 'closed', recordId, at: receivedAt, key: `action.${recordId}.${short(deliveryId)}`, what });
+  }
+  const deleted = Deleted.safeParse(json.value);
+  if (topic === 'order.deleted' && deleted.success) {
+    const { id: recordId } = deleted.data;
+    const key = `deleted.${recordId}.${short(deliveryId)}`;
+    return found({ kind: 'changed', recordId, at: receivedAt, key, what: topic });
+  }
+  if (ErrorObject.safeParse(json.value).success) return left('an error instead of an order', brokenWebhook);
+  return left('a delivery', 'not an order');
+}
+
+type Outcome = Extract<Events, { ok: true }> & { events: RecordEvent[] };
+
+/**
+ * What an order, told by webhook or poll, means. The key of a closing names the closing and nothing else, so that our own
+ * writes, the poll and a repeated delivery all knock at the same journey's door.
+ * @param news Orders that were over before this are told as changes only.
+ * @param at Where the order doesn't say when.
+ */
+export function outcomeOf(
+  order: OrderMoment,
+  { statuses, what, news, at }: Pick<WooCommerceSettings, 'statuses'> & { what: string; news: Date; at: Date },
+): Outcome {
+  const { id: recordId, status, date_modified_gmt: modified } = order;
+  const told = `${what}: status ${status}`;
+  if (order.parent_id !== '0') return left(told, 'a refund, or a part of another order');
+  if (status === 'checkout-draft' || status === 'pending') return left(told, 'not ordered yet');
+  if (statuses.includes(status) && isNews(order, news)) {
+    const closing = closingOf(order, { statuses });
+    const key = `closed.${recordId}.${closing}`;
+    return found({ kind: 'closed', certain: true, recordId, at: closedAt(order), key, closing, what: told });
+  }
+  const key = `changed.${recordId}.${status}.${(modified ?? at).getTime()}`;
+  return found({ kind: 'changed', recordId, at: modified ?? at, key, what: told });
+}
+
+/** Saving an old order tells of it again; only a closing since then is one to ask about. */
+function isNews({ date_completed_gmt: completed, date_created_gmt: created }: OrderMoment, news: Date): boolean {
+  if (completed !== null) return completed >= news;
+  return created === null || created.getTime() + undatedMs >= news.getTime();
+}
+
+function jsonOf(raw: Uint8Array): { ok: true; value: unknown } | { ok: false; why: string } {
+  try {
+    return { ok: true, value: parseJson(new TextDecoder('utf-8', { fatal: true }).decode(raw)) };
+  } catch (error) {
+    return { ok: false, why: error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8' };
+  }
+}
+
+const short = (text: string): string => text.slice(0, 64);
+const found = (event: RecordEvent): Outcome => ({ ok: true, events: [event], ignored: [] });
+const left = (what: string, why: string): Outcome => ({
+  ok: true,
+  events: [],
+  ignored: [{ what, why }],
+});

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import type { RecordState } from '../../core/connector.ts';
+import type { WooCommerceSettings } from './settings.ts';
+
+/** Orders, products, customers: numbers on the wire, texts here. */
+const id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
+const text = z.union([z.string(), z.number()]).transform(String).catch('');
+/** PHP has no empty objects: `[]` stands for them. */
+const texts = z.record(z.string(), text).catch({});
+
+/** `2026-11-18T14:42:10`: UTC although it doesn't say so. Only fields called `…_gmt` are. */
+const gmt = z
+  .string()
+  .nullish()
+  .transform((written) => {
+    const at = new Date(`${written}Z`);
+    return typeof written !== 'string' || Number.isNaN(at.getTime()) ? null : at;
+  });
+
+/** A WordPress key. */
+const status = z.string().regex(/^[a-z0-9_-]{1,40}$/);
+
+/** What identifies an order, what it is in, and when. Plugins may do what they like with everything but the first two. */
+const moments = {
+  id,
+  status,
+  parent_id: id.catch('0'),
+  date_created_gmt: gmt,
+  date_modified_gmt: gmt,
+  date_completed_gmt: gmt,
+};
+
+/** An order as webhooks tell of it. */
+export const OrderMoment = z.object(moments);
+export type OrderMoment = z.output<typeof OrderMoment>;
+
+/** An order in a list: one odd one must not spoil it for the others. */
+export const ListedOrder = z.object({ ...moments, status: status.catch('unknown') });
+
+export const Meta = z.array(z.object({ key: z.string(), value: z.unknown() })).catch([]);
+export type Meta = z.output<typeof Meta>;
+
+/** The fields that are asked for, and no others: less work for the shop, less personal data on its way. */
+export const Order = ListedOrder.extend({
+  number: text,
+  currency: text,
+  total: text,
+  customer_id: id.catch('0'),
+  created_via: text,
+  payment_method: text,
+  payment_method_title: text,
+  date_paid_gmt: gmt,
+  needs_processing: z.boolean().catch(true),
+  billing: texts,
+  shipping: texts,
+  line_items: z
+    .array(
+      z.object({
+        product_id: id.catch('0'),
+        variation_id: id.catch('0'),
+        name: text,
+        sku: text,
+        quantity: z.number().catch(0),
+        total: text,
+      }),
+    )
+    .catch([]),
+  shipping_lines: z.array(z.object({ method_title: text })).catch([]),
+  coupon_lines: z.array(z.object({ code: text })).catch([]),
+  refunds: z.array(z.object({ total: text })).catch([]),
+  meta_data: Meta,
+});
+export type Order = z.output<typeof Order>;
+
+export const orderFields = Object.keys(Order.shape).join(',');
+export const momentFields = Object.keys(OrderMoment.shape).join(',');
+
+/** Of a record that could exist and that a number holds; nothing else gets into an address. */
+export function isOrderId(text: string): boolean {
+  return /^[1-9]\d{0,14}$/.test(text);
+}
+
+type Rules = Pick<
+  WooCommerceSettings,
+  'statuses' | 'skipRefunded' | 'skipVirtual' | 'giftCards' | 'withoutContact' | 'testMeta'
+>;
+
+/** Nothing leads back from these to a delivered order. */
+const lost: Readonly<Record<string, string>> = {
+  cancelled: 'the order was cancelled',
+  refunded: 'the order was refunded',
+  failed: 'the payment of the order failed',
+  trash: 'the order is in the trash',
+};
+
+/** Does this order ask? The status first: an order that isn't over may still become all that keeps one from asking. */
+export function stateOf(order: Order, rules: Rules): RecordState {
+  const { status } = order;
+  const out = (why: string): RecordState => ({ is: 'out', why });
+  if (!rules.statuses.includes(status)) return lost[status] === undefined ? { is: 'open' } : out(lost[status]);
+  if (order.parent_id !== '0') return out('a refund, or a part of another order: that one asks');
+  if (metaOf(order, '_anonymized') === 'yes') return out('the personal data of the order have been erased');
+  if (Object.entries(rules.testMeta).some(([key, value]) => metaOf(order, key) === value)) return out('a test order');
+
+  const refunded = refundedOf(order);
+  if (rules.skipRefunded === 'partly' && refunded > 0) return out('something of the order was refunded');
+  const isWhole = refunded > 0 && refunded >= Number(order.total);
+  if (rules.skipRefunded === 'fully' && isWhole) return out('the whole order was refunded');
+
+  if (rules.skipVirtual && !order.needs_processing) return out('nothing but downloads and services');
+  if (hasOnlyGiftCards(order, rules.giftCards)) return out('nothing but gift cards');
+  if (!rules.withoutContact && !hasContact(order))
+    return out('the order has neither an e-mail address nor a phone number');
+  return { is: 'closed', closing: closingOf(order, rules), closedAt: closedAt(order) };
+}
+
+/**
+ * Names the closing. WooCommerce dates only the move to `completed`, each one anew; our own writes leave that date alone.
+ * Where plugins' statuses count as well, nothing tells a second closing from a move between two of them (shipped, then
+ * delivered): such an order closes once.
+ */
+export function closingOf(order: OrderMoment, { statuses }: Pick<Rules, 'statuses'>): string {
+  const completed = order.date_completed_gmt;
+  const isDated = completed !== null && statuses.every((status) => status === 'completed');
+  return isDated ? completed.toISOString().replace('.000Z', 'Z') : 'once';
+}
+
+export function closedAt(order: OrderMoment): Date {
+  return order.date_completed_gmt ?? order.date_modified_gmt ?? order.date_created_gmt ?? new Date(0);
+}
+
+/** The first of its key, as WooCommerce itself would give it. */
+export function metaOf({ meta_data }: { meta_data: Meta }, key: string): unknown {
+  return meta_data.find((entry) => entry.key === key)?.value;
+}
+
+/** Above zero. Hundredths are enough to be sure of; refunds are written as negative sums. */
+export function refundedOf({ refunds }: Pick<Order, 'refunds'>): number {
+  const sum = refunds.reduce((total, refund) => total + Math.abs(Number(refund.total) || 0), 0);
+  return Math.round(sum * 100) / 100;
+}
+
+function hasOnlyGiftCards({ line_items }: Order, giftCards: readonly string[]): boolean {
+  const cards = new Set(giftCards);
+  return (
+    line_items.length > 0 &&
+    line_items.every(({ product_id, variation_id, sku }) => [product_id, variation_id, sku].some((it) => cards.has(it)))
+  );
+}
+
+function hasContact({ billing, shipping }: Order): boolean {
+  return [billing.email, billing.phone, shipping.phone].some((text) => (text ?? '').trim() !== '');
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { ConnectorPorts, Source } from '../../core/connector.ts';
+import type { Shop } from './client.ts';
+import { outcomeOf } from './events.ts';
+import { parseJson } from './json.ts';
+import { ListedOrder, momentFields } from './order.ts';
+import type { WooCommerceSettings } from './settings.ts';
+import { activate, isNamedOurs, listWebhooks } from './webhooks.ts';
+
+const perPage = 100;
+/** What was saved while a sweep ran, by a transaction that took its time, is looked at again. */
+const overlapMs = 15 * 60_000;
+const watchEveryMs = 86_400_000;
+
+const instant = z.iso.datetime().transform((text) => new Date(text));
+
+/** Where a sweep is. */
+const Cursor = z.object({
+  /** Orders changed after this are still to be seen. */
+  after: instant,
+  /** 1, but where more orders changed within one second than a page holds: imports do that. */
+  page: z.int().min(1),
+  /** Where this sweep began. Only what was closed since is news: older orders are just being saved again. */
+  since: instant,
+  /** When the webhooks were last looked at. */
+  watched: instant.nullable(),
+});
+type Cursor = z.output<typeof Cursor>;
+
+/**
+ * Orders by the time of their last change, oldest first, a page a call. WooCommerce delivers each webhook once and late, so
+ * this is what makes sure of a closing. Once a day it looks at the webhooks as well: after seven failures in a row the shop
+ * switches one off, and tells nobody.
+ */
+export function poller(
+  settings: WooCommerceSettings,
+  shop: Shop,
+  ports: Pick<ConnectorPorts, 'log' | 'now'>,
+): NonNullable<Source['poll']> {
+  return async (from) => {
+    const cursor = 'cursor' in from ? read(from.cursor) : beginning(from.since);
+    const query = {
+      modified_after: seconds(cursor.after),
+      dates_are_gmt: 'true',
+      orderby: 'modified',
+      order: 'asc',
+      per_page: String(perPage),
+      page: String(cursor.page),
+      _fields: momentFields,
+    };
+    const { data, at } = await shop.call('GET', 'orders', z.array(ListedOrder), { query, urgency: 'background' });
+    const events = data.flatMap(
+      (order) => outcomeOf(order, { ...settings, what: 'found by the poll', news: cursor.since, at }).events,
+    );
+    const last = data.at(-1)?.date_modified_gmt ?? cursor.after;
+    if (data.length >= perPage) return { events, cursor: written(onwards(cursor, last)), done: false, reached: last };
+
+    const next: Cursor = {
+      after: nextStart(cursor.after, at),
+      page: 1,
+      since: nextStart(cursor.since, at),
+      // A sweep's first page may be a look only (`check` takes one): nothing is changed for it.
+      watched: 'cursor' in from ? await watchedAt(cursor.watched, at) : cursor.watched,
+    };
+    return { events, cursor: written(next), done: true, reached: at };
+  };
+
+  async function watchedAt(before: Date | null, at: Date): Promise<Date> {
+    if (before !== null && at.getTime() - before.getTime() < watchEveryMs) return before;
+    try {
+      await wakeWebhooks(settings, shop, ports);
+    } catch (error) {
+      // The orders were found; the webhooks are looked at tomorrow.
+      const why = error instanceof Error ? error.message : String(error);
+      ports.log.warn({ why }, 'the webhooks could not be looked at');
+    }
+    return at;
+  }
+}
+
+/** Switches webhooks of ours that the shop switched off back on; one that a person has paused stays so. */
+async function wakeWebhooks(
+  { site }: WooCommerceSettings,
+  shop: Shop,
+  { log }: Pick<ConnectorPorts, 'log'>,
+): Promise<void> {
+  const ours = (await listWebhooks(shop, 'background')).filter(isNamedOurs);
+  if (ours.length === 0) {
+    log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
+  }
+  for (const { id, topic, status } of ours) {
+    if (status !== 'disabled') continue;
+    await activate(shop, id, { urgency: 'background' });
+    log.warn({ site, webhook: id, topic }, 'the shop had switched this webhook off after failures: it is on again');
+  }
+}
+
+/** Whole seconds, as the shop's dates are; what changed in the first of them is to be seen. */
+function beginning(since: Date): Cursor {
+  const second = new Date(Math.floor(since.getTime() / 1_000) * 1_000);
+  return { after: new Date(second.getTime() - 1_000), page: 1, since: second, watched: null };
+}
+
+/** One second back, as others may have changed in the last one; on to the next page where that would be no step at all. */
+function onwards(cursor: Cursor, last: Date): Cursor {
+  const after = new Date(last.getTime() - 1_000);
+  return after > cursor.after ? { ...cursor, after, page: 1 } : { ...cursor, page: cursor.page + 1 };
+}
+
+/** Never before where we were, unless the shop's clock is. */
+function nextStart(after: Date, at: Date): Date {
+  if (at < after) return at;
+  return new Date(Math.max(after.getTime(), at.getTime() - overlapMs));
+}
+
+/** UTC, without a zone: `dates_are_gmt`. */
+const seconds = (at: Date): string => at.toISOString().slice(0, 19);
+
+function read(text: string): Cursor {
+  return Cursor.parse(parseJson(text));
+}
+
+function written({ after, page, since, watched }: Cursor): string {
+  return JSON.stringify({ after, page, since, watched });
+}

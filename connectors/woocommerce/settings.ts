@@ -1,0 +1,120 @@
+import { z } from 'zod';
+
+const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+export function isLoopback(address: string): boolean {
+  return loopback.has(new URL(address).hostname);
+}
+
+/** The shop's own address: https, or http to this machine; perhaps a directory, nothing behind it. */
+function isSafeAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, search, hash, username } = new URL(text);
+  if (search + hash + username !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
+}
+
+const secret = z.string().trim().min(1, 'is empty');
+
+/** No order is over in one of these, whatever plugins do. */
+const neverCounts = new Set(['pending', 'checkout-draft', 'auto-draft', 'trash', 'any']);
+
+const status = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,30}$/, 'a status as in the address of the order list, like "completed" or "delivered"')
+  .transform((text) => text.replace(/^wc-/, ''))
+  .refine((text) => !neverCounts.has(text), 'is a status in which nothing has been delivered yet');
+
+/** The prefix keeps clear of WooCommerce's own (`_billing_email` would change the order) and of other plugins'. */
+const metaName = z
+  .string()
+  .max(100)
+  .regex(/^feedback_[a-z0-9_]+$/, 'a name of small letters, digits and _ that begins with "feedback_"');
+
+const writeBack = z
+  .strictObject({
+    /** Meta data of the order that takes the grade, `feedback_grade` for example. It needs no preparation in the shop. */
+    grade: metaName.optional(),
+    comment: metaName.optional(),
+    /** Time of the answer, ISO 8601, UTC. */
+    answeredAt: metaName.optional(),
+    /** `answered`, or `no-answer` with `noAnswer`. */
+    status: metaName.optional(),
+    /** Answers of a survey: question id → meta data. */
+    answers: z.record(z.string().min(1), metaName).default({}),
+    /** Adds a private note with the answer: one more call for each answer. Never one for the customer, who would be mailed. */
+    note: z.boolean().default(false),
+    /** Writes `no-answer` into `status` when a journey expires. */
+    noAnswer: z.boolean().default(false),
+  })
+  .refine(({ noAnswer, status }) => !noAnswer || status !== undefined, {
+    path: ['noAnswer'],
+    error: 'needs writeBack.status, which takes it',
+  })
+  .refine(
+    ({ grade, comment, answeredAt, status, answers }) => {
+      const names = [grade, comment, answeredAt, status, ...Object.values(answers)].filter(
+        (name) => name !== undefined,
+      );
+      return new Set(names).size === names.length;
+    },
+    { error: 'one name takes two things: each needs its own' },
+  )
+  .prefault({});
+
+/** A WooCommerce source in the configuration: one shop. */
+export const settings = z.strictObject({
+  /** The shop's address as browsers show it: with www or without, with the directory where WordPress sits in one. */
+  site: z
+    .string()
+    .refine(isSafeAddress, 'the https address of the shop, like https://shop.example.com, without anything behind it')
+    .transform((text) => text.replace(/\/+$/, '')),
+  /** A REST key with read and write rights, of a user who may edit orders (WooCommerce > Settings > Advanced > REST API). */
+  consumerKey: z
+    .string()
+    .trim()
+    .regex(/^ck_\w+$/, 'begins with "ck_"'),
+  consumerSecret: z
+    .string()
+    .trim()
+    .regex(/^cs_\w+$/, 'begins with "cs_"'),
+  /** `query` puts the key into addresses, and so into the shop's logs: only for hosts that drop the Authorization header. */
+  auth: z.enum(['header', 'query']).default('header'),
+  /** For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`. */
+  restRoute: z.boolean().default(false),
+  /** The webhooks' secret; two while it is being rotated. `setup` gives the first one to the webhooks that it makes. */
+  webhookSecrets: z
+    .array(secret)
+    .min(1, 'needs the secret of the webhooks')
+    .max(2, 'takes the current secret and, while rotating, the other one'),
+  /** In any of these an order counts as over. Plugins add some, like `delivered`. */
+  statuses: z.array(status).min(1).default(['completed']),
+  /** Which refunds keep an order from asking: of all that was paid, of anything, or none. */
+  skipRefunded: z.enum(['fully', 'partly', 'never']).default('fully'),
+  /** Orders of nothing but downloads and services don't ask. */
+  skipVirtual: z.boolean().default(false),
+  /** Products (ids or SKUs) that are gift cards: an order of nothing else doesn't ask. WooCommerce itself has none. */
+  giftCards: z.array(z.union([z.int().positive(), z.string().min(1)]).transform(String)).default([]),
+  /** Orders without e-mail address and phone number count too: for campaigns whose customers are known by something else. */
+  withoutContact: z.boolean().default(false),
+  /** Orders with any of these meta data are tests. Default: what WooPayments leaves in its test mode. */
+  testMeta: z.record(z.string().min(1), z.string()).default({ _wcpay_mode: 'test' }),
+  /** Meta data that hold the language of an order, first found. Default: WPML's. */
+  languageMeta: z.array(z.string().min(1)).default(['wpml_language']),
+  writeBack,
+});
+
+export type WooCommerceSettings = z.output<typeof settings>;
+
+/** `https://shop.example.com/wp-json/wc/v3/orders?include=1`, whichever way the shop takes it. */
+export function addressOf(
+  { site, restRoute }: Pick<WooCommerceSettings, 'site' | 'restRoute'>,
+  route: string,
+  query: Readonly<Record<string, string>>,
+): string {
+  const path = `/wc/v3/${route}`;
+  const search = new URLSearchParams({ ...(restRoute ? { rest_route: path } : {}), ...query }).toString();
+  // Commas separate values in a list, and need no escape in a query.
+  const tail = search === '' ? '' : `?${search.replaceAll('%2C', ',')}`;
+  return `${site}${restRoute ? '/' : `/wp-json${path}`}${tail}`;
+}

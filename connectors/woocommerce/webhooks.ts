@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { Urgency } from '../../core/connector.ts';
+import type { Shop } from './client.ts';
+
+/** By these `setup` makes webhooks and the daily look knows them again, whatever their address. */
+const namePrefix = 'closeloop ';
+
+export const Webhook = z.object({
+  id: z.union([z.int(), z.string()]).transform(String),
+  name: z.string().catch(''),
+  status: z.string(),
+  topic: z.string().catch(''),
+  delivery_url: z.string().catch(''),
+});
+export type Webhook = z.output<typeof Webhook>;
+
+/** What closeloop wants to hear: every save of an order, and that one is gone. The rest (orders made as completed) the poll finds. */
+export const wantedTopics = ['order.updated', 'order.deleted'] as const;
+
+export const nameOf = (topic: string): string => `${namePrefix}${topic}`;
+
+/** Of 100; shops have a handful. */
+export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promise<Webhook[]> {
+  const { data } = await shop.call('GET', 'webhooks', z.array(Webhook), { query: { per_page: '100' }, urgency });
+  return data;
+}
+
+export const isNamedOurs = ({ name }: Webhook): boolean => name.startsWith(namePrefix);
+
+/** The same address, however it is written. */
+export function pointsTo(webhook: Webhook, hookUrl: string): boolean {
+  const { delivery_url: url } = webhook;
+  return URL.canParse(url) && URL.canParse(hookUrl) && new URL(url).href === new URL(hookUrl).href;
+}
+
+export async function activate(
+  shop: Shop,
+  id: string,
+  more: { secret?: string; urgency?: Urgency } = {},
+): Promise<void> {
+  const { secret, urgency = 'work' } = more;
+  const body = { status: 'active', ...(secret !== undefined && { secret }) };
+  await shop.call('PUT', `webhooks/${id}`, Webhook, { body, urgency });
+}

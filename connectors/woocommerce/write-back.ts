@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { Source, WriteBack, WriteResult } from '../../core/connector.ts';
+import { type Advice, CloseloopError } from '../../core/errors.ts';
+import { changeFor, isOutdated, notTaken, WrittenOrder, wantedOf } from './answer.ts';
+import type { Shop } from './client.ts';
+import { ShopError } from './failure.ts';
+import { addNote, hasNote } from './note.ts';
+import { isOrderId } from './order.ts';
+import { batchSize, ordersOf } from './read.ts';
+import type { WooCommerceSettings } from './settings.ts';
+
+const fields = Object.keys(WrittenOrder.shape).join(',');
+
+/** 200, whatever became of the rows. PHP's empty object is `[]`. */
+const BatchAnswer = z.union([
+  z.object({
+    update: z.array(
+      z.union([
+        z.object({
+          id: z.unknown(),
+          error: z.object({ code: z.string(), data: z.object({ status: z.number() }).nullish().catch(null) }),
+        }),
+        WrittenOrder,
+      ]),
+    ),
+  }),
+  z.tuple([]).transform(() => ({ update: [] })),
+]);
+type Row = z.output<typeof BatchAnswer>['update'][number];
+
+/** One item and what is still to be done about it. */
+interface Job {
+  item: WriteBack;
+  change: { key: string; value: string | null }[];
+  /** Undefined until it is settled. */
+  result: WriteResult | undefined;
+}
+
+/**
+ * Puts answers on orders: two calls for a hundred (what they hold; what changes), and one for each note.
+ *
+ * Only meta data are sent: anything else would make WooCommerce calculate the order anew. Meta data can be written twice;
+ * a note can't, so it comes last, and where an order already held all that is wanted (an earlier attempt, then) it is
+ * looked for first.
+ */
+export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['writeBack'] {
+  async function writeBatch(items: readonly WriteBack[]): Promise<WriteResult[]> {
+    const orders = await ordersOf(
+      shop,
+      items.map(({ recordId }) => recordId),
+      WrittenOrder,
+      fields,
+    );
+    const jobs = items.map((item) => jobFor(item, orders.get(item.recordId)));
+    await sendChanges(jobs);
+    if (writeBack.note) await addNotes(jobs);
+    return jobs.map(({ result }) => result ?? { ok: true, findings: [] });
+  }
+
+  function jobFor(item: WriteBack, order: WrittenOrder | undefined): Job {
+    if (order === undefined) return { item, change: [], result: notFound(item) };
+    if (isOutdated(item, order, writeBack)) {
+      return { item, change: [], result: { ok: true, findings: [], where: 'nowhere: the order holds a later answer' } };
+    }
+    return { item, change: changeFor(wantedOf(item, writeBack), order), result: undefined };
+  }
+
+  async function sendChanges(jobs: readonly Job[]): Promise<void> {
+    const changed = jobs.filter(({ change }) => change.length > 0);
+    if (changed.length === 0) return;
+    const update = changed.map(({ item, change }) => ({ id: Number(item.recordId), meta_data: change }));
+    const { data } = await shop.call('POST', 'orders/batch', BatchAnswer, { body: { update } });
+    // The answer names each row, in the order in which they were sent; a plugin may add to an order, not to the list.
+    const rows = new Map(data.update.map((row) => [String(row.id), row]));
+    for (const job of changed) job.result = judge(job, rows.get(job.item.recordId));
+  }
+
+  /** After one failure that isn't about its order alone no further call is made: the others' notes wait for the next attempt. */
+  async function addNotes(jobs: readonly Job[]): Promise<void> {
+    let failure: Error | undefined;
+    for (const job of jobs) {
+      const { item, change, result } = job;
+      if (item.outcome === 'no-answer' || result?.ok === false || result?.where !== undefined) continue;
+      try {
+        if (failure !== undefined) throw failure;
+        if (change.length > 0 || !(await hasNote(shop, item))) await addNote(shop, item);
+      } catch (error) {
+        if (!(error instanceof CloseloopError)) throw error;
+        const isGone = error instanceof ShopError && error.status === 404 && error.advice.kind === 'permanent';
+        if (error.advice.kind !== 'permanent') failure = error;
+        job.result = isGone ? notFound(item) : { ok: false, why: 'error', error };
+      }
+    }
+  }
+
+  return async (items) => {
+    const results = new Map<WriteBack, WriteResult>();
+    for (const batch of batchesOf(items)) {
+      const written = await writeBatch(batch);
+      for (const [index, item] of batch.entries()) results.set(item, written[index] ?? notFound(item));
+    }
+    return items.map((item) => results.get(item) ?? notFound(item));
+  };
+}
+
+/** At most 100 a batch, and no order twice in one: a later answer to the same order always ends up in a later batch. */
+export function batchesOf(items: readonly WriteBack[]): WriteBack[][] {
+  const batches: WriteBack[][] = [];
+  for (const item of items.filter(({ recordId }) => isOrderId(recordId))) {
+    const open = batches.find(
+      (batch) => batch.length < batchSize && !batch.some(({ recordId }) => recordId === item.recordId),
+    );
+    if (open === undefined) batches.push([item]);
+    else open.push(item);
+  }
+  return batches;
+}
+
+/** What became of one order, by the shop's word and by what the order holds now. */
+function judge({ item, change }: Job, row: Row | undefined): WriteResult {
+  if (row === undefined) {
+    return failed(item, 'the shop said nothing of it', { kind: 'transient' }, 'unknown');
+  }
+  if (!('error' in row)) return { ok: true, findings: notTaken(change, row) };
+  const { code, data } = row.error;
+  if (/invalid_id$/.test(code)) return notFound(item);
+  const said = /^[a-z0-9_-]{1,80}$/.test(code) ? code : 'an error';
+  if ((data?.status ?? 0) >= 500) return failed(item, `${said}; it is tried again`, { kind: 'transient' }, 'unknown');
+  return failed(
+    item,
+    `${said}. Check that the user of the REST key may edit this order, and that no plugin guards it`,
+    { kind: 'permanent' },
+    'refused',
+  );
+}
+
+function failed(item: WriteBack, text: string, advice: Advice, outcome: 'refused' | 'unknown'): WriteResult {
+  const error = new CloseloopError(`WooCommerce order ${item.recordId}: ${text}.`, advice, { outcome });
+  return { ok: false, why: 'error', error };
+}
+
+function notFound({ recordId }: WriteBack): WriteResult {
+  const id = isOrderId(recordId) ? ` ${recordId}` : '';
+  return { ok: false, why: 'not-found', message: `WooCommerce order${id} does not exist any more.` };
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { ZendeskApi } from './client.ts';
+import { exportsLane } from './quota.ts';
+
+/** What admins set up in the Admin Center, as far as `check` and `setup` look at it. */
+
+const id = z.union([z.number(), z.string()]).transform(String);
+const text = z.string().nullish().catch(null);
+
+const Option = z.object({ name: z.string(), value: z.string() });
+
+export const AdminField = z.object({
+  id,
+  type: z.string(),
+  title: z.string().nullish(),
+  active: z.boolean().nullish(),
+  /** False: a system field, which every account has. */
+  removable: z.boolean().nullish(),
+  agent_can_edit: z.boolean().nullish(),
+  /** Agents can't solve a ticket without it. */
+  required: z.boolean().nullish(),
+  regexp_for_validation: z.string().nullish(),
+  custom_field_options: z.array(Option).nullish(),
+});
+export type AdminField = z.output<typeof AdminField>;
+
+const Webhook = z.object({
+  id,
+  name: z.string().catch(''),
+  endpoint: z.string().catch(''),
+  status: z.string(),
+  http_method: z.string().catch(''),
+  request_format: z.string().catch(''),
+  subscriptions: z.array(z.string()).nullish(),
+});
+export type Webhook = z.output<typeof Webhook>;
+
+const Conditions = z
+  .array(z.object({ field: z.string().catch(''), operator: z.string().catch(''), value: z.unknown() }))
+  .nullish()
+  .transform((list) => list ?? []);
+const Rule = z.object({
+  id,
+  title: z.string().catch(''),
+  active: z.boolean().catch(true),
+  conditions: z.object({ all: Conditions, any: Conditions }).partial().nullish(),
+  actions: z.array(z.object({ field: z.string().catch(''), value: z.unknown() })).catch([]),
+});
+/** A trigger or an automation. */
+export type Rule = z.output<typeof Rule>;
+
+const Invocation = z.object({ status: z.string() });
+const Secret = z.object({ signing_secret: z.object({ secret: z.string() }) });
+const Me = z.object({ user: z.object({ id: id.nullish(), role: text }) });
+const Token = z.object({ token: z.object({ scopes: z.array(z.string()) }) });
+const Settings = z.object({
+  settings: z.object({ active_features: z.object({ customer_satisfaction: z.boolean().nullish() }).nullish() }),
+});
+
+export const adminFields = (api: ZendeskApi): Promise<AdminField[]> => api.listTicketFields(z.array(AdminField));
+export const webhooks = (api: ZendeskApi): Promise<Webhook[]> => all(api, 'webhooks', 'webhooks', Webhook);
+export const triggers = (api: ZendeskApi): Promise<Rule[]> => all(api, 'triggers', 'triggers', Rule);
+export const automations = (api: ZendeskApi): Promise<Rule[]> => all(api, 'automations', 'automations', Rule);
+
+/** The latest deliveries of the last 7 days, newest first. */
+export async function latestStatuses(api: ZendeskApi, webhookId: string): Promise<string[]> {
+  const path = `/api/v2/webhooks/${encodeURIComponent(webhookId)}/invocations?page[size]=100&sort=-latest_completed_at`;
+  const { invocations } = await api.get(path, z.object({ invocations: z.array(Invocation) }));
+  return invocations.map(({ status }) => status);
+}
+
+export async function signingSecret(api: ZendeskApi, webhookId: string): Promise<string> {
+  const path = `/api/v2/webhooks/${encodeURIComponent(webhookId)}/signing_secret`;
+  return (await api.get(path, Secret)).signing_secret.secret;
+}
+
+/** As whom we act. Without an id: as nobody. */
+export const me = async (api: ZendeskApi) => (await api.get('/api/v2/users/me.json', Me)).user;
+
+export const tokenScopes = async (api: ZendeskApi): Promise<string[]> =>
+  (await api.get('/api/v2/oauth/tokens/current.json', Token)).token.scopes;
+
+export const asksForRatings = async (api: ZendeskApi): Promise<boolean> =>
+  (await api.get('/api/v2/account/settings.json', Settings)).settings.active_features?.customer_satisfaction === true;
+
+/** May we ask what has changed since (more than a minute ago)? Of the answer nothing is looked at. */
+export async function changedSince(api: ZendeskApi, at: Date): Promise<void> {
+  const path = `/api/v2/incremental/tickets/cursor.json?start_time=${Math.floor(at.getTime() / 1000)}&per_page=1`;
+  await api.get(path, z.unknown(), { lane: exportsLane.lane });
+}
+
+/** The bodies with which a rule calls a webhook. */
+export function bodiesFor(rule: Rule, webhookId: string): string[] {
+  return rule.actions.flatMap(({ field, value }) => {
+    if (field !== 'notification_webhook' || !Array.isArray(value) || String(value[0]) !== webhookId) return [];
+    return [typeof value[1] === 'string' ? value[1] : ''];
+  });
+}
+
+/** Every item of a list with cursor paging. */
+async function all<S extends z.ZodType>(api: ZendeskApi, path: string, name: string, item: S): Promise<z.output<S>[]> {
+  const Page = z
+    .looseObject({ meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish() })
+    .transform((page) => ({ meta: page.meta, items: z.array(item).parse(page[name]) }));
+  const items: z.output<S>[] = [];
+  for (let after = ''; ; ) {
+    const page = await api.get(`/api/v2/${path}?page[size]=100${after}`, Page);
+    items.push(...page.items);
+    if (page.meta?.has_more !== true || page.meta.after_cursor == null) return items;
+    after = `&page[after]=${encodeURIComponent(page.meta.after_cursor)}`;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Finding } from '../../core/connector.ts';
+import { scopeOf, type ZendeskSettings } from './settings.ts';
+
+/** Source: developer.zendesk.com, OAuth migration. */
+const tokensEnd = new Date('2027-04-30T00:00:00Z');
+
+const resources =
+  'tickets users auditlogs organizations hc apps triggers automations targets webhooks macros requests satisfaction_ratings dynamic_content any_channel web_widget';
+const known = new Set([
+  'read',
+  'write',
+  'impersonate',
+  ...resources.split(' ').flatMap((name) => [`${name}:read`, `${name}:write`]),
+]);
+
+export function scopesOf(settings: ZendeskSettings): string[] {
+  return scopeOf(settings)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+/** What the settings alone tell. */
+export function settingsFindings(settings: ZendeskSettings, now: Date): Finding[] {
+  const found: Finding[] = [];
+  if (settings.apiToken !== undefined) {
+    found.push({
+      level: now < tokensEnd ? 'warning' : 'error',
+      at: 'apiToken',
+      problem: 'API tokens end on 2027-04-30; one that is not used for 30 days is switched off before',
+      remedy:
+        'Create an OAuth client of kind Confidential (Admin Center > Apps and integrations > APIs > OAuth clients) and give clientId and clientSecret',
+    });
+  }
+  const strange = settings.apiToken === undefined ? scopesOf(settings).filter((word) => !known.has(word)) : [];
+  if (strange.length > 0) {
+    found.push({
+      level: 'error',
+      at: 'scope',
+      problem: `Zendesk knows no scope "${strange.join(' ')}"; a token with it is forbidden everything`,
+      remedy: 'Give the scopes as one text with spaces between them, like "read tickets:write", or leave `scope` out',
+    });
+  }
+  return found;
+}
+
+/** What being let in tells. */
+export function accessFindings(
+  settings: ZendeskSettings,
+  user: { id?: string | null | undefined; role?: string | null | undefined },
+  scopes: readonly string[],
+): Finding[] {
+  const found: Finding[] = [];
+  if (user.role !== 'admin') {
+    found.push({
+      level: 'error',
+      at: 'access',
+      problem: `the integration acts as a user with the role ${user.role ?? 'unknown'}; looking for missed closings, webhooks and closed tickets needs an admin. What only admins see was not checked`,
+      remedy:
+        'Make the owner of the OAuth client (or of the API token) an admin (Admin Center > People > Team members), or let an admin own the client',
+    });
+  }
+  const missing = needs(settings).filter((need) => !covers(scopes, need));
+  if (missing.length > 0) {
+    found.push({
+      level: 'error',
+      at: 'scope',
+      problem: `the token lacks the scope ${missing.join(' and ')}`,
+      remedy: 'Add it to `scope`, or leave `scope` out: closeloop then asks for what it needs',
+    });
+  }
+  const { integrationUserId } = settings;
+  if (integrationUserId !== undefined && user.id != null && user.id !== integrationUserId) {
+    found.push({
+      level: 'warning',
+      at: 'integrationUserId',
+      problem: `is ${integrationUserId}, but the integration acts as user ${user.id}: somebody else's doing is taken for ours`,
+      remedy: `Set it to ${user.id}, or leave it out`,
+    });
+  }
+  return found;
+}
+
+/** Fields, exports and account settings have no scope of their own, so plain `read` it is; nor have custom objects. */
+function needs({ writeBack }: ZendeskSettings): string[] {
+  const { grade, comment, answeredAt, status, note, tags, userFields, customObject } = writeBack;
+  const onTicket = [grade, comment, answeredAt, status].some((field) => field !== undefined) || note || tags;
+  return [
+    'read',
+    ...(onTicket ? ['tickets:write'] : []),
+    ...(userFields === undefined ? [] : ['users:write']),
+    ...(customObject === undefined ? [] : ['write']),
+  ];
+}
+
+function covers(scopes: readonly string[], need: string): boolean {
+  return scopes.includes(need) || scopes.includes(need.split(':').at(-1) ?? need);
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { holdsNewer, missing, refusals, type Values, wantedFields } from './answer.ts';
+import type { ZendeskApi } from './client.ts';
+import { ZendeskFailure } from './failure.ts';
+import { kept } from './kept.ts';
+import { objectFields } from './keyed-fields.ts';
+import type { ZendeskSettings } from './settings.ts';
+import { resolveObjectFields, type Targets, writableTargets } from './targets.ts';
+import { FieldValue } from './ticket.ts';
+
+const RecordOfObject = z.object({
+  external_id: z.string().nullish(),
+  custom_object_fields: z.record(z.string(), z.unknown()).default({}),
+});
+type RecordOfObject = z.output<typeof RecordOfObject>;
+const One = z.object({ custom_object_record: RecordOfObject });
+const Many = z.object({ custom_object_records: z.array(RecordOfObject) });
+
+/** Puts answers on records of the custom object, one per ticket. One result per answer, in order; at most 100. */
+export type WriteRecords = (items: readonly WriteBack[]) => Promise<WriteResult[]>;
+
+export function recordWriter(
+  { subdomain, writeBack }: Pick<ZendeskSettings, 'subdomain' | 'writeBack'>,
+  api: ZendeskApi,
+  ports: Pick<ConnectorPorts, 'now'>,
+): WriteRecords {
+  const { object = '', ticket } = writeBack.customObject ?? {};
+  const records = `/api/v2/custom_objects/${object}/records`;
+  const catalogue = kept(() => objectFields(api, object).catch(explained), ports.now);
+
+  function explained(error: unknown): never {
+    if (!(error instanceof ZendeskFailure) || error.statusCode !== 404) throw error;
+    throw new CloseloopError(
+      `Zendesk ${subdomain}: writeBack.customObject: there is no custom object "${object}"; take its key from Admin Center > Objects and rules > Custom objects.`,
+      { kind: 'config' },
+    );
+  }
+
+  async function write(item: WriteBack, held: RecordOfObject | undefined, targets: Targets): Promise<WriteResult> {
+    const wanted = wantedFields(item, writeBack, targets);
+    if (holdsNewer(item, targets, valuesOf(held)) || missing(wanted, valuesOf(held)).length === 0) {
+      return { ok: true, findings: [] };
+    }
+    const body = {
+      custom_object_record: {
+        name: `Feedback on ticket ${item.recordId}`,
+        custom_object_fields: {
+          ...Object.fromEntries(wanted.map(({ id, value }) => [id, value])),
+          ...(ticket === undefined ? {} : { [ticket]: item.recordId }),
+        },
+      },
+    };
+    try {
+      const path = `${records}?external_id=${externalId(item)}`;
+      const { custom_object_record } = await api.send('PATCH', path, body, One);
+      const kind = `field of the custom object "${object}"`;
+      return { ok: true, findings: refusals(wanted, valuesOf(custom_object_record), 'writeBack.customObject', kind) };
+    } catch (error) {
+      // Nothing is wrong with the other records.
+      if (error instanceof ZendeskFailure && error.advice.kind === 'permanent')
+        return { ok: false, why: 'error', error };
+      throw error;
+    }
+  }
+
+  return async (items) => {
+    if (items.length === 0) return [];
+    const look = async (fresh: boolean) => resolveObjectFields(writeBack, await catalogue(fresh));
+    const targets = await writableTargets(look, subdomain);
+    const ids = items.map(externalId).join(',');
+    const { custom_object_records } = await api.get(`${records}?filter[external_ids]=${ids}&page[size]=100`, Many);
+    const held = new Map(custom_object_records.map((record) => [record.external_id, record]));
+    const results: WriteResult[] = [];
+    for (const item of items) results.push(await write(item, held.get(externalId(item)), targets));
+    return results;
+  };
+}
+
+const externalId = ({ recordId }: WriteBack): string => `ticket-${recordId}`;
+
+function valuesOf(record: RecordOfObject | undefined): Values {
+  return (key) => FieldValue.catch(null).parse(record?.custom_object_fields[key] ?? null);
+}

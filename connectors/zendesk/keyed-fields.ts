@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { ZendeskApi } from './client.ts';
+
+/** A field that an account adds to its users or to the records of a custom object: known by its key. */
+const KeyedField = z.object({
+  key: z.string().nullish(),
+  type: z.string(),
+  title: z.string().nullish(),
+  active: z.boolean().nullish(),
+  custom_field_options: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+});
+export type KeyedField = z.output<typeof KeyedField>;
+
+const Page = z.object({
+  user_fields: z.array(KeyedField).default([]),
+  custom_object_fields: z.array(KeyedField).default([]),
+  meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
+});
+
+/** All user fields, however many. */
+export const userFields = (api: ZendeskApi): Promise<KeyedField[]> => all(api, '/api/v2/user_fields.json');
+
+/** All fields of a custom object's records. */
+export const objectFields = (api: ZendeskApi, object: string): Promise<KeyedField[]> =>
+  all(api, `/api/v2/custom_objects/${object}/fields.json`);
+
+async function all(api: ZendeskApi, path: string): Promise<KeyedField[]> {
+  const fields: KeyedField[] = [];
+  let after = '';
+  for (;;) {
+    const { user_fields, custom_object_fields, meta } = await api.get(`${path}?page[size]=100${after}`, Page);
+    fields.push(...user_fields, ...custom_object_fields);
+    if (meta?.has_more !== true || meta.after_cursor == null) return fields;
+    after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
+  }
+}

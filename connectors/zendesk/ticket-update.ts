@@ -1,0 +1,98 @@
+import type { WriteBack, WriteResult } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { type Change, findingsOn, type Wanted } from './answer.ts';
+import type { ZendeskApi } from './client.ts';
+import { errorName } from './failure.ts';
+import { JobAnswer, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
+import { noteMetadata, noteText } from './note.ts';
+import { updatesLane } from './quota.ts';
+import { showMany, type Ticket, type TicketResult } from './ticket.ts';
+
+/** What is to be sent to one ticket. */
+export interface Order {
+  item: WriteBack;
+  /** As it was read. */
+  ticket: Ticket;
+  wanted: Wanted;
+  change: Change;
+  withNote: boolean;
+}
+
+export interface Updated {
+  result: WriteResult;
+  /** As it is now. */
+  ticket?: Ticket;
+}
+
+/** Up to 100 tickets in three calls (update, look at the job, read again); one outcome per order, in order. */
+export type UpdateTickets = (orders: readonly Order[]) => Promise<Updated[]>;
+
+export function ticketUpdater(api: ZendeskApi, finished: JobWatch): UpdateTickets {
+  return async (orders) => {
+    if (orders.length === 0) return [];
+    const body = { tickets: orders.map(bodyOf) };
+    const via = { lane: updatesLane };
+    const { job_status } = await api.send('PUT', '/api/v2/tickets/update_many.json', body, JobAnswer, via);
+    const outcomes = resultsOf(await finished(job_status));
+    const ids = orders.map(({ ticket }) => ticket.id);
+    const after = (await showMany(api, ids)).tickets;
+    return orders.map((order) => judge(order, outcomes.get(order.ticket.id), after.get(order.ticket.id)));
+  };
+}
+
+function bodyOf({ item, ticket, change, withNote }: Order): object {
+  return {
+    id: Number(ticket.id),
+    ...(change.fields.length === 0
+      ? {}
+      : { custom_fields: change.fields.map(({ id, value }) => ({ id: Number(id), value })) }),
+    ...(change.addTags.length === 0 ? {} : { additional_tags: change.addTags }),
+    ...(change.removeTags.length === 0 ? {} : { remove_tags: change.removeTags }),
+    ...(withNote
+      ? {
+          comment: { body: noteText(item), public: false },
+          metadata: noteMetadata(item),
+          safe_update: true,
+          updated_stamp: ticket.updated_at,
+        }
+      : {}),
+  };
+}
+
+/** What became of one ticket: by the job's word, and by what the ticket looks like now. */
+function judge({ item, wanted }: Order, result: JobResult | undefined, now: TicketResult | undefined): Updated {
+  const failed = (message: string, transient: boolean, outcome: 'refused' | 'unknown' = 'refused'): Updated => {
+    const advice = transient ? ({ kind: 'transient' } as const) : ({ kind: 'permanent' } as const);
+    const error = new CloseloopError(`Zendesk ticket ${item.recordId}: ${message}`, advice, { outcome });
+    return { result: { ok: false, why: 'error', error } };
+  };
+  if (result === undefined) {
+    return failed('the job ended without a word on it; it is read before the next attempt.', true, 'unknown');
+  }
+  if (now === undefined) return { result: notFound(item) };
+  if (!now.ok) return { result: { ok: false, why: 'error', error: now.error } };
+  const { ticket } = now;
+  if (result.success) return { result: { ok: true, findings: findingsOn(wanted, ticket) }, ticket };
+  // Zendesk's words for it are in the API user's language: the ticket itself tells.
+  if (ticket.status === 'closed') return { result: closed(item), ticket };
+  const name = errorName(result) ?? 'refused';
+  if (/conflict/i.test(name)) return failed(`${name}: somebody changed it at the same time; it is tried again.`, true);
+  return failed(
+    `${name}. If a field that is required to solve is empty on it, an agent must fill that in; else check that the ` +
+      'integration user may edit this ticket and that triggers and field rules allow the values.',
+    false,
+  );
+}
+
+export function notFound({ recordId }: WriteBack): WriteResult {
+  return { ok: false, why: 'not-found', message: `Zendesk ticket ${recordId} does not exist any more.` };
+}
+
+/** @param tried What was tried instead, and why it didn't help. */
+export function closed({ recordId }: WriteBack, tried: readonly string[] = []): WriteResult {
+  const message = [
+    `Zendesk ticket ${recordId} is closed and can't be changed; a longer time before closing (automation "Close ticket") leaves room for late answers, writeBack.whenClosed names other places.`,
+    ...tried,
+  ].join(' ');
+  return { ok: false, why: 'closed', message };
+}

@@ -1,0 +1,121 @@
+import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { holdsNewer, missing, refusals, type Values, type WantedField, wantedFields } from './answer.ts';
+import type { ZendeskApi } from './client.ts';
+import { JobAnswer, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
+import { kept } from './kept.ts';
+import { userFields } from './keyed-fields.ts';
+import { usersLane } from './quota.ts';
+import type { ZendeskSettings } from './settings.ts';
+import { resolveUserFields, writableTargets } from './targets.ts';
+import { FieldValue, showUsers, type User } from './ticket.ts';
+
+export interface Asked {
+  item: WriteBack;
+  userId: string;
+}
+
+/**
+ * Puts the newest answer of each person on them: for up to 100 in three calls (update, look at the job, read again), none
+ * where nothing changes. `known`: people as they are now; others are read. One result per answer, by answer.
+ */
+export type WriteUserFields = (
+  asked: readonly Asked[],
+  known: ReadonlyMap<string, User>,
+) => Promise<Map<WriteBack, WriteResult>>;
+
+interface Order {
+  userId: string;
+  wanted: WantedField[];
+}
+
+export function userFieldWriter(
+  { subdomain, writeBack }: Pick<ZendeskSettings, 'subdomain' | 'writeBack'>,
+  api: ZendeskApi,
+  finished: JobWatch,
+  ports: Pick<ConnectorPorts, 'now'>,
+): WriteUserFields {
+  const catalogue = kept(() => userFields(api), ports.now);
+
+  return async (asked, known) => {
+    if (asked.length === 0) return new Map();
+    const targets = await writableTargets(
+      async (fresh) => resolveUserFields(writeBack, await catalogue(fresh)),
+      subdomain,
+    );
+    const newest = newestOf(asked);
+    const unknown = [...newest.keys()].filter((id) => !known.has(id));
+    const people = new Map([...known, ...(await showUsers(api, unknown))]);
+
+    const orders = [...newest].flatMap(([userId, item]): Order[] => {
+      const values = valuesOf(people.get(userId));
+      const wanted = wantedFields(item, writeBack, targets);
+      const isDue = !holdsNewer(item, targets, values) && missing(wanted, values).length > 0;
+      return isDue && isThere(people.get(userId)) ? [{ userId, wanted }] : [];
+    });
+    const written = await update(orders);
+    return new Map(
+      asked.map(({ item, userId }) => [item, isThere(people.get(userId)) ? (written.get(userId) ?? fine) : gone(item)]),
+    );
+  };
+
+  async function update(orders: readonly Order[]): Promise<Map<string, WriteResult>> {
+    if (orders.length === 0) return new Map();
+    const users = orders.map(({ userId, wanted }) => ({
+      id: Number(userId),
+      user_fields: Object.fromEntries(wanted.map(({ id, value }) => [id, value])),
+    }));
+    const { job_status } = await api.send('PUT', '/api/v2/users/update_many.json', { users }, JobAnswer, usersLane);
+    const outcomes = resultsOf(await finished(job_status));
+    const after = await showUsers(
+      api,
+      orders.map(({ userId }) => userId),
+    );
+    return new Map(
+      orders.map((order) => [order.userId, judge(order, outcomes.get(order.userId), after.get(order.userId))]),
+    );
+  }
+}
+
+const fine: WriteResult = { ok: true, findings: [] };
+
+function judge({ userId, wanted }: Order, result: JobResult | undefined, now: User | undefined): WriteResult {
+  const findings = refusals(wanted, valuesOf(now), 'writeBack.userFields', 'user field');
+  if (result?.success === true || findings.length === 0) return { ok: true, findings };
+  const error =
+    result === undefined
+      ? new CloseloopError(
+          `Zendesk user ${userId}: the job ended without a word on them; they are read before the next attempt.`,
+          { kind: 'transient' },
+          { outcome: 'unknown' },
+        )
+      : new CloseloopError(
+          `Zendesk user ${userId} can't be updated: check that the integration user may edit end users.`,
+          { kind: 'permanent' },
+        );
+  return { ok: false, why: 'error', error };
+}
+
+/** One answer per person: a call can't name somebody twice. */
+function newestOf(asked: readonly Asked[]): Map<string, WriteBack> {
+  const newest = new Map<string, WriteBack>();
+  for (const { item, userId } of asked) {
+    const other = newest.get(userId);
+    if (other === undefined || other.answeredAt <= item.answeredAt) newest.set(userId, item);
+  }
+  return newest;
+}
+
+const isThere = (user: User | undefined): boolean => user !== undefined && user.active !== false;
+
+function gone({ recordId }: WriteBack): WriteResult {
+  return {
+    ok: false,
+    why: 'not-found',
+    message: `the requester of Zendesk ticket ${recordId} does not exist any more.`,
+  };
+}
+
+function valuesOf(user: User | undefined): Values {
+  return (key) => FieldValue.catch(null).parse(user?.user_fields?.[key] ?? null);
+}

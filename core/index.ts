@@ -1,0 +1,39 @@
+/* What the author of a connector builds with: `import { … } from 'closeloop'`. A guide is in connectors/README.md. */
+
+/** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
+export { z } from 'zod';
+export type {
+  AnswerValue,
+  Budget,
+  Connector,
+  ConnectorPorts,
+  Delivery,
+  EraseEvent,
+  Events,
+  Finding,
+  GoingLive,
+  GradedEvent,
+  PollPage,
+  PresentedRecord,
+  Quota,
+  ReadResult,
+  RecordEvent,
+  RecordState,
+  RevokedEvent,
+  SetupStep,
+  Source,
+  SourceEvent,
+  SurveyEvent,
+  Urgency,
+  Vault,
+  Verdict,
+  WriteBack,
+  WriteResult,
+} from './connector.ts';
+export { defineConnector } from './connector.ts';
+export { Duration } from './duration.ts';
+export { type Advice, CloseloopError, type Outcome } from './errors.ts';
+export { jsonBody } from './json-body.ts';
+export type { Log, Ports } from './ports.ts';
+export { type HmacForm, isEqual, signHmac, verifyHmac } from './signature.ts';
+export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './vendor-api.ts';

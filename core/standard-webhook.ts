@@ -1,0 +1,78 @@
+import { createHmac, createPublicKey, timingSafeEqual, verify as verifyBytes } from 'node:crypto';
+import type { Verdict } from './connector.ts';
+
+/*
+ * Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md), both ways.
+ * Signed are the bytes `id.timestamp.body`; a secret is the base64 of 24 to 64 random bytes after `whsec_`.
+ */
+
+/** Clocks may differ by this, both ways: what the reference libraries allow. */
+const toleranceMs = 300_000;
+/** A rotating sender signs twice; nobody signs with more than this many. */
+const mostSignatures = 10;
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** What a setting may hold: `whsec_…`, with or without that, or the public key of a sender that signs with `v1a`. */
+export function isStandardSecret(text: string): boolean {
+  return text.startsWith('whpk_') ? publicKey(text).length === 32 : isKey(secretKey(text));
+}
+
+const secretKey = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+const publicKey = (text: string): Buffer => Buffer.from(text.replace(/^whpk_/, ''), 'base64');
+const isKey = (key: Buffer): boolean => key.length >= 24 && key.length <= 64;
+
+/**
+ * The headers of one attempt. `id` stays the same over attempts and holds no full stop.
+ * @param secrets While rotating, the new one and the old one.
+ */
+export function signStandardWebhook(
+  message: { id: string; at: Date; body: string | Uint8Array },
+  secrets: readonly string[],
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const timestamp = String(Math.floor(message.at.getTime() / 1000));
+  const signatures = secrets.map((secret) => {
+    const digest = createHmac('sha256', secretKey(secret)).update(`${message.id}.${timestamp}.`).update(message.body);
+    return `v1,${digest.digest('base64')}`;
+  });
+  return { 'webhook-id': message.id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
+
+/**
+ * Is a delivery signed with one of the secrets, or by one of the public keys? `svix-…` headers are the same scheme under
+ * another name; the two families are never mixed.
+ * @param headers Names in small letters.
+ */
+export function verifyStandardWebhook(
+  delivery: { headers: Readonly<Record<string, string | undefined>>; raw: Uint8Array; receivedAt: Date },
+  secrets: readonly string[],
+): Verdict {
+  const { headers, raw, receivedAt } = delivery;
+  const family =
+    headers['webhook-signature'] === undefined && headers['svix-signature'] !== undefined ? 'svix' : 'webhook';
+  const id = headers[`${family}-id`];
+  const timestamp = headers[`${family}-timestamp`];
+  const list = headers[`${family}-signature`];
+  if (!id || !timestamp || !list) return { ok: false, why: 'unsigned' };
+  // A full stop would let somebody move the border between id and timestamp.
+  if (id.includes('.') || !/^\d{1,12}$/.test(timestamp)) return { ok: false, why: 'mismatch' };
+  const head = Buffer.from(`${id}.${timestamp}.`);
+  const given = list.split(' ').slice(0, mostSignatures);
+  const matches = secrets.flatMap((secret) => given.map((one) => fits(secret, one, head, raw)));
+  if (!matches.includes(true)) return { ok: false, why: 'mismatch' };
+  const ageMs = Math.abs(receivedAt.getTime() - Number(timestamp) * 1000);
+  return Math.floor(ageMs / 1000) * 1000 <= toleranceMs ? { ok: true } : { ok: false, why: 'stale' };
+}
+
+function fits(secret: string, signature: string, head: Buffer, raw: Uint8Array): boolean {
+  const [version = '', text = ''] = signature.split(',', 2);
+  const bytes = Buffer.from(text, 'base64');
+  if (secret.startsWith('whpk_')) {
+    const key = publicKey(secret);
+    if (version !== 'v1a' || bytes.length !== 64 || key.length !== 32) return false;
+    const spki = createPublicKey({ key: Buffer.concat([ed25519Prefix, key]), format: 'der', type: 'spki' });
+    return verifyBytes(null, Buffer.concat([head, raw]), spki, bytes);
+  }
+  const key = secretKey(secret);
+  if (version !== 'v1' || !isKey(key) || !/^[A-Za-z0-9+/]{43}=$/.test(text)) return false;
+  return timingSafeEqual(bytes, createHmac('sha256', key).update(head).update(raw).digest());
+}

@@ -1,0 +1,99 @@
+import { type DocumentNode, execute, GraphQLError, Kind, parse, validate } from 'graphql';
+import { z } from 'zod';
+import { jsonBody } from '../router.ts';
+import type { StandinRequest, StandinResponse } from '../server.ts';
+import { actualCost, mostPoints, requestedCost, unboundedConnection } from './cost.ts';
+import type { Points } from './points.ts';
+import { schema } from './schema.ts';
+
+const requestBody = z.object({
+  query: z.string(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+});
+
+interface Limits {
+  maximumAvailable: number;
+  restoreRate: number;
+}
+
+/** One call: everything but a body that is no call is answered with 200, whatever came of it. */
+export async function answerGraphql(
+  req: StandinRequest,
+  root: object,
+  { points, limits, now }: { points: Points; limits: Limits; now: number },
+): Promise<StandinResponse & { operation?: string }> {
+  const given = requestBody.safeParse(jsonBody(req));
+  if (!given.success) return { status: 400, body: { errors: { query: 'Required parameter missing or invalid' } } };
+  const { query, variables, operationName } = given.data;
+  const document = parsed(query);
+  if (document instanceof GraphQLError) return refusal([document]);
+  const flaws = validate(schema, document);
+  if (flaws.length > 0) return refusal(flaws.map((flaw) => withCode(flaw, 'undefinedField')));
+  const open = unboundedConnection(document);
+  if (open !== undefined) {
+    const message = `you must provide one of first or last on ${open}`;
+    return refusal([new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } })]);
+  }
+  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  const requestedQueryCost = requestedCost(document, variables ?? {});
+  if (requestedQueryCost > mostPoints) {
+    const message = `Query cost is ${requestedQueryCost}, which exceeds the single query max cost limit (${mostPoints}).`;
+    return refusal([
+      new GraphQLError(message, {
+        extensions: { code: 'MAX_COST_EXCEEDED', cost: requestedQueryCost, maxCost: mostPoints },
+      }),
+    ]);
+  }
+  const status = () => ({ ...limits, currentlyAvailable: Math.floor(points.available(limits, now)) });
+  const name = operation?.name?.value ?? 'unnamed';
+  if (!points.take(requestedQueryCost, limits, now)) {
+    const errors = [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }];
+    const extensions = { cost: { requestedQueryCost, actualQueryCost: null, throttleStatus: status() } };
+    return { status: 200, body: { errors, extensions }, operation: name };
+  }
+  const result = await execute({
+    schema,
+    document,
+    rootValue: root,
+    variableValues: variables ?? {},
+    ...(operationName != null && { operationName }),
+  });
+  const actualQueryCost = Math.min(requestedQueryCost, actualCost(result.data, operation?.operation === 'mutation'));
+  points.refund(requestedQueryCost - actualQueryCost);
+  return {
+    status: 200,
+    operation: name,
+    body: {
+      ...(result.data === undefined ? {} : { data: result.data }),
+      ...(result.errors === undefined
+        ? {}
+        : { errors: result.errors.map((one) => withCode(one, 'INVALID_VARIABLE').toJSON()) }),
+      extensions: { cost: { requestedQueryCost, actualQueryCost, throttleStatus: status() } },
+    },
+  };
+}
+
+function parsed(query: string): DocumentNode | GraphQLError {
+  try {
+    return parse(query);
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
+}
+
+function refusal(errors: readonly GraphQLError[]): StandinResponse {
+  return { status: 200, body: { errors: errors.map((one) => one.toJSON()) } };
+}
+
+/** Every error of Shopify's has one. An error of this stand-in's own is one of Shopify's servers. */
+function withCode(error: GraphQLError, code: string): GraphQLError {
+  if (error.extensions.code !== undefined) return error;
+  const own = error.originalError !== undefined && !(error.originalError instanceof GraphQLError);
+  return new GraphQLError(error.message, {
+    nodes: error.nodes,
+    path: error.path,
+    extensions: { code: own ? 'INTERNAL_SERVER_ERROR' : code },
+  });
+}

@@ -1,0 +1,147 @@
+import type { Definition, Metafield, Order } from './model.ts';
+import type { Store } from './store.ts';
+
+export interface SetInput {
+  compareDigest?: string | null;
+  key: string;
+  namespace?: string | null;
+  ownerId: string;
+  type?: string | null;
+  value: string;
+}
+
+export interface SetError {
+  code: string;
+  field: string[];
+  message: string;
+  elementIndex: number;
+}
+
+/** Changes with the value. */
+export const digestOf = (value: string): string => Buffer.from(value).toString('base64url').slice(0, 64);
+
+interface Fitting {
+  order: Order;
+  namespace: string;
+  type: string;
+  value: string;
+}
+
+/** All or nothing: what is wrong with any of the entries, or what they come to. */
+export function fitting(
+  store: Store,
+  entries: readonly SetInput[],
+): { ok: true; all: Fitting[] } | { ok: false; errors: SetError[] } {
+  if (entries.length > 25) {
+    const message = 'Exceeded the maximum metafields input limit of 25.';
+    return { ok: false, errors: [{ code: 'LESS_THAN_OR_EQUAL_TO', field: ['metafields'], message, elementIndex: 0 }] };
+  }
+  const errors: SetError[] = [];
+  const all: Fitting[] = [];
+  for (const [elementIndex, entry] of entries.entries()) {
+    const found = judge(store, entry);
+    if ('code' in found) {
+      const { code, at, message } = found;
+      errors.push({ code, field: ['metafields', String(elementIndex), at], message, elementIndex });
+    } else all.push(found);
+  }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, all };
+}
+
+type Flaw = { code: string; at: string; message: string };
+
+function judge(store: Store, { ownerId, key, value, compareDigest, ...entry }: SetInput): Fitting | Flaw {
+  const namespace = store.namespaceOf(entry.namespace);
+  const order = store.orders.get(/^gid:\/\/shopify\/Order\/(\d+)$/.exec(ownerId)?.[1] ?? '');
+  if (order === undefined) return { code: 'INVALID', at: 'ownerId', message: 'Owner does not exist.' };
+  if (key.length < 2) return { code: 'TOO_SHORT', at: 'key', message: 'is too short (minimum is 2 characters)' };
+  if (key.length > 64) return { code: 'TOO_LONG', at: 'key', message: 'is too long (maximum is 64 characters)' };
+  if (namespace.startsWith('app--') && !namespace.startsWith(store.namespaceOf('$app'))) {
+    return { code: 'APP_NOT_AUTHORIZED', at: 'namespace', message: 'Access to this namespace and key is not allowed.' };
+  }
+  const definition = store.definitions.find((one) => one.namespace === namespace && one.key === key);
+  const held = order.metafields.get(`${namespace}.${key}`);
+  const type = entry.type ?? definition?.type ?? held?.type;
+  if (type == null) return { code: 'BLANK', at: 'type', message: "Type can't be blank" };
+  const due = definition?.type ?? held?.type ?? type;
+  if (type !== due) {
+    return {
+      code: 'INVALID_TYPE',
+      at: 'type',
+      message: `Type '${type}' must be consistent with the definition's type: '${due}'.`,
+    };
+  }
+  if (value.trim() === '') return { code: 'BLANK', at: 'value', message: "Value can't be blank." };
+  if (compareDigest !== undefined) {
+    if (compareDigest !== null && held === undefined) {
+      return { code: 'INVALID_COMPARE_DIGEST', at: 'compareDigest', message: 'The compareDigest is invalid.' };
+    }
+    if (
+      (compareDigest === null && held !== undefined) ||
+      (held !== undefined && digestOf(held.value) !== compareDigest)
+    ) {
+      return {
+        code: 'STALE_OBJECT',
+        at: 'compareDigest',
+        message: 'The resource has been updated since it was loaded.',
+      };
+    }
+  }
+  const flaw = valueFlaw(type, value) ?? validationFlaw(definition, value);
+  if (flaw !== undefined) return { at: 'value', ...flaw };
+  return {
+    order,
+    namespace,
+    type,
+    value: type === 'date_time' ? new Date(value).toISOString().replace('.000Z', '+00:00') : value,
+  };
+}
+
+function valueFlaw(type: string, value: string): Omit<Flaw, 'at'> | undefined {
+  const bad = (message: string) => ({ code: 'INVALID_VALUE', message });
+  switch (type) {
+    case 'number_integer':
+      return /^-?\d{1,16}$/.test(value) ? undefined : bad('Value must be an integer.');
+    case 'number_decimal':
+      return /^-?\d+(\.\d{1,9})?$/.test(value) ? undefined : bad('Value must be a decimal number.');
+    case 'date_time':
+      return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)?$/.test(value) && !Number.isNaN(Date.parse(value))
+        ? undefined
+        : bad('Value must be in “YYYY-MM-DDTHH:MM:SS” format. For example: 2022-06-01T15:30:00');
+    case 'date':
+      return /^\d{4}-\d\d-\d\d$/.test(value) ? undefined : bad('Value must be in “YYYY-MM-DD” format.');
+    case 'single_line_text_field':
+      return value.includes('\n') ? bad('Value must be a single line text string.') : undefined;
+    case 'multi_line_text_field':
+      return undefined;
+    default:
+      return { code: 'INVALID_TYPE', message: `Type '${type}' is not one that this stand-in knows.` };
+  }
+}
+
+function validationFlaw(definition: Definition | undefined, value: string): Omit<Flaw, 'at'> | undefined {
+  for (const { name, value: limit } of definition?.validations ?? []) {
+    const isText = definition?.type.endsWith('text_field') === true;
+    const size = isText ? value.length : Number(value);
+    if (name === 'min' && size < Number(limit))
+      return { code: 'INVALID_VALUE', message: `Value has a minimum of ${limit}.` };
+    if (name === 'max' && size > Number(limit))
+      return { code: 'INVALID_VALUE', message: `Value has a maximum of ${limit}.` };
+    if (name === 'regex' && !new RegExp(limit).test(value))
+      return { code: 'INVALID_VALUE', message: 'Value does not match.' };
+    if (name === 'choices' && !JSON.parse(limit).includes(value)) {
+      return { code: 'INCLUSION', message: `Value does not exist in provided choices: ${limit}.` };
+    }
+  }
+  return undefined;
+}
+
+/** True when anything is another than before. */
+export function keep(order: Order, key: string, { namespace, type, value }: Fitting, id: string, now: number): boolean {
+  const name = `${namespace}.${key}`;
+  const held = order.metafields.get(name);
+  if (held?.value === value && held.type === type) return false;
+  const metafield: Metafield = held ?? { id, namespace, key, type, value, createdAt: now, updatedAt: now };
+  order.metafields.set(name, { ...metafield, type, value, updatedAt: now });
+  return true;
+}

@@ -1,0 +1,225 @@
+import { digestOf } from './metafields.ts';
+import {
+  type Address,
+  type Customer,
+  type Definition,
+  fulfillmentStatusOf,
+  type Metafield,
+  type Order,
+  type Parcel,
+  type Subscription,
+} from './model.ts';
+import type { Store } from './store.ts';
+
+/** What the views look into, and what keeps some of it from an app. */
+export interface Sight {
+  store: Store;
+  /** @throws GraphQLError ACCESS_DENIED unless the token has one of these */
+  need: (...oneOf: string[]) => void;
+  /** False: personal data comes empty. */
+  personal: boolean;
+  /** As if somebody else had set it: by `namespace.key`. */
+  sticky: Readonly<Record<string, string>>;
+  webhookVersion: string;
+}
+
+const time = (at: number | null): string | null => (at === null ? null : `${new Date(at).toISOString().slice(0, 19)}Z`);
+
+export const gid = (type: string, id: string): string => `gid://shopify/${type}/${id}`;
+
+/** Parts of an answer, by the schema's names; what takes arguments or needs a right is a function. */
+export function orderView(order: Order, sight: Sight) {
+  const { store, need, personal, sticky } = sight;
+  const first = <T>(items: readonly T[], count: number | null | undefined): T[] =>
+    items.slice(0, count ?? items.length);
+  const money = { amount: order.total, currencyCode: 'EUR' };
+  const customer = store.customers.get(order.customerId ?? '');
+  return {
+    __typename: 'Order',
+    id: gid('Order', order.id),
+    legacyResourceId: order.id,
+    name: `#${order.number}`,
+    number: order.number,
+    createdAt: time(order.createdAt),
+    processedAt: time(order.createdAt),
+    updatedAt: time(order.updatedAt),
+    closedAt: null,
+    cancelledAt: time(order.cancelledAt),
+    email: personal ? (order.email ?? null) : null,
+    phone: personal ? (order.phone ?? null) : null,
+    customerLocale: order.customerLocale ?? null,
+    note: order.note,
+    tags: order.tags,
+    discountCodes: order.discountCodes,
+    test: order.test,
+    sourceName: order.sourceName,
+    requiresShipping: order.lines.some(({ requiresShipping }) => requiresShipping),
+    displayFinancialStatus: order.payment.toUpperCase(),
+    displayFulfillmentStatus: fulfillmentStatusOf(order),
+    customAttributes: order.attributes,
+    currentTotalPriceSet: { shopMoney: money, presentmentMoney: money },
+    retailLocation: () => locationView(order.locationId, sight),
+    customer: () => {
+      if (customer === undefined) return null;
+      need('read_customers');
+      return customerView(customer, sight);
+    },
+    shippingAddress: personal ? addressView(order.shipping, `${order.id}1`) : null,
+    billingAddress: personal ? addressView(order.billing, `${order.id}2`) : null,
+    fulfillments: (given: { first?: number | null }) =>
+      first(order.parcels, given.first).map((parcel) => parcelView(parcel, order, sight)),
+    transactions: (given: { first?: number | null }) =>
+      first(order.transactions, given.first).map(({ id, kind, status, at }) => ({
+        __typename: 'OrderTransaction',
+        id: gid('OrderTransaction', id),
+        kind,
+        status,
+        createdAt: time(at),
+        processedAt: time(at),
+        test: order.test,
+        gateway: 'shopify_payments',
+      })),
+    lineItems: (given: Page) =>
+      connection(order.lines, given, (line) => ({
+        __typename: 'LineItem',
+        id: gid('LineItem', line.id),
+        title: line.title,
+        name: line.title,
+        variantTitle: line.variantTitle ?? null,
+        sku: line.sku ?? null,
+        vendor: line.vendor ?? null,
+        quantity: line.quantity,
+        currentQuantity: line.currentQuantity,
+        isGiftCard: line.giftCard,
+        requiresShipping: line.requiresShipping,
+      })),
+    metafield: ({ namespace, key }: { namespace?: string | null; key: string }) => {
+      const name = `${store.namespaceOf(namespace)}.${key}`;
+      const found = order.metafields.get(name);
+      const forced = sticky[`${namespace ?? '$app'}.${key}`];
+      return found === undefined ? null : metafieldView(forced === undefined ? found : { ...found, value: forced });
+    },
+  };
+}
+
+/** In the words of the API; of a carrier's word and of none. */
+function parcelView(parcel: Parcel, order: Order, sight: Sight) {
+  const lines = order.lines.filter(({ id }) => parcel.lineIds.includes(id));
+  return {
+    __typename: 'Fulfillment',
+    id: gid('Fulfillment', parcel.id),
+    name: parcel.name,
+    status: parcel.status.toUpperCase(),
+    displayStatus: parcel.status === 'cancelled' ? 'CANCELED' : (parcel.shipmentStatus?.toUpperCase() ?? 'FULFILLED'),
+    createdAt: time(parcel.createdAt),
+    updatedAt: time(parcel.updatedAt),
+    deliveredAt: time(parcel.deliveredAt),
+    requiresShipping: lines.some(({ requiresShipping }) => requiresShipping),
+    totalQuantity: lines.reduce((sum, { quantity }) => sum + quantity, 0),
+    location: () => locationView(parcel.locationId, sight),
+  };
+}
+
+function locationView(id: string | undefined, { store, need }: Sight) {
+  const name = store.locations.get(id ?? '');
+  if (id === undefined || name === undefined) return null;
+  need('read_locations', 'read_inventory', 'read_markets_home');
+  return { __typename: 'Location', id: gid('Location', id), name };
+}
+
+function customerView(customer: Customer, { store, personal }: Sight) {
+  const { email, phone, emailConsent, smsConsent } = customer;
+  const state = smsConsent === 'NOT_SUBSCRIBED' ? 'NEVER_SUBSCRIBED' : smsConsent;
+  return {
+    __typename: 'Customer',
+    id: gid('Customer', customer.id),
+    firstName: personal ? customer.firstName : null,
+    lastName: personal ? customer.lastName : null,
+    locale: customer.locale,
+    tags: customer.tags,
+    numberOfOrders: String([...store.orders.values()].filter((one) => one.customerId === customer.id).length),
+    defaultEmailAddress: personal && email !== undefined ? { emailAddress: email, marketingState: emailConsent } : null,
+    defaultPhoneNumber:
+      personal && phone !== undefined
+        ? { phoneNumber: phone, marketingState: smsConsent, smsMarketingConsent: { state } }
+        : null,
+  };
+}
+
+function addressView(given: Address | undefined, id: string) {
+  if (given === undefined) return null;
+  const { country, ...rest } = given;
+  return {
+    __typename: 'MailingAddress',
+    id: gid('MailingAddress', id),
+    ...rest,
+    country: country ?? null,
+    countryCodeV2: country ?? null,
+  };
+}
+
+export function metafieldView({ id, createdAt, updatedAt, ...rest }: Metafield) {
+  return {
+    __typename: 'Metafield',
+    ...rest,
+    id: gid('Metafield', id),
+    createdAt: time(createdAt),
+    updatedAt: time(updatedAt),
+    compareDigest: digestOf(rest.value),
+  };
+}
+
+export function definitionView({ id, type, validations, access, ...rest }: Definition) {
+  return {
+    __typename: 'MetafieldDefinition',
+    ...rest,
+    id: gid('MetafieldDefinition', id),
+    ownerType: 'ORDER',
+    type: { name: type, category: type.split('_')[0] ?? '' },
+    validations: validations.map((one) => ({ ...one, type: type })),
+    access: { admin: access },
+    pinnedPosition: null,
+  };
+}
+
+export function subscriptionView({ id, createdAt, ofApp: _, ...rest }: Subscription, { webhookVersion }: Sight) {
+  return {
+    __typename: 'WebhookSubscription',
+    ...rest,
+    id: gid('WebhookSubscription', id),
+    createdAt: time(createdAt),
+    updatedAt: time(createdAt),
+    apiVersion: { displayName: webhookVersion, handle: webhookVersion, supported: true },
+  };
+}
+
+export interface Page {
+  first?: number | null;
+  last?: number | null;
+  after?: string | null;
+}
+
+/** A page of a list that is in the order of its places, which cursors name: a list that grew meanwhile goes on where it was. */
+export function connection<T, V>(
+  items: readonly T[],
+  { first, after }: Page,
+  view: (item: T) => V,
+  placeOf: (item: T, index: number) => string = (_item, index) => String(index).padStart(9, '0'),
+) {
+  const places = items.map(placeOf);
+  const behind = after == null ? '' : Buffer.from(after, 'base64').toString();
+  const start = places.filter((place) => place <= behind).length;
+  const size = Math.min(first ?? 250, 250);
+  const nodes = items.slice(start, start + size).map(view);
+  const cursor = (index: number): string => Buffer.from(places[start + index] ?? '').toString('base64');
+  return {
+    nodes,
+    edges: nodes.map((node, index) => ({ node, cursor: cursor(index) })),
+    pageInfo: {
+      hasNextPage: start + size < items.length,
+      hasPreviousPage: start > 0,
+      startCursor: nodes.length === 0 ? null : cursor(0),
+      endCursor: nodes.length === 0 ? null : cursor(nodes.length - 1),
+    },
+  };
+}

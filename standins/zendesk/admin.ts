@@ -1,0 +1,65 @@
+import type { Rule } from './rules.ts';
+
+export type UserFieldType =
+  | 'text'
+  | 'textarea'
+  | 'checkbox'
+  | 'date'
+  | 'integer'
+  | 'decimal'
+  | 'regexp'
+  | 'dropdown'
+  | 'lookup'
+  | 'multiselect';
+
+/** A custom field of users or of the records of a custom object: known by its key. */
+export interface KeyedField {
+  id: number;
+  key: string;
+  title: string;
+  type: UserFieldType;
+  active: boolean;
+  regexp: string | null;
+  options: { id: number; name: string; value: string }[];
+}
+
+export interface CustomObject {
+  key: string;
+  title: string;
+  fields: KeyedField[];
+}
+
+export interface AdminSettings {
+  /** Legacy satisfaction ratings. */
+  customerSatisfaction: boolean;
+  /** Whether webhooks may subscribe to ticket events; the vendor's documents disagree. */
+  ticketEvents: boolean;
+  /** At most 10 webhooks. */
+  trial: boolean;
+  /** What the OAuth client may ask for at most; left out: everything. */
+  clientScopes?: string[];
+}
+
+/** What admins set up in the Admin Center. */
+export class Admin {
+  readonly settings: AdminSettings = { customerSatisfaction: false, ticketEvents: true, trial: false };
+  readonly userFields = new Map<number, KeyedField>();
+  readonly customObjects = new Map<string, CustomObject>();
+  triggers: Rule[] = [];
+  /** Every account has this one; it can be changed, not removed. */
+  automations: Rule[] = [
+    {
+      id: 25,
+      title: 'Close ticket 4 days after status is set to solved',
+      active: true,
+      conditions: {
+        all: [
+          { field: 'status', operator: 'is', value: 'solved' },
+          { field: 'SOLVED', operator: 'greater_than', value: '96' },
+        ],
+        any: [],
+      },
+      actions: [{ field: 'status', value: 'closed' }],
+    },
+  ];
+}

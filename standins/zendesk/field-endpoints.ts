@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import type { Route } from '../router.ts';
+import type { StandinResponse } from '../server.ts';
+import type { KeyedField } from './admin.ts';
+import { adminOnly, bodyOf } from './admin-body.ts';
+import type { Context } from './context.ts';
+import { addOption, needOptions, type Option, optionBody, options, replaceOptions } from './field-options.ts';
+import type { TicketField } from './model.ts';
+import { paged } from './paging.ts';
+import { recordInvalid, recordNotFound } from './problem.ts';
+import { viewField, viewSystemFields } from './views.ts';
+
+const ticketField = z.object({
+  type: z
+    .enum([
+      'text',
+      'textarea',
+      'checkbox',
+      'date',
+      'integer',
+      'decimal',
+      'regexp',
+      'partialcreditcard',
+      'multiselect',
+      'tagger',
+      'lookup',
+    ])
+    .default('text'),
+  title: z.string().min(1),
+  active: z.boolean().default(true),
+  required: z.boolean().default(false),
+  regexp_for_validation: z.string().nullable().default(null),
+  tag: z.string().nullable().default(null),
+  custom_field_options: options.optional(),
+});
+const ticketFieldChange = z.object({
+  title: z.string().min(1).optional(),
+  active: z.boolean().optional(),
+  custom_field_options: options.optional(),
+});
+
+const userField = z.object({
+  type: z
+    .enum(['text', 'textarea', 'checkbox', 'date', 'integer', 'decimal', 'regexp', 'dropdown', 'lookup', 'multiselect'])
+    .default('text'),
+  key: z.string().regex(/^(?!\d+$)\w+$/),
+  title: z.string().min(1),
+  active: z.boolean().default(true),
+  regexp_for_validation: z.string().nullable().default(null),
+  custom_field_options: options.optional(),
+});
+
+export const fieldRoutes: Route<Context>[] = [
+  {
+    method: 'GET',
+    template: '/api/v2/ticket_fields',
+    answer: (context) => {
+      const custom = [...context.store.fields.values()].map((field) => viewField(field, context.base));
+      const all = [...viewSystemFields(context.base), ...custom];
+      return { status: 200, body: paged(context, 'ticket_fields', all, true) };
+    },
+  },
+  { method: 'POST', template: '/api/v2/ticket_fields', answer: createTicketField },
+  {
+    method: 'GET',
+    template: '/api/v2/ticket_fields/{id:\\d+}',
+    answer: (context, { id }) => showTicketField(200, ticketFieldOf(context, id), context),
+  },
+  { method: 'PUT', template: '/api/v2/ticket_fields/{id:\\d+}', answer: updateTicketField },
+  {
+    method: 'POST',
+    template: '/api/v2/ticket_fields/{id:\\d+}/options',
+    answer: (context, { id }) => createOption(context, ticketFieldOf(context, id).options),
+  },
+  {
+    method: 'GET',
+    template: '/api/v2/user_fields',
+    answer: (context) => {
+      const all = [...context.store.admin.userFields.values()].map(viewKeyedField);
+      return { status: 200, body: paged(context, 'user_fields', all) };
+    },
+  },
+  { method: 'POST', template: '/api/v2/user_fields', answer: createUserField },
+  {
+    method: 'POST',
+    template: '/api/v2/user_fields/{id:\\d+}/options',
+    answer: (context, { id }) => {
+      const field = context.store.admin.userFields.get(Number(id));
+      if (field === undefined) throw recordNotFound();
+      return createOption(context, field.options);
+    },
+  },
+];
+
+function createTicketField(context: Context): StandinResponse {
+  adminOnly(context);
+  const given = bodyOf(context, 'ticket_field', ticketField);
+  const { type, title, active, required, regexp_for_validation, tag, custom_field_options = [] } = given;
+  needOptions(type === 'tagger' || type === 'multiselect', custom_field_options);
+  if (type === 'regexp' && regexp_for_validation === null) {
+    throw recordInvalid({ regexp_for_validation: [{ description: 'Regexp: cannot be blank', error: 'BlankValue' }] });
+  }
+  const field = context.store.addField({
+    title,
+    type,
+    active,
+    required,
+    regexp: regexp_for_validation,
+    tag,
+    agentCanEdit: true,
+    options: replaceOptions(context, [], custom_field_options),
+  });
+  return showTicketField(201, field, context);
+}
+
+/** Options that aren't named are removed, with their values on all tickets. */
+function updateTicketField(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
+  adminOnly(context);
+  const field = ticketFieldOf(context, id);
+  const { title, active, custom_field_options } = bodyOf(context, 'ticket_field', ticketFieldChange);
+  if (custom_field_options !== undefined) {
+    needOptions(true, custom_field_options);
+    field.options = replaceOptions(context, field.options, custom_field_options);
+  }
+  if (title !== undefined) field.title = title;
+  if (active !== undefined) field.active = active;
+  return showTicketField(200, field, context);
+}
+
+function createUserField(context: Context): StandinResponse {
+  adminOnly(context);
+  const given = bodyOf(context, 'user_field', userField);
+  const { store } = context;
+  if ([...store.admin.userFields.values()].some(({ key }) => key === given.key)) {
+    throw recordInvalid({ key: [{ description: 'Key: has already been taken', error: 'DuplicateValue' }] });
+  }
+  needOptions(given.type === 'dropdown' || given.type === 'multiselect', given.custom_field_options ?? []);
+  const { key, title, type, active, regexp_for_validation, custom_field_options = [] } = given;
+  const field = store.addUserField({
+    key,
+    title,
+    type,
+    active,
+    regexp: regexp_for_validation,
+    options: replaceOptions(context, [], custom_field_options),
+  });
+  return { status: 201, body: { user_field: viewKeyedField(field) } };
+}
+
+function createOption(context: Context, held: Option[]): StandinResponse {
+  adminOnly(context);
+  context.limit([
+    { key: 'field-options', limit: 100, windowMs: 60_000, name: 'ticket-field-options', what: 'field options' },
+  ]);
+  const given = bodyOf(context, 'custom_field_option', optionBody);
+  const { option, isNew } = addOption(context, held, given);
+  return { status: isNew ? 201 : 200, body: { custom_field_option: option } };
+}
+
+function showTicketField(status: number, field: TicketField, { base }: Context): StandinResponse {
+  return { status, body: { ticket_field: viewField(field, base) } };
+}
+
+function ticketFieldOf({ store }: Context, id: string | undefined): TicketField {
+  const field = store.fields.get(Number(id));
+  if (field === undefined) throw recordNotFound();
+  return field;
+}
+
+export function viewKeyedField({ id, key, title, type, active, regexp, options }: KeyedField): object {
+  return {
+    id,
+    key,
+    title,
+    raw_title: title,
+    type,
+    active,
+    system: false,
+    position: id,
+    regexp_for_validation: regexp,
+    ...(type === 'dropdown' || type === 'multiselect' ? { custom_field_options: options } : {}),
+  };
+}

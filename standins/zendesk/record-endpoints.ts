@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { Route } from '../router.ts';
+import type { StandinResponse } from '../server.ts';
+import type { Context } from './context.ts';
+import { badRequest, recordInvalid, recordNotFound } from './problem.ts';
+import { objectOf } from './ticket-body.ts';
+import { keyedValue } from './user-endpoints.ts';
+import { iso } from './views.ts';
+
+const body = z.object({
+  custom_object_record: z.object({
+    name: z.string().optional(),
+    custom_object_fields: z.record(z.string(), z.unknown()).default({}),
+  }),
+});
+
+/** Records of custom objects: found and set by the caller's own id for them. */
+export const recordRoutes: Route<Context>[] = [
+  { method: 'GET', template: '/api/v2/custom_objects/{key}/records', answer: (context, { key }) => list(context, key) },
+  {
+    method: 'PATCH',
+    template: '/api/v2/custom_objects/{key}/records',
+    answer: (context, { key }) => set(context, key),
+  },
+];
+
+export interface ObjectRecord {
+  id: string;
+  object: string;
+  externalId: string;
+  name: string;
+  fields: Record<string, unknown>;
+  createdAt: number;
+  updatedAt: number;
+}
+
+function list(context: Context, key: string | undefined): StandinResponse {
+  const object = definitionOf(context, key);
+  const wanted = context.req.query.get('filter[external_ids]')?.split(',');
+  const records = [...context.store.records.values()].filter(
+    (record) => record.object === object.key && (wanted === undefined || wanted.includes(record.externalId)),
+  );
+  const meta = { has_more: false, after_cursor: null, before_cursor: null };
+  const custom_object_records = records.map(view);
+  return {
+    status: 200,
+    body: { custom_object_records, count: records.length, meta, links: { next: null, prev: null } },
+  };
+}
+
+function set(context: Context, key: string | undefined): StandinResponse {
+  const { store, now } = context;
+  const object = definitionOf(context, key);
+  const externalId = context.req.query.get('external_id');
+  if (externalId === null || externalId === '') throw badRequest('external_id or name is required');
+  const parsed = body.safeParse(objectOf(context.req));
+  if (!parsed.success) throw badRequest('custom_object_record must be an object');
+  const { name, custom_object_fields } = parsed.data.custom_object_record;
+  const place = `${object.key}/${externalId}`;
+  const held = store.records.get(place);
+  if (held === undefined && name === undefined) {
+    throw recordInvalid({ name: [{ description: 'Name: cannot be blank', error: 'BlankValue' }] });
+  }
+  const record = held ?? {
+    id: `01${String(store.nextId())}`,
+    object: object.key,
+    externalId,
+    name: '',
+    fields: Object.fromEntries(object.fields.map((field) => [field.key, null])),
+    createdAt: now,
+    updatedAt: now,
+  };
+  for (const field of object.fields) {
+    const value = Object.hasOwn(custom_object_fields, field.key)
+      ? keyedValue(field, custom_object_fields[field.key])
+      : undefined;
+    if (value !== undefined) record.fields[field.key] = value;
+  }
+  store.records.set(place, Object.assign(record, { name: name ?? record.name, updatedAt: now }));
+  return { status: 200, body: { custom_object_record: view(record) } };
+}
+
+function definitionOf({ store }: Context, key: string | undefined) {
+  const found = store.admin.customObjects.get(key ?? '');
+  if (found === undefined) throw recordNotFound();
+  return found;
+}
+
+function view({ id, object, externalId, name, fields, createdAt, updatedAt }: ObjectRecord): object {
+  return {
+    id,
+    custom_object_key: object,
+    external_id: externalId,
+    name,
+    custom_object_fields: fields,
+    created_at: iso(createdAt),
+    updated_at: iso(updatedAt),
+  };
+}

@@ -1,0 +1,183 @@
+import type { Acknowledged } from './balancer.ts';
+import { type Evidence, keyOf, keyOfJourney, type Said, type Step, type StoredJourney } from './evidence.ts';
+import { type PlannedRecord, sources } from './plan.ts';
+import type { Taken } from './world.ts';
+
+export interface Verdict {
+  /** Closings that an intake answered 2xx for, each once. */
+  acknowledged: number;
+  requests: number;
+  answered: number;
+  /** Acknowledged closings without a request and without a reason; answers that are not on their record. */
+  lost: number;
+  /** Requests beyond one for a closing, or for a record where the rule says so. */
+  askedTwice: number;
+  /** Requests about a record that had been open again for a while, or that no record accounts for. */
+  askedWrongly: number;
+  /** Records that show something else than what the customer said last, or a note twice. */
+  writtenWrong: number;
+  parked: number;
+  /** A sentence for each that counts. */
+  findings: string[];
+  parkedReasons: string[];
+}
+
+/** From the last look at a record to the request, at most: a process may be stopped for 16 s in between. */
+const lookedMs = 30_000;
+/** The vendor's clock is this process's, but it notes the instant a moment after the order. */
+const clockMs = 50;
+
+/** What became of one record. */
+interface Case {
+  record: PlannedRecord;
+  steps: readonly Step[];
+  acknowledged: readonly Acknowledged[];
+  requests: readonly Taken[];
+  journeys: readonly StoredJourney[];
+}
+
+/** Compares what was acknowledged, what the service holds, what the vendors show and what lies in Redis. Pure. */
+export function audit(evidence: Evidence): Verdict {
+  const { cases, strangers } = casesOf(evidence);
+  const said = new Map(evidence.said.map((one) => [one.requestId, one]));
+  const verdict: Verdict = {
+    acknowledged: 0,
+    requests: evidence.taken.length,
+    answered: evidence.said.filter(isAnswer).length,
+    lost: 0,
+    askedTwice: 0,
+    askedWrongly: strangers.length,
+    writtenWrong: 0,
+    parked: 0,
+    findings: strangers.map(({ requestId }) => `request ${requestId}: no record accounts for it`),
+    parkedReasons: [],
+  };
+  for (const one of cases) {
+    const key = keyOf(one.record);
+    const find = (count: 'lost' | 'askedTwice' | 'askedWrongly' | 'writtenWrong', what: string): void => {
+      verdict[count]++;
+      verdict.findings.push(`${key} (${one.record.rule}), ${count}: ${what}. ${tell(one)}`);
+    };
+    verdict.acknowledged += closingsAcknowledged(one).size;
+    const parked = one.journeys.filter(({ state }) => state === 'parked');
+    verdict.parked += parked.length;
+    verdict.parkedReasons.push(...parked.map(({ source, id, why }) => `${source}/${id}: ${why}`));
+
+    for (const what of askedTooOften(one)) find('askedTwice', what);
+    for (const what of askedInVain(one)) find('askedWrongly', what);
+    for (const what of closingsLost(one)) find('lost', what);
+    const shown = evidence.shown.get(key);
+    const answers = one.requests.flatMap(({ requestId }) => said.get(requestId) ?? []).filter(isAnswer);
+    if (!shown) continue;
+    const shows = (answer: Pick<Said, 'grade' | 'comment'>) =>
+      shown.grade === answer.grade && shown.comment === answer.comment;
+    const last = answers.at(-1);
+    const hasNothing = shown.grade === null && shown.comment === null;
+    if (last && hasNothing && parked.length === 0)
+      find('lost', `grade ${last.grade} of request ${last.requestId} is not on it`);
+    if (last && !hasNothing && !answers.some(shows))
+      find(
+        'writtenWrong',
+        `it shows ${shown.grade}, the customer said ${answers.map(({ grade }) => grade).join(', ')}`,
+      );
+    if (!last && !hasNothing) find('writtenWrong', `it shows ${shown.grade}, and nobody said anything`);
+    if (new Set(shown.notes).size < shown.notes.length) find('writtenWrong', `notes twice: ${shown.notes.join(', ')}`);
+    if (shown.gradeTags.length > 1) find('writtenWrong', `tags ${shown.gradeTags.join(', ')}`);
+    if (shown.mails > 0) find('writtenWrong', `${shown.mails} mails went to the customer`);
+    if (one.steps.length > 0 && shown.isClosed !== (one.steps.at(-1)?.do === 'close'))
+      find('writtenWrong', `its status was changed: it is ${shown.isClosed ? 'closed' : 'open'}`);
+  }
+  return verdict;
+}
+
+export function isClean(verdict: Verdict): boolean {
+  const { lost, askedTwice, askedWrongly, writtenWrong, parked, acknowledged } = verdict;
+  return lost + askedTwice + askedWrongly + writtenWrong === 0 && parked <= acknowledged / 1_000;
+}
+
+export const isAnswer = ({ grade, comment }: Pick<Said, 'grade' | 'comment'>): boolean =>
+  grade !== null || comment !== null;
+
+function casesOf(evidence: Evidence): { cases: Case[]; strangers: Taken[] } {
+  const requests = new Map<string, Taken[]>();
+  const byContact = new Map(
+    evidence.records.filter(({ vendor }) => vendor === 'crm').map((record) => [record.contact, record]),
+  );
+  const byKey = new Map(evidence.records.map((record) => [keyOf(record), record]));
+  const strangers = evidence.taken.filter((taken) => {
+    const ref = new RegExp(`^${sources.desk}/(\\d+)\\.\\d+$`).exec(taken.marker ?? '');
+    const record = ref ? byKey.get(`desk:${ref[1]}`) : byContact.get(taken.contact);
+    if (record?.contact !== taken.contact) return true;
+    push(requests, keyOf(record), taken);
+    return false;
+  });
+  const acknowledged = new Map<string, Acknowledged[]>();
+  for (const one of evidence.acknowledged) push(acknowledged, keyOf(one), one);
+  const journeys = new Map<string, StoredJourney[]>();
+  for (const journey of evidence.journeys) push(journeys, keyOfJourney(journey), journey);
+  const cases = evidence.records.map((record) => ({
+    record,
+    steps: evidence.steps.get(keyOf(record)) ?? [],
+    acknowledged: acknowledged.get(keyOf(record)) ?? [],
+    requests: requests.get(keyOf(record)) ?? [],
+    journeys: journeys.get(keyOf(record)) ?? [],
+  }));
+  return { cases, strangers };
+}
+
+/** Times of closings that were acknowledged, however often. */
+function closingsAcknowledged({ steps, acknowledged }: Case): Set<number> {
+  const times = acknowledged.flatMap(
+    ({ at }) => steps.findLast((step) => step.do === 'close' && step.at <= at + clockMs)?.at ?? [],
+  );
+  return new Set(times);
+}
+
+function askedTooOften({ record, requests, steps }: Case): string[] {
+  const closings = steps.filter((step) => step.do === 'close').length;
+  const allowed = record.rule === 'each' ? closings : 1;
+  const markers = requests.flatMap(({ marker }) => marker ?? []);
+  const repeated = markers.filter((marker, i) => markers.indexOf(marker) !== i);
+  const tooMany = Math.max(requests.length - allowed, repeated.length);
+  return Array.from({ length: tooMany }, () => `requests ${requests.map(({ requestId }) => requestId).join(', ')}`);
+}
+
+function askedInVain({ requests, steps }: Case): string[] {
+  return requests.flatMap(({ at, requestId }) => {
+    const before = steps.findLast((step) => step.at <= at);
+    if (before?.do !== 'reopen' || at - before.at <= lookedMs) return [];
+    return `request ${requestId} came ${at - before.at} ms after it was reopened`;
+  });
+}
+
+const unfinished = new Set(['received', 'waiting', 'creating', 'failed']);
+
+function closingsLost(one: Case): string[] {
+  const { record, steps, requests, journeys } = one;
+  const stuck = journeys.filter(({ state }) => unfinished.has(state));
+  if (stuck.length > 0) return stuck.map(({ id, state }) => `journey ${id} is ${state}`);
+  const last = steps.at(-1);
+  // Reopened for good: there was nothing to ask about, whoever heard of it.
+  if (last?.do !== 'close' || !closingsAcknowledged(one).has(last.at)) return [];
+  if (journeys.some(({ state }) => state === 'parked')) return [];
+  // An earlier closing may have been asked about; only rule `each` asks about this one as well.
+  const enough = record.rule === 'each' ? requests.some(({ at }) => at >= last.at) : requests.length > 0;
+  return enough ? [] : ['its customer was not asked'];
+}
+
+/** The case in short, for whoever looks into it. */
+function tell({ steps, requests, journeys }: Case): string {
+  const origin = steps[0]?.at ?? 0;
+  const seconds = (at: number): string => `${((at - origin) / 1000).toFixed(1)} s`;
+  return [
+    `Steps: ${steps.map((step) => `${step.do} ${seconds(step.at)}`).join(', ')}`,
+    `requests: ${requests.map(({ requestId, at }) => `${requestId} ${seconds(at)}`).join(', ') || 'none'}`,
+    `journeys: ${journeys.map(({ id, state, why }) => `${id} ${state}${why === undefined ? '' : ` (${why})`}`).join(', ') || 'none'}`,
+  ].join('; ');
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { type Judge, type OpenApiOptions, openApiJudge } from './openapi.ts';
+import type { Recorded } from './recorded.ts';
+import { isNode } from './schema.ts';
+
+/** A difference between the vendor's description and what the vendor really takes. */
+export interface Known {
+  /** On `PUT /path: problem`. No wider than the fact. */
+  at: RegExp;
+  /** Why it is no mistake of ours, and where that is written. */
+  fact: string;
+}
+
+/** One vendor whose requests are judged. Another kind of description (a GraphQL schema) is another way to make a judge. */
+export interface VendorRow {
+  name: string;
+  /** Tests that drive the connector against its stand-in, as vitest is told them. */
+  scenarios: readonly string[];
+  /** Is this request one to this vendor? */
+  owns(request: Recorded): boolean;
+  /** In the folder of specifications. */
+  files: readonly string[];
+  /** The first judge that knows the operation decides. */
+  judges(folder: string): Judge[];
+  /** The request in the description's spelling. */
+  spelled?(request: Recorded): Recorded;
+  known: readonly Known[];
+}
+
+/** A judge by an OpenAPI file, YAML or JSON. */
+export function openApiFile(folder: string, file: string, options: OpenApiOptions = {}): Judge {
+  const document: unknown = parse(readFileSync(join(folder, file), 'utf8'));
+  if (!isNode(document)) throw new TypeError(`${file} is no OpenAPI document`);
+  return openApiJudge(document, options);
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import type { Delivery } from '../../../core/connector.ts';
+import { assertNothingPersonal, type Bench, eventsOf, secrets, type TestRunner } from './bench.ts';
+import { type ConnectorSample, customer } from './sample.ts';
+
+/** Settings, signatures and what a delivery says. */
+export function deliveries(
+  { connector, signatureHeaders }: ConnectorSample,
+  bench: () => Bench,
+  { test }: TestRunner,
+): void {
+  test('it takes settings with one secret or two', () => {
+    for (const some of [secrets.slice(0, 1), secrets]) {
+      assert.ok(connector.settings.safeParse(bench().vendor.settings(some)).success);
+    }
+  });
+
+  const wrong: [what: string, secrets: readonly string[] | undefined][] = [
+    ['without secrets', undefined],
+    ['with an empty list of secrets', []],
+    ['with an empty secret', ['']],
+    ['with a blank secret', [' ']],
+    ['with an empty secret beside a good one', [secrets[0], '']],
+  ];
+  for (const [what, some] of wrong) {
+    test(`it refuses settings ${what}`, () => {
+      assert.ok(!connector.settings.safeParse(bench().vendor.settings(some)).success);
+    });
+  }
+
+  test('it has the same account whatever the secrets of its webhook', () => {
+    const { vendor } = bench();
+    const account = connector.account(vendor.settings(secrets));
+    assert.equal(connector.account(vendor.settings(secrets.slice(1))), account);
+    assert.notEqual(account, '');
+  });
+
+  for (const secret of secrets) {
+    test(`it accepts a delivery signed with ${secret}, one of two`, async () => {
+      const { vendor, source } = bench();
+      const { delivery } = await vendor.closeRecord(secret);
+      assert.deepEqual(source.verify(delivery), { ok: true });
+    });
+  }
+
+  for (const name of signatureHeaders) {
+    test(`it refuses one without ${name}, or with an empty one, as unsigned`, async () => {
+      const { vendor, source } = bench();
+      const { delivery } = await vendor.closeRecord(secrets[0]);
+      const { [name]: _, ...others } = delivery.headers;
+      const unsigned = { ok: false, why: 'unsigned' };
+      assert.deepEqual(source.verify({ ...delivery, headers: others }), unsigned);
+      assert.deepEqual(source.verify(withHeader(delivery, name, '')), unsigned);
+    });
+  }
+
+  test('it refuses one with any byte of the body changed, missing or added', async () => {
+    const { vendor, source } = bench();
+    const { delivery } = await vendor.closeRecord(secrets[0]);
+    const { raw } = delivery;
+    const flipped = [0, Math.floor(raw.length / 2), raw.length - 1].map((at) =>
+      raw.map((byte, index) => (index === at ? byte ^ 1 : byte)),
+    );
+    for (const other of [...flipped, raw.slice(0, -1), Buffer.concat([raw, Buffer.from(' ')]), new Uint8Array()]) {
+      assert.deepEqual(source.verify({ ...delivery, raw: other }), { ok: false, why: 'mismatch' });
+    }
+  });
+
+  test('it refuses one with another signature, of whatever length', async () => {
+    const { vendor, source } = bench();
+    const { delivery } = await vendor.closeRecord(secrets[0]);
+    const [name] = signatureHeaders;
+    const good = delivery.headers[name] ?? assert.fail(`the sample's delivery has no ${name}`);
+    const other = `${good.startsWith('A') ? 'B' : 'A'}${good.slice(1)}`;
+    for (const bad of [good.slice(0, -4), `${good}AAAA`, other, 'õ']) {
+      assert.deepEqual(source.verify(withHeader(delivery, name, bad)), { ok: false, why: 'mismatch' });
+    }
+  });
+
+  test('it refuses one signed with a secret that is not configured', async () => {
+    const { vendor, source } = bench();
+    const { delivery } = await vendor.closeRecord('another-secret');
+    assert.deepEqual(source.verify(delivery), { ok: false, why: 'mismatch' });
+  });
+
+  test('it finds one closed event for the record in a genuine closing', async () => {
+    const { vendor, source } = bench();
+    const { recordId, delivery } = await vendor.closeRecord(secrets[0]);
+    const [event, ...others] = eventsOf(source, delivery).filter(({ kind }) => kind === 'closed');
+    assert.ok(event?.kind === 'closed' && others.length === 0);
+    assert.equal(event.recordId, recordId);
+    assert.match(recordId, /^[^\s:]{1,100}$/);
+    assert.notEqual(event.key, '');
+    assert.ok(!Number.isNaN(event.at.getTime()));
+    assertNothingPersonal(event);
+  });
+
+  test('it gives a repeated delivery the same keys, and another closing others', async () => {
+    const { vendor, source } = bench();
+    const first = await vendor.closeRecord(secrets[0]);
+    const second = await vendor.closeRecord(secrets[0]);
+    const again = { ...first.delivery, receivedAt: new Date(first.delivery.receivedAt.getTime() + 60_000) };
+    const keysOf = (delivery: Delivery) => eventsOf(source, delivery).map(({ key }) => key);
+    const keys = keysOf(first.delivery);
+    assert.deepEqual(keysOf(again), keys);
+    for (const key of keysOf(second.delivery)) assert.ok(!keys.includes(key));
+  });
+
+  const unreadable: [what: string, raw: Buffer][] = [
+    ['that is no JSON', Buffer.from(`{"email": "${customer.email}", ${customer.comment}`)],
+    ['that is not UTF-8', Buffer.concat([Buffer.from(`["${customer.email}`), Buffer.from([0xff, 0xfe, 0x22, 0x5d])])],
+    ['that is empty', Buffer.alloc(0)],
+  ];
+  for (const [what, raw] of unreadable) {
+    test(`it says what is wrong with a signed body ${what}, without quoting it`, () => {
+      const { vendor, source } = bench();
+      const delivery = vendor.sign(raw, secrets[0]);
+      assert.deepEqual(source.verify(delivery), { ok: true });
+      const events = source.events(delivery);
+      assert.ok(!events.ok && events.why !== '');
+      assertNothingPersonal(events);
+    });
+  }
+
+  for (const text of ['null', '"text"', '17', '[]', '{}', '[null]', '[[]]', '{"a":{"b":[1]}}']) {
+    test(`it finds no event in a signed ${text}, and does not throw`, () => {
+      const { vendor, source } = bench();
+      const events = source.events(vendor.sign(Buffer.from(text), secrets[0]));
+      assert.deepEqual(events.ok ? events.events : [], []);
+    });
+  }
+
+  test('it judges without a vendor call, and the same every time', async () => {
+    const { vendor, source, asked } = bench();
+    const { delivery } = await vendor.closeRecord(secrets[0]);
+    const before = { calls: vendor.calls(), raw: Buffer.from(delivery.raw) };
+    assert.deepEqual(source.verify(delivery), source.verify(delivery));
+    assert.deepEqual(source.events(delivery), source.events(delivery));
+    assert.equal(vendor.calls(), before.calls);
+    assert.deepEqual([asked.takes.length, asked.fetches], [0, 0]);
+    assert.deepEqual(Buffer.from(delivery.raw), before.raw);
+  });
+}
+
+function withHeader(delivery: Delivery, name: string, value: string): Delivery {
+  return { ...delivery, headers: { ...delivery.headers, [name]: value } };
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import type { Finding, GoingLive, Source } from '../../../core/connector.ts';
+import { assertNothingPersonal, type Bench, needed, reopen, type TestRunner } from './bench.ts';
+import { type ConnectorSample, customer } from './sample.ts';
+
+/** `check`: what would keep the source from working. */
+export function checks({ planted = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+  test('it finds nothing wrong with an account in which all is well', async () => {
+    assert.deepEqual(await check(bench().source, about(bench())), []);
+  });
+
+  for (const what of planted) {
+    test(`it finds, with the remedy: ${what}`, async () => {
+      await needed(bench().vendor.plant, 'plant').call(bench().vendor, what);
+      const findings = await check(reopen(bench()).source, about(bench()));
+      assert.notDeepEqual(findings, []);
+    });
+  }
+
+  test('it tells as a finding that the credentials are refused', async () => {
+    bench().vendor.breakVendor('401', `${customer.email} ${customer.comment}`);
+    const findings = await check(reopen(bench()).source, about(bench()));
+    assert.ok(findings.some(({ level }) => level === 'error'));
+  });
+}
+
+/** `setup`: what is missing at the vendor. */
+export function setups({ does = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+  test('it has nothing to do in an account that has everything', async () => {
+    assert.deepEqual(await setup(bench().source, about(bench())), []);
+  });
+
+  test('it makes what is missing, then has nothing left to do', async () => {
+    const { vendor, source } = bench();
+    await needed(vendor.strip, 'strip').call(vendor);
+    const steps = await setup(source, about(bench()));
+    assert.notDeepEqual(steps, []);
+    for (const { what } of steps) assert.notEqual(what, '');
+    const looked = await setup(reopen(bench()).source, about(bench()));
+    assert.deepEqual(
+      looked.map(({ what }) => what),
+      steps.map(({ what }) => what),
+      'looking has changed something',
+    );
+    for (const step of steps) await step.apply();
+    const { source: fresh } = reopen(bench());
+    assert.deepEqual(
+      (await setup(fresh, about(bench()))).map(({ what }) => what),
+      [],
+    );
+    if (!does.includes('check')) return;
+    assert.deepEqual(
+      (await check(fresh, about(bench()))).filter(({ level }) => level === 'error'),
+      [],
+    );
+  });
+}
+
+async function check(source: Source, about: GoingLive): Promise<Finding[]> {
+  const findings = await (source.check?.(about) ?? assert.fail('the source has no check'));
+  for (const { at, problem, remedy } of findings) assert.ok(at !== '' && problem !== '' && remedy !== '');
+  assertNothingPersonal(findings);
+  return findings;
+}
+
+async function setup(source: Source, about: GoingLive) {
+  return await (source.setup?.(about) ?? assert.fail('the source has no setup'));
+}
+
+function about({ vendor }: Bench): GoingLive {
+  return needed(vendor.goingLive, 'goingLive').call(vendor);
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import type { WriteResult } from '../../../core/connector.ts';
+import { answer, assertNothingPersonal, type Bench, closeOne, closingOf, stateOf, type TestRunner } from './bench.ts';
+import { type ConnectorSample, customer } from './sample.ts';
+
+/** Reading records, and writing answers on them. */
+export function records({ missingId, does = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+  const purposes = ['plan', 'ask'] as const;
+  for (const purpose of purposes) {
+    test(`it gives one result per id, in order (${purpose})`, async () => {
+      const { source } = bench();
+      const [one, two] = [await closeOne(bench()), await closeOne(bench())];
+      const results = await source.read([two, missingId, one, two, 'no such id', '../1'], purpose);
+      const found = results.map((result) => (result.ok ? result.record.id : result.why));
+      assert.deepEqual(found, [two, 'not-found', one, two, 'not-found', 'not-found']);
+    });
+  }
+
+  test('it makes no call for nothing', async () => {
+    const { source, vendor } = bench();
+    assert.deepEqual(await source.read([], 'plan'), []);
+    assert.deepEqual(await source.writeBack([]), []);
+    assert.equal(vendor.calls(), 0);
+  });
+
+  test('it names a closing the same at every look, and another one after reopening', async () => {
+    const { source, vendor } = bench();
+    const id = await closeOne(bench());
+    const first = await closingOf(bench(), id);
+    assert.notEqual(first, '');
+    assert.equal(await closingOf(bench(), id), first);
+    await vendor.reopen(id);
+    for (const purpose of purposes) assert.equal(stateOf((await source.read([id], purpose))[0]).is, 'open');
+    await vendor.closeAgain(id);
+    const second = await closingOf(bench(), id);
+    assert.notEqual(second, first);
+    assert.equal(await closingOf(bench(), id), second);
+    assert.equal(stateOf((await source.read([id], 'ask'))[0]).is, 'closed');
+  });
+
+  test('it names the same closing after a write', async () => {
+    const id = await closeOne(bench());
+    const before = await closingOf(bench(), id);
+    await bench().source.writeBack([answer(id)]);
+    assert.equal(await closingOf(bench(), id), before);
+  });
+
+  test('it presents JSON, with the customer in it', async () => {
+    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    if (!result?.ok) return assert.fail('the record was not read');
+    const { shape } = result.record;
+    assert.ok(JSON.stringify(shape).includes(customer.email));
+    // A key without a value may be there as undefined or not at all; nothing else may get lost on the way.
+    assert.deepEqual(JSON.parse(JSON.stringify(shape)), withoutHoles(shape));
+  });
+
+  test('it writes each grade on its record, and a missing record fails alone', async () => {
+    const { source, vendor } = bench();
+    const [one, two] = [await closeOne(bench()), await closeOne(bench())];
+    const items = [answer(two, { grade: 2 }), answer(missingId), answer(one, { grade: 9 }), answer('no such id')];
+    const results = await source.writeBack(items);
+    assert.deepEqual(results.map(inShort), [[], 'not-found', [], 'not-found']);
+    assert.deepEqual([vendor.gradeOn(one), vendor.gradeOn(two)], [9, 2]);
+    assertNothingPersonal(results);
+  });
+
+  test('it leaves the same on the record when it writes the same again', async () => {
+    const { source, vendor } = bench();
+    const id = await closeOne(bench());
+    await source.writeBack([answer(id)]);
+    const once = vendor.traces(id);
+    assert.deepEqual((await source.writeBack([answer(id)])).map(inShort), [[]]);
+    assert.deepEqual(vendor.traces(id), once);
+  });
+
+  test('it replaces a grade by a later one, in another call or in the same', async () => {
+    const { source, vendor } = bench();
+    const id = await closeOne(bench());
+    await source.writeBack([answer(id, { grade: 3, marker: 'j1.1' })]);
+    assert.equal(vendor.gradeOn(id), 3);
+    await source.writeBack([answer(id, { grade: 8, marker: 'j1.2' })]);
+    assert.equal(vendor.gradeOn(id), 8);
+    const both = [answer(id, { grade: 1, marker: 'j1.3' }), answer(id, { grade: 6, marker: 'j1.4' })];
+    assert.deepEqual(
+      (await source.writeBack(both)).map(({ ok }) => ok),
+      [true, true],
+    );
+    assert.equal(vendor.gradeOn(id), 6);
+  });
+
+  test('it writes a grade of 0 as a grade', async () => {
+    const { source, vendor } = bench();
+    const id = await closeOne(bench());
+    await source.writeBack([answer(id, { grade: 0 })]);
+    assert.equal(vendor.gradeOn(id), 0);
+  });
+
+  if (!does.includes('no-answer')) return;
+  test('it writes that no answer came, once, as no grade, and an answer that comes after all in its place', async () => {
+    const { source, vendor } = bench();
+    assert.equal(source.writesNoAnswer, true);
+    const id = await closeOne(bench());
+    const untouched = vendor.traces(id);
+    const none = answer(id, { outcome: 'no-answer', grade: null, comment: null, marker: 'j1.0' });
+    assert.deepEqual((await source.writeBack([none])).map(inShort), [[]]);
+    const once = vendor.traces(id);
+    assert.notDeepEqual(once, untouched);
+    assert.equal(vendor.gradeOn(id), null);
+    await source.writeBack([none]);
+    assert.deepEqual(vendor.traces(id), once);
+    await source.writeBack([answer(id, { grade: 4, marker: 'j1.1' })]);
+    assert.equal(vendor.gradeOn(id), 4);
+  });
+}
+
+function inShort(result: WriteResult): string[] | string {
+  return result.ok ? result.findings : result.why;
+}
+
+/** Without keys whose value is undefined. */
+function withoutHoles(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutHoles);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const kept = Object.entries(value).filter(([, held]) => held !== undefined);
+  return Object.fromEntries(kept.map(([key, held]) => [key, withoutHoles(held)]));
+}

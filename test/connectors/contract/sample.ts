@@ -1,0 +1,67 @@
+import type { Connector, ConnectorPorts, Delivery, GoingLive } from '../../../core/connector.ts';
+
+/**
+ * How the vendor misbehaves from now on, on every call: `429` (with Retry-After), `401` (the credentials were taken
+ * away), `500`, `html` (200 with a page that is no JSON, as a proxy's), `silent` (takes the call and never answers).
+ */
+export type Breakage = '429' | '401' | '500' | 'html' | 'silent';
+
+/** What the contract leaves to the connector. `echo`: its vendor sends deliveries about what we write. */
+export type Part = 'poll' | 'check' | 'setup' | 'no-answer' | 'echo' | 'erase';
+
+/** One account at a stand-in of the vendor, with the customer `customer` behind each record. */
+export interface Vendor {
+  /** Settings as an operator writes them, all of `writeBack` on. Without `secrets` the key is left out. */
+  settings(secrets?: readonly string[]): object;
+  /** What the connector needs from its surroundings beside the suite's own: a `sleep` that waits for the vendor's jobs … */
+  ports?: Partial<ConnectorPorts>;
+  /** A new record is closed at the vendor. `delivery`: what the vendor sends of it, signed with `secret`. */
+  closeRecord(secret: string): Promise<{ recordId: string; delivery: Delivery }>;
+  reopen(recordId: string): Promise<void>;
+  closeAgain(recordId: string): Promise<void>;
+  /** A delivery of any bytes, signed with `secret` as the vendor would. */
+  sign(raw: Uint8Array, secret: string): Delivery;
+  /** The grade on the record, looked up at the vendor; null where there is none. */
+  gradeOn(recordId: string): number | null;
+  /** Everything a write could leave on the record (values, notes, mails), without the time of the last change. JSON. */
+  traces(recordId: string): unknown;
+  /** `words` are in the answers' bodies. */
+  breakVendor(how: Breakage, words: string): void;
+  /** How many calls the vendor has seen so far, tokens and refused ones included. */
+  calls(): number;
+  close(): Promise<void>;
+
+  /** `poll`: the vendor's clock, where it isn't the real one. Later at every look, like a real one. */
+  now?(): Date;
+  /** `poll`: resolves when everything that happened so far can be found (an index that lags). */
+  settle?(): Promise<void>;
+  /** `check`, `setup`: the rest of a configuration with which all is well in this account. */
+  goingLive?(): GoingLive;
+  /** `check`: brings one misconfiguration about, by its name in the sample's `planted`. */
+  plant?(what: string): Promise<void>;
+  /** `setup`: takes away from the account everything that `setup` makes. */
+  strip?(): Promise<void>;
+  /** `echo`: what the vendor has delivered since the last time this was asked, signed with `secret`. */
+  delivered?(secret: string): Promise<Delivery[]>;
+  /** `erase`: what the vendor sends when the customer behind the record is to be forgotten. */
+  erase?(recordId: string, secret: string): Promise<Delivery>;
+}
+
+/** What the author of a connector writes to have it tested against the contract in core/connector.ts. */
+export interface ConnectorSample {
+  connector: Connector;
+  start(): Promise<Vendor>;
+  /** Headers (lower case) without any of which a delivery counts as unsigned; the first one holds the signature. */
+  signatureHeaders: readonly [string, ...string[]];
+  /** A record id as the connector writes them, of a record that doesn't exist. */
+  missingId: string;
+  /** Vendor calls for 100 closed records by a source that was just opened. */
+  callsFor100: { plan: number; ask: number; writeBack: number };
+  /** What the connector does beyond the least; nothing else of it is tested. */
+  does?: readonly Part[];
+  /** Misconfigurations that `check` has to find, each alone. */
+  planted?: readonly string[];
+}
+
+/** Given to the vendor's records, by `start`. No error may repeat them. */
+export const customer = { email: 'hanna.customer@example.com', comment: 'My neighbour Tom was rude to your engineer' };

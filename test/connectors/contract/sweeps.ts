@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import type { PollPage, Source } from '../../../core/connector.ts';
+import { answer, assertNothingPersonal, type Bench, closeOne, reopen, type TestRunner } from './bench.ts';
+
+/** More pages than any test fills: a poll that is never done would go on for ever. */
+const mostPages = 20;
+
+/** `poll`: what changed since. */
+export function sweeps(bench: () => Bench, { test }: TestRunner): void {
+  test('it finds every closing since an instant, and none from before', async () => {
+    const early = await closeOne(bench());
+    await settled(bench());
+    const since = now(bench());
+    const ids = [await closeOne(bench()), await closeOne(bench())];
+    await settled(bench());
+    const found = closingsIn(await sweep(bench().source, { since }));
+    assert.deepEqual(new Set(found.map(({ recordId }) => recordId)), new Set(ids));
+    assert.ok(!found.some(({ recordId }) => recordId === early));
+    for (const { at } of found) assert.ok(at >= since, `${at.toISOString()} is before ${since.toISOString()}`);
+    assertNothingPersonal(found);
+  });
+
+  test('it gives a page that comes again the same keys, and two closings different ones', async () => {
+    const { vendor, source } = bench();
+    const since = now(bench());
+    const id = await closeOne(bench());
+    await settled(bench());
+    const keys = closingsIn(await sweep(source, { since })).map(({ key }) => key);
+    assert.equal(keys.length, 1);
+    assert.deepEqual(
+      closingsIn(await sweep(reopen(bench()).source, { since })).map(({ key }) => key),
+      keys,
+    );
+    await vendor.reopen(id);
+    await vendor.closeAgain(id);
+    await settled(bench());
+    const later = closingsIn(await sweep(source, { since })).map(({ key }) => key);
+    assert.ok(later.some((key) => !keys.includes(key)));
+  });
+
+  test('it goes on from a cursor in another process, as often as it is asked', async () => {
+    const since = now(bench());
+    await closeOne(bench());
+    await settled(bench());
+    const cursor = (await sweep(bench().source, { since })).at(-1)?.cursor ?? assert.fail('no page');
+    assert.ok(cursor.length > 0 && cursor.length <= 2_000);
+    const id = await closeOne(bench());
+    await settled(bench());
+    const found = closingsIn(await sweep(reopen(bench()).source, { cursor }));
+    assert.ok(found.some(({ recordId }) => recordId === id));
+    const again = closingsIn(await sweep(reopen(bench()).source, { cursor }));
+    assert.deepEqual(
+      again.map(({ key }) => key),
+      found.map(({ key }) => key),
+    );
+  });
+
+  test('it takes our own write for no new closing', async () => {
+    const { source } = bench();
+    const since = now(bench());
+    const id = await closeOne(bench());
+    await settled(bench());
+    const pages = await sweep(source, { since });
+    const keys = closingsIn(pages).map(({ key }) => key);
+    await source.writeBack([answer(id)]);
+    await settled(bench());
+    const cursor = pages.at(-1)?.cursor ?? assert.fail('no page');
+    for (const { key } of closingsIn(await sweep(source, { cursor }))) assert.ok(keys.includes(key));
+  });
+
+  test('it leaves the quota to those for whom a person waits', async () => {
+    const { asked } = bench();
+    const since = now(bench());
+    await closeOne(bench());
+    await settled(bench());
+    const { source } = reopen(bench());
+    asked.takes.length = 0;
+    await sweep(source, { since });
+    assert.ok(asked.takes.length > 0);
+    assert.deepEqual(
+      asked.takes.filter((urgency) => urgency !== 'background'),
+      [],
+    );
+  });
+}
+
+/** Every page from there on. */
+async function sweep(source: Source, from: { cursor: string } | { since: Date }): Promise<PollPage[]> {
+  const poll = source.poll ?? assert.fail('the source has no poll');
+  const pages: PollPage[] = [];
+  for (let at = from; pages.length < mostPages; ) {
+    const page = await poll.call(source, at);
+    assert.ok(!Number.isNaN(page.reached.getTime()));
+    pages.push(page);
+    if (page.done) return pages;
+    at = { cursor: page.cursor };
+  }
+  return assert.fail(`the poll was not done after ${mostPages} pages`);
+}
+
+function closingsIn(pages: readonly PollPage[]) {
+  return pages.flatMap(({ events }) => events).filter(({ kind }) => kind === 'closed');
+}
+
+function now({ vendor }: Bench): Date {
+  return vendor.now?.() ?? new Date();
+}
+
+async function settled({ vendor }: Bench): Promise<void> {
+  await vendor.settle?.();
+}

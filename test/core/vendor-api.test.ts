@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { ConnectorPorts } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { createVendorApi, type VendorCall } from '../../core/vendor-api.ts';
+import {
+  FaultQueue,
+  type StandinRequest,
+  type StandinResponse,
+  type StandinServer,
+  serve,
+} from '../../standins/server.ts';
+
+const now = new Date('2026-11-21T12:00:00Z');
+const asked = { takes: [] as unknown[], pauses: [] as number[], left: [] as unknown[] };
+const faults = new FaultQueue();
+const seen: StandinRequest[] = [];
+let next: StandinResponse = { status: 200, body: { id: 1 } };
+let vendor: StandinServer;
+
+const ports: ConnectorPorts = {
+  fetch: globalThis.fetch,
+  now: () => now,
+  random: () => 0.5,
+  sleep: async () => undefined,
+  log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+  budget: {
+    take: async (...args) => void asked.takes.push(args),
+    pause: async (ms) => void asked.pauses.push(ms),
+    left: async (quota) => void asked.left.push(quota),
+  },
+  vault: { get: async () => undefined, set: async () => undefined, locked: (_name, work) => work() },
+};
+
+beforeAll(async () => {
+  vendor = await serve(
+    (request) => {
+      seen.push(request);
+      return next;
+    },
+    { faults },
+  );
+});
+afterAll(() => vendor.close());
+beforeEach(() => {
+  faults.clear();
+  seen.length = 0;
+  for (const list of Object.values(asked)) list.length = 0;
+  next = { status: 200, body: { id: 1 } };
+});
+
+const Thing = z.object({ id: z.number() });
+const get: VendorCall = { method: 'GET', path: '/things/1?email=hanna@example.com' };
+const secretWords = 'hanna@example.com is furious';
+
+function api(more: { url?: string; timeoutMs?: number } = {}) {
+  const { url = vendor.url, timeoutMs } = more;
+  return createVendorApi(
+    {
+      name: 'Toy acme',
+      baseUrl: url,
+      headers: () => ({ authorization: 'Bearer t' }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      quota: (headers) => {
+        const remaining = headers.get('x-left');
+        return remaining === null ? undefined : { limit: 100, remaining: Number(remaining), resetMs: 60_000 };
+      },
+    },
+    ports,
+  );
+}
+
+async function errorOf(work: Promise<unknown>): Promise<CloseloopError> {
+  const error: unknown = await work.catch((thrown: unknown) => thrown);
+  if (!(error instanceof CloseloopError)) return expect.fail(`no CloseloopError: ${String(error)}`);
+  expect(error.message).toContain('Toy acme: GET /things/1');
+  expect(error.message).not.toContain('hanna');
+  return error;
+}
+
+describe('a call', () => {
+  test('it carries the credentials and a JSON body, out of the budget, and gives the answer as its schema has it', async () => {
+    const call: VendorCall = {
+      method: 'PUT',
+      path: '/things/1?a=b',
+      body: { x: 'õ' },
+      lane: 'l',
+      urgency: 'background',
+    };
+    expect(await api().call(call, Thing)).toEqual({ id: 1 });
+    expect(asked.takes).toEqual([['l', 'background']]);
+    const { method, path, query, headers, raw } = seen[0] ?? expect.unreachable();
+    expect([method, path, query.get('a'), raw.toString()]).toEqual(['PUT', '/things/1', 'b', '{"x":"õ"}']);
+    expect(headers).toMatchObject({ authorization: 'Bearer t', 'content-type': 'application/json' });
+  });
+
+  test('it is not made when the budget refuses', async () => {
+    const refusal = new CloseloopError('used up', { kind: 'transient', throttled: true });
+    const budget = { ...ports.budget, take: () => Promise.reject(refusal) };
+    const starved = createVendorApi({ name: 'x', baseUrl: vendor.url, headers: () => ({}) }, { ...ports, budget });
+    await expect(starved.call(get, Thing)).rejects.toBe(refusal);
+    expect(seen).toEqual([]);
+  });
+
+  test('it hands on what the headers say of the quota', async () => {
+    next = { status: 200, headers: { 'x-left': '7' }, body: { id: 1 } };
+    await api().call(get, Thing);
+    expect(asked.left).toEqual([{ limit: 100, remaining: 7, resetMs: 60_000 }]);
+  });
+
+  test('it takes an empty answer where the schema does', async () => {
+    next = { status: 204 };
+    expect(await api().call(get, z.undefined())).toBeUndefined();
+  });
+
+  test('it finds nothing behind a 404, which "call" does not take', async () => {
+    for (const body of [undefined, { error: 'none' }]) {
+      next = body === undefined ? { status: 404 } : { status: 404, body };
+      expect(await api().find(get, Thing)).toBeUndefined();
+      expect(await errorOf(api().call(get, Thing))).toMatchObject({ advice: { kind: 'permanent' } });
+    }
+  });
+});
+
+describe('a refusal', () => {
+  const transient = { kind: 'transient' } as const;
+  const rows: [answer: StandinResponse, advice: object, outcome: string, pauses: number[]][] = [
+    [{ status: 401 }, { kind: 'config' }, 'refused', []],
+    [{ status: 403 }, { kind: 'config' }, 'refused', []],
+    [{ status: 302, headers: { location: '/other' } }, { kind: 'config' }, 'refused', []],
+    [{ status: 404, body: `<html>${secretWords}</html>` }, { kind: 'config' }, 'refused', []],
+    [{ status: 422, body: { error: secretWords } }, { kind: 'permanent' }, 'refused', []],
+    [{ status: 409 }, transient, 'refused', []],
+    [{ status: 408 }, transient, 'unknown', []],
+    [{ status: 500, body: { error: secretWords } }, transient, 'unknown', []],
+    [{ status: 500, headers: { 'retry-after': '3' } }, { ...transient, retryAfterMs: 3_000 }, 'unknown', []],
+    [{ status: 503 }, transient, 'unknown', []],
+    [
+      { status: 503, headers: { 'retry-after': '30' } },
+      { ...transient, retryAfterMs: 30_000, throttled: true },
+      'unknown',
+      [30_000],
+    ],
+    [{ status: 429 }, { ...transient, throttled: true }, 'refused', [60_000]],
+    [
+      { status: 429, headers: { 'retry-after': 'Sat, 21 Nov 2026 12:00:07 GMT' } },
+      { ...transient, retryAfterMs: 7_000, throttled: true },
+      'refused',
+      [7_000],
+    ],
+    [{ status: 200, body: `<html>${secretWords}</html>` }, transient, 'unknown', []],
+    [{ status: 200, body: { id: secretWords } }, { kind: 'permanent' }, 'unknown', []],
+    [{ status: 200 }, { kind: 'permanent' }, 'unknown', []],
+  ];
+  test.each(rows)('%j tells the queue what to do', async (answer, advice, outcome, pauses) => {
+    next = answer;
+    const error = await errorOf(api().call(get, Thing));
+    expect({ advice: error.advice, outcome: error.outcome, pauses: asked.pauses }).toEqual({ advice, outcome, pauses });
+    expect(error.message).not.toContain('furious');
+  });
+
+  test('it names the place of another shape, not its value', async () => {
+    next = { status: 200, body: { id: secretWords } };
+    expect((await errorOf(api().call(get, Thing))).message).toMatch(/shape than expected, at id \(expected number\)/);
+  });
+});
+
+describe('no answer', () => {
+  test('it gives up a silent vendor at its deadline: outcome unknown', async () => {
+    faults.add({ then: 'work-then-hang' });
+    const error = await errorOf(api({ timeoutMs: 50 }).call(get, Thing));
+    expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
+    expect(error.message).toContain('50 ms');
+  });
+
+  test('it does not know the outcome when the connection is cut', async () => {
+    faults.add({ then: 'cut' });
+    expect(await errorOf(api().call(get, Thing))).toMatchObject({ advice: { kind: 'transient' }, outcome: 'unknown' });
+  });
+
+  test('it knows that nothing was sent where nobody listens', async () => {
+    const gone = await serve(() => ({ status: 200 }));
+    await gone.close();
+    const error = await errorOf(api({ url: gone.url }).call(get, Thing));
+    expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'never-sent']);
+  });
+});

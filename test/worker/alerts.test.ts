@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { verifyStandardWebhook } from '../../core/standard-webhook.ts';
+import { serve } from '../../standins/server.ts';
+import { Alerts } from '../../worker/alerts.ts';
+import { useRedis } from '../redis.ts';
+import { memoryLog, startLoop, until } from './harness.ts';
+
+const redis = useRedis();
+const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+const Body = z.object({
+  type: z.literal('closeloop.alert'),
+  data: z.object({
+    alerts: z.array(
+      z.looseObject({ kind: z.string(), source: z.string(), why: z.string(), remedy: z.string(), count: z.number() }),
+    ),
+  }),
+});
+type Sent = { id: string | undefined; genuine: boolean; alerts: z.output<typeof Body>['data']['alerts'] };
+
+/** Somebody who takes alerts, answering with these statuses first and 204 then. */
+async function receiver(statuses: number[] = []) {
+  const sent: Sent[] = [];
+  const server = await serve(({ headers, raw }) => {
+    const genuine = verifyStandardWebhook({ headers, raw, receivedAt: new Date() }, [secret]).ok;
+    sent.push({ id: headers['webhook-id'], genuine, alerts: Body.parse(JSON.parse(raw.toString())).data.alerts });
+    return { status: statuses.shift() ?? 204 };
+  });
+  return { sent, ...server };
+}
+
+const alert = { kind: 'paused', source: 'support', why: 'the key was refused', remedy: 'give a new one' } as const;
+
+async function fresh(url: string, now = () => new Date()) {
+  await redis.handle.client.flushall();
+  return new Alerts(redis.handle.client, { url, secrets: [secret] }, { fetch, now }, memoryLog().log);
+}
+
+test('it sends what came together as one signed message, equal ones counted', async () => {
+  const { sent, url, close } = await receiver();
+  const alerts = await fresh(url);
+  for (let i = 0; i < 3; i++) await alerts.raise(alert);
+  await alerts.raise({ ...alert, source: 'deals' });
+  await alerts.send();
+  expect(sent).toMatchObject([{ genuine: true, alerts: expect.any(Array) }]);
+  expect(sent[0]?.alerts.map(({ source, count }) => [source, count]).toSorted()).toEqual([
+    ['deals', 1],
+    ['support', 3],
+  ]);
+  await alerts.send();
+  expect(sent).toHaveLength(1);
+  await close();
+});
+
+test('it sends a message again, under the same id, until it is taken', async () => {
+  const { sent, url, close } = await receiver([500, 301]);
+  const alerts = await fresh(url);
+  await alerts.raise(alert);
+  await alerts.send();
+  await alerts.raise({ ...alert, why: 'another' });
+  for (let i = 0; i < 3; i++) await alerts.send();
+  expect(new Set(sent.slice(0, 3).map(({ id }) => id)).size).toBe(1);
+  expect(sent.map(({ alerts: some }) => some.map(({ why }) => why))).toEqual([
+    ['the key was refused'],
+    ['the key was refused'],
+    ['the key was refused'],
+    ['another'],
+  ]);
+  await close();
+});
+
+test('it tells the same again after a day only, with how often it happened', async () => {
+  const { sent, url, close } = await receiver();
+  let now = new Date('2026-11-21T10:00:00Z');
+  const alerts = await fresh(url, () => now);
+  await alerts.raise(alert);
+  await alerts.send();
+  // The receiver's clock is real, and so the signature too old; what counts here is what comes when.
+  for (let i = 0; i < 5; i++) await alerts.raise(alert);
+  await alerts.send();
+  expect(sent).toHaveLength(1);
+  now = new Date('2026-11-22T10:00:01Z');
+  await alerts.send();
+  expect(sent.map(({ alerts: some }) => some[0]?.count)).toEqual([1, 5]);
+  await close();
+});
+
+test('it tells of a stopped source, of work given up and of webhooks that were missed', async () => {
+  await redis.handle.client.flushall();
+  const { sent, url, close } = await receiver();
+  const general = `alerts: { url: "${url}", secrets: ["${secret}"] }`;
+  const loop = await startLoop(redis, {
+    source: 'alerting',
+    general,
+    rule: '{ name: all, campaign: 999, contact: customer.email }',
+  });
+  await until(() => sent.length > 0);
+  expect(sent[0]).toMatchObject({
+    genuine: true,
+    alerts: [{ kind: 'paused', source: 'alerting', why: expect.stringMatching(/no campaign 999/) }],
+  });
+  await loop.close();
+  await close();
+});

@@ -1,0 +1,472 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Finding, GoingLive, SetupStep } from '../../core/connector.ts';
+import { backfill } from '../../worker/commands/backfill.ts';
+import { check } from '../../worker/commands/check.ts';
+import { listJourneys, showJourney } from '../../worker/commands/journeys.ts';
+import { preview } from '../../worker/commands/preview.ts';
+import { cancelJourney, replayJourneys, resolveJourney } from '../../worker/commands/repair.ts';
+import { setup } from '../../worker/commands/setup.ts';
+import { status } from '../../worker/commands/status.ts';
+import { step } from '../../worker/journey/transitions.ts';
+import { useRedis } from '../redis.ts';
+import { type Loop, startLoop, until } from './harness.ts';
+import { ToyVendor } from './toy-connector.ts';
+
+const redis = useRedis();
+const dir = mkdtempSync(join(tmpdir(), 'closeloop-commands-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+let sources = 0;
+const fresh = () => `command-${++sources}`;
+const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000);
+
+/** What a command that works beside this loop is given. */
+function beside(loop: Loop) {
+  const config = join(dir, `${loop.store.source}.yaml`);
+  writeFileSync(config, `${loop.text}\nredis: { path: ${redis.socket} }\n`);
+  return { config, data: dir, json: true, connectors: [loop.vendor.connector] };
+}
+
+/** What it prints on standard output, with its exit code. */
+async function printed(command: () => Promise<number>): Promise<{ code: number; out: string; rows: unknown[] }> {
+  const write = process.stdout.write;
+  let out = '';
+  process.stdout.write = (text: string | Uint8Array) => {
+    out += String(text);
+    return true;
+  };
+  try {
+    const code = await command();
+    const isJson = /^[[{]/.test(out);
+    return {
+      code,
+      out,
+      rows: isJson
+        ? out
+            .trim()
+            .split('\n')
+            .map((line): unknown => JSON.parse(line))
+        : [],
+    };
+  } finally {
+    process.stdout.write = write;
+  }
+}
+
+const idle = (loop: Loop) => until(async () => (await loop.app.engine.busy()) === 0);
+
+describe('journeys list', () => {
+  test('it filters by state, contact, record, reason and time, and shows nothing personal', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    for (const id of ['a', 'b']) await loop.post(loop.vendor.close(id).delivery);
+    await loop.post(loop.vendor.close('c', { customer: {} }).delivery);
+    await loop.journey('a.1', 'asked');
+    await loop.journey('b.1', 'asked');
+    await loop.journey('c.1', 'skipped');
+    const { source } = loop.store;
+    const list = async (filter: object) => {
+      const { rows, out } = await printed(() => listJourneys({ ...beside(loop), limit: 50, ...filter }));
+      expect(out).not.toMatch(/@example/);
+      return rows.map((row) => Object(row).journey).toSorted();
+    };
+    expect(await list({})).toEqual([`${source}/a.1`, `${source}/b.1`, `${source}/c.1`]);
+    expect(await list({ state: 'skipped' })).toEqual([`${source}/c.1`]);
+    expect(await list({ contact: 'B@example.com' })).toEqual([`${source}/b.1`]);
+    expect(await list({ record: 'a' })).toEqual([`${source}/a.1`]);
+    expect(await list({ error: 'NO USABLE' })).toEqual([`${source}/c.1`]);
+    expect(await list({ since: '2099-01-01' })).toEqual([]);
+    expect(await list({ limit: 1 })).toHaveLength(1);
+    await expect(list({ source: 'nobody' })).rejects.toThrow(/no source "nobody"/);
+    await expect(list({ since: 'yesterday' })).rejects.toThrow(/--since must be a day/);
+    const shown = await printed(() => showJourney({ ...beside(loop), journey: `${source}/a.1` }));
+    expect(shown.rows).toMatchObject([{ state: 'asked', contact: 'email' }]);
+    expect(shown.out).not.toMatch(/@example/);
+    await expect(showJourney({ ...beside(loop), journey: `${source}/zz.1` })).rejects.toThrow(/no journey/);
+    await loop.close();
+  });
+});
+
+describe('journeys replay', () => {
+  test('it plans skipped and failed journeys anew once the cause is mended, and leaves asked ones alone', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    await loop.post(loop.vendor.close('a', { customer: {} }).delivery);
+    await loop.post(loop.vendor.close('b').delivery);
+    await loop.journey('a.1', 'skipped');
+    await loop.journey('b.1', 'asked');
+    const record = loop.vendor.records.get('a') ?? expect.fail('no record');
+    loop.vendor.records.set('a', { ...record, customer: { email: 'late@example.com' } });
+    const { rows } = await printed(() => replayJourneys({ ...beside(loop), state: 'skipped' }));
+    expect(rows).toEqual([{ 'planned anew': 1 }]);
+    await loop.journey('a.1', 'asked');
+    const b = `${loop.store.source}/b.1`;
+    await expect(replayJourneys({ ...beside(loop), journey: b })).rejects.toThrow(/customer was asked/);
+    expect(loop.feedback.standin.requests()).toHaveLength(2);
+    await loop.close();
+  });
+
+  test('it looks for the request of a journey that may have one before it asks anew', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    await loop.post(loop.vendor.close('a').delivery);
+    const { requestId: _, ...asked } = await loop.journey('a.1', 'asked');
+    const intent = {
+      token: 't',
+      at: daysAgo(1),
+      campaign: 12,
+      numAppeals: 0,
+      lastAppeal: null,
+      lookAfter: daysAgo(1),
+    };
+    const failed = { ...asked, state: 'failed' as const, intent };
+    await loop.store.update('a.1', () => ({ journey: failed, trace: ['made to fail'] }));
+    await printed(() => replayJourneys({ ...beside(loop), journey: `${loop.store.source}/a.1` }));
+    await idle(loop);
+    await until(async () => !['waiting', 'creating'].includes((await loop.store.get('a.1'))?.state ?? ''));
+    expect(loop.feedback.standin.requests()).toHaveLength(1);
+    await loop.close();
+  });
+
+  test('it writes an answer back that could not be written', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    await loop.post(loop.vendor.close('a').delivery);
+    await loop.journey('a.1', 'asked');
+    await loop.store.update('a.1', (now) => {
+      const answer = { grade: 4, comment: null, seenAt: new Date(), version: 1 };
+      const answered = step(now, 'answered', new Date(), { answer });
+      return { journey: step(answered, 'failed', new Date(), { why: 'no right' }), trace: [] };
+    });
+    const { rows } = await printed(() => replayJourneys({ ...beside(loop), error: 'no right' }));
+    expect(rows).toEqual([{ 'written back again': 1 }]);
+    await loop.journey('a.1', 'written');
+    await loop.close();
+  });
+});
+
+describe('journeys cancel', () => {
+  test('it ends a journey before it asks, with the reason, and refuses when the customer was asked', async () => {
+    const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
+    const loop = await startLoop(redis, { source: fresh(), rule });
+    await loop.post(loop.vendor.close('a').delivery);
+    await loop.journey('a.1', 'waiting');
+    const journey = `${loop.store.source}/a.1`;
+    await printed(() => cancelJourney({ ...beside(loop), journey, why: 'the customer called' }));
+    expect(await loop.store.get('a.1')).toMatchObject({ state: 'cancelled', why: 'the customer called' });
+    await expect(cancelJourney({ ...beside(loop), journey: `${loop.store.source}/b.1`, why: '' })).rejects.toThrow(
+      /no journey/,
+    );
+    await loop.close();
+
+    const other = await startLoop(redis, { source: fresh() });
+    await other.post(other.vendor.close('a').delivery);
+    await other.journey('a.1', 'asked');
+    const asked = `${other.store.source}/a.1`;
+    await expect(cancelJourney({ ...beside(other), journey: asked, why: 'x' })).rejects.toThrow(/can't be cancelled/);
+    await other.close();
+  });
+});
+
+describe('journeys resolve', () => {
+  const nothing = { notAsked: false, written: false };
+
+  /** A journey whose create came to no end that closeloop could find out. */
+  async function parked() {
+    const loop = await startLoop(redis, { source: fresh() });
+    await loop.post(loop.vendor.close('a').delivery);
+    const { requestId = '', ...asked } = await loop.journey('a.1', 'asked');
+    const journey = { ...asked, state: 'parked' as const, why: 'unclear' };
+    await loop.store.update('a.1', () => ({ journey, trace: ['made to park'] }));
+    return { loop, requestId, ref: `${loop.store.source}/a.1` };
+  }
+
+  test('it takes the request that a person found, and collects its grade', async () => {
+    const { loop, requestId, ref } = await parked();
+    const other = await startLoop(redis, { source: fresh(), feedback: loop.feedback });
+    await expect(resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: '99999999' })).rejects.toThrow(
+      /no feedback request/,
+    );
+    // Of the test's own making: nothing else unlinks a request from its journey.
+    const bucket = (await redis.handle.client.keys(`{cl:${loop.store.source}}:requests:*`))[0] ?? '';
+    await expect(resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: requestId })).rejects.toThrow(
+      /another journey/,
+    );
+    await redis.handle.client.hdel(bucket, requestId);
+    await printed(() => resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: requestId }));
+    loop.feedback.standin.answer({ contact: 'a@example.com', grade: 3 });
+    await loop.journey('a.1', 'written');
+    await other.close();
+    await loop.close();
+  });
+
+  test('it asks when a person says that the customer was not', async () => {
+    const { loop, ref } = await parked();
+    await printed(() => resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: ref }));
+    await loop.journey('a.1', 'asked');
+    expect(loop.feedback.standin.requests()).toHaveLength(2);
+    await expect(resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: ref })).rejects.toThrow(
+      /not parked/,
+    );
+    await loop.close();
+  });
+
+  test('it wants exactly one verdict', async () => {
+    const { loop, ref } = await parked();
+    await expect(resolveJourney({ ...beside(loop), ...nothing, journey: ref })).rejects.toThrow(/exactly one/);
+    const both = { notAsked: true, written: true };
+    await expect(resolveJourney({ ...beside(loop), ...both, journey: ref })).rejects.toThrow(/exactly one/);
+    await loop.close();
+  });
+});
+
+describe('preview', () => {
+  test('it shows decision, contact, values with their source and the time, and sends and stores nothing', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    loop.vendor.close('a');
+    const about = { ...beside(loop), source: loop.store.source, record: 'a', showRecord: false };
+    const { rows } = await printed(() => preview(about));
+    expect(rows).toMatchObject([
+      {
+        decision: 'ask',
+        journey: `${loop.store.source}/a.1`,
+        exists: false,
+        campaign: 12,
+        contact: { kind: 'email', value: 'a@example.com' },
+        values: { Store: 'Tallinn' },
+        sources: { Store: 'ticket.store' },
+        dueAt: expect.any(String),
+      },
+    ]);
+    const words = await printed(() => preview({ ...about, json: false, showRecord: true }));
+    expect(words.out).toMatch(/would ask[\s\S]*Store = "Tallinn" {2}← ticket\.store[\s\S]*"customer"/);
+    expect(loop.feedback.standin.requests()).toEqual([]);
+    expect(await loop.store.get('a.1')).toBeUndefined();
+    await loop.close();
+  });
+
+  const nos: [why: RegExp, record: object | undefined][] = [
+    [/does not exist/, undefined],
+    [/not closed/, { state: { is: 'open' } }],
+    [/merged/, { state: { is: 'out', why: 'merged into another' } }],
+    [/no usable contact/, { customer: {} }],
+  ];
+  test.each(nos)('it says why nobody would be asked: %s', async (why, record) => {
+    const loop = await startLoop(redis, { source: fresh() });
+    if (record) loop.vendor.close('a', record);
+    const { rows } = await printed(() =>
+      preview({ ...beside(loop), source: loop.store.source, record: 'a', showRecord: false }),
+    );
+    expect(rows).toMatchObject([{ decision: 'skip', why: expect.stringMatching(why) }]);
+    await loop.close();
+  });
+
+  test('it says so when the person was asked lately', async () => {
+    const rule = '{ name: all, campaign: 12, contact: customer.email, throttle: 30d }';
+    const loop = await startLoop(redis, { source: fresh(), rule });
+    await loop.post(loop.vendor.close('a', { customer: { email: 'often@example.com' } }).delivery);
+    await loop.journey('a.1', 'asked');
+    loop.vendor.close('b', { customer: { email: 'often@example.com' } });
+    const { rows } = await printed(() =>
+      preview({ ...beside(loop), source: loop.store.source, record: 'b', showRecord: false }),
+    );
+    expect(rows).toMatchObject([{ decision: 'skip', why: expect.stringMatching(/asked .* ago \(throttle/) }]);
+    await loop.close();
+  });
+});
+
+describe('backfill', () => {
+  /** Closed on each of the last ten days, three to a page of the poll. */
+  function past(vendor: ToyVendor) {
+    const closed = Array.from({ length: 10 }, (_, i) => ({ id: `p${i}`, at: daysAgo(10 - i) }));
+    for (const { id, at } of closed) vendor.close(id, { state: { is: 'closed', closing: 'one', closedAt: at } });
+    const seen: string[] = [];
+    vendor.pages = async (from) => {
+      const after = 'cursor' in from ? -1 : closed.findIndex(({ at }) => at >= from.since);
+      const start = 'cursor' in from ? Number(from.cursor) : after < 0 ? closed.length : after;
+      if (start < closed.length) seen.push('cursor' in from ? from.cursor : 'since');
+      const page = closed.slice(start, start + 3);
+      const events = page.map(({ id, at }) => ({
+        kind: 'closed' as const,
+        recordId: id,
+        at,
+        key: `past:${id}`,
+        what: 'toy poll',
+      }));
+      return {
+        events,
+        cursor: String(start + 3),
+        done: start + 3 >= closed.length,
+        reached: page.at(-1)?.at ?? new Date(),
+      };
+    };
+    return seen;
+  }
+  const options = { perHour: 1_000_000, dryRun: false };
+
+  test('it asks about closings between two days, once however often it runs', async () => {
+    const vendor = new ToyVendor();
+    past(vendor);
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const range = { source: loop.store.source, since: daysAgo(7.5).toISOString(), until: daysAgo(2.5).toISOString() };
+    const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range }));
+    expect(rows).toMatchObject([{ queued: 5 }]);
+    for (const id of ['p3', 'p4', 'p5', 'p6', 'p7']) await loop.journey(`${id}.1`, 'asked');
+    await printed(() => backfill({ ...beside(loop), ...options, ...range }));
+    await idle(loop);
+    expect(loop.feedback.standin.requests()).toHaveLength(5);
+    expect((await loop.store.trace('p3.1'))[0]?.text).toMatch(/backfill/);
+    await loop.close();
+  });
+
+  test('it tells what would become of them, and asks nobody, in a dry run', async () => {
+    const vendor = new ToyVendor();
+    past(vendor);
+    vendor.close('p9', { state: { is: 'closed', closing: 'one', closedAt: daysAgo(1) }, customer: {} });
+    vendor.close('p8', { state: { is: 'open' } });
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const range = { source: loop.store.source, since: daysAgo(4.5).toISOString() };
+    const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true }));
+    expect(rows).toEqual([
+      {
+        'would ask: rule "all", campaign 12': 2,
+        'not closed any more': 1,
+        'skipped: no usable contact: customer.email: empty': 1,
+      },
+    ]);
+    expect(await loop.store.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
+    await loop.close();
+  });
+
+  test('it goes on where it was interrupted, and keeps to so many an hour', async () => {
+    // The loop's own poll makes the first call.
+    const vendor = new ToyVendor();
+    const seen = past(vendor);
+    const pages = vendor.pages;
+    let calls = 0;
+    vendor.pages = async (from) => {
+      if (++calls === 4) throw new Error('interrupted');
+      return (await pages?.(from)) ?? expect.fail('no pages');
+    };
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    const range = { source: loop.store.source, since: daysAgo(10.5).toISOString(), perHour: 4, dryRun: false };
+    await expect(printed(() => backfill({ ...beside(loop), ...range }))).rejects.toThrow('interrupted');
+    const { rows } = await printed(() => backfill({ ...beside(loop), ...range }));
+    expect(rows).toMatchObject([{ queued: 10 }]);
+    expect(seen).toEqual(['since', '3', '6', '9']);
+    const { queue } = loop.app.engine.lanes.get(loop.store.source)?.stages.plan ?? expect.fail('no lane');
+    const due = (await queue.getDelayed())
+      .map(({ timestamp, opts }) => timestamp + (opts.delay ?? 0))
+      .toSorted((a, b) => a - b);
+    expect(due.length).toBeGreaterThanOrEqual(9);
+    for (let i = 1; i < due.length; i++) expect((due[i] ?? 0) - (due[i - 1] ?? 0)).toBeGreaterThan(890_000);
+    await queue.obliterate({ force: true });
+    await loop.close();
+  });
+
+  test('it refuses dates that make no sense, and vendors that can not look back', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    const about = { ...beside(loop), ...options, source: loop.store.source };
+    await expect(backfill({ ...about, since: '2026-02-01', until: '2026-01-01' })).rejects.toThrow(/before --until/);
+    await expect(backfill({ ...about, since: 'May' })).rejects.toThrow(/--since/);
+    await expect(backfill({ ...about, since: '2026-02-01' })).rejects.toThrow(/no poll/);
+    await loop.close();
+  });
+});
+
+describe('check and setup', () => {
+  const finding: Finding = { level: 'error', at: 'webhook', problem: 'there is none', remedy: 'make one' };
+
+  test('it tells the connector what it must know, and reports everything found at once', async () => {
+    const vendor = new ToyVendor();
+    const told: GoingLive[] = [];
+    vendor.check = async (about) => {
+      told.push(about);
+      return [finding];
+    };
+    const loop = await startLoop(redis, {
+      source: fresh(),
+      vendor,
+      rule: '{ name: all, campaign: 14, contact: customer.email }',
+    });
+    const { code, rows } = await printed(() => check(beside(loop)));
+    expect(code).toBe(1);
+    expect(rows).toMatchObject([{ errors: 2, findings: expect.arrayContaining([expect.objectContaining(finding)]) }]);
+    expect(JSON.stringify(rows)).toMatch(/campaign 14 sends text messages, and no contact is a phone number/);
+    expect(told[0]).toMatchObject({
+      grades: expect.arrayContaining([1, 5]),
+      reads: [{ at: 'rules[0].contact[0]', path: ['customer', 'email'] }],
+    });
+    const words = await printed(() => check({ ...beside(loop), json: false }));
+    expect(words.out).toMatch(/error.*webhook[\s\S]*→ make one[\s\S]*2 errors/);
+    await loop.close();
+  });
+
+  const wrong: [what: string, rule: string, found: RegExp][] = [
+    ['a campaign that is not there', '{ name: all, campaign: 999, contact: customer.email }', /no campaign 999/],
+    ['a campaign that is not active', '{ name: all, campaign: 19, contact: customer.email }', /not active/],
+    [
+      'a field that the campaign lacks',
+      '{ name: all, campaign: 12, contact: customer.email, fields: { Shop: ticket.store } }',
+      /no custom field ..Shop/,
+    ],
+    [
+      'a required field that is not mapped',
+      '{ name: all, campaign: 13, contact: customer.email }',
+      /requires the custom field ..Store/,
+    ],
+  ];
+  test.each(wrong)('it finds %s', async (_, rule, found) => {
+    const loop = await startLoop(redis, { source: fresh(), rule });
+    const { code, out } = await printed(() => check(beside(loop)));
+    expect([code, out]).toEqual([1, expect.stringMatching(found)]);
+    await loop.close();
+  });
+
+  test('it tries records that closed lately against the rules, and warns of those that would not be asked', async () => {
+    const vendor = new ToyVendor();
+    vendor.close('a', { customer: {} });
+    vendor.close('b');
+    const at = new Date();
+    const event = (recordId: string) => ({ kind: 'closed' as const, recordId, at, key: recordId, what: 'toy poll' });
+    vendor.pages = async () => ({ events: ['a', 'b'].map(event), cursor: '1', done: true, reached: at });
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { code, out } = await printed(() => check(beside(loop)));
+    expect([code, out]).toEqual([0, expect.stringMatching(/1 of 2 records .* no usable contact/)]);
+    await loop.close();
+  });
+
+  test('it shows the steps, does them, and says nothing is missing the next time', async () => {
+    const vendor = new ToyVendor();
+    const done: string[] = [];
+    vendor.setup = async (): Promise<SetupStep[]> =>
+      done.length > 0
+        ? []
+        : [
+            {
+              what: 'create the field "Grade"',
+              apply: async () => {
+                done.push('field');
+                return { note: 'done', secrets: { TOY_SECRET: 's3' } };
+              },
+            },
+          ];
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    // Nobody can be asked here.
+    await expect(setup({ ...beside(loop), yes: false })).rejects.toThrow(/--yes/);
+    expect(done).toEqual([]);
+    const first = await printed(() => setup({ ...beside(loop), yes: true, json: false }));
+    expect([first.code, first.out]).toEqual([0, `${loop.store.source}: done\nTOY_SECRET=s3\n`]);
+    const second = await printed(() => setup({ ...beside(loop), yes: true }));
+    expect([second.rows, done]).toEqual([[{ done: [] }], ['field']]);
+    await loop.close();
+  });
+});
+
+test('status shows journeys by state, what waits and what webhooks missed', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  await redis.handle.client.hset(`{cl:${loop.store.source}}:poll`, 'missed', 3, 'doneAt', Date.now());
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ source: loop.store.source, journeys: { asked: 1 }, paused: [], poll: { missed: 3 } }]);
+  await loop.close();
+});

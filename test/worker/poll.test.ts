@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { pollState } from '../../worker/stages/poll.ts';
+import { useRedis } from '../redis.ts';
+import { startLoop, until } from './harness.ts';
+import { ToyVendor } from './toy-connector.ts';
+
+const redis = useRedis();
+const minutesAgo = (n: number) => new Date(Date.now() - n * 60_000);
+
+/** A vendor whose poll shows `changes` and then, with the cursor `end`, nothing. */
+function polled(changes: { id: string; at: Date; kind?: 'closed' | 'changed' }[]) {
+  const vendor = new ToyVendor();
+  const asked: ({ cursor: string } | { since: Date })[] = [];
+  vendor.pages = async (from) => {
+    asked.push(from);
+    const isEnd = 'cursor' in from && from.cursor === 'end';
+    const events = isEnd
+      ? []
+      : changes.map(({ id, at, kind = 'closed' as const }) => ({
+          kind,
+          recordId: id,
+          at,
+          key: `poll:${id}:${at.toISOString()}`,
+          what: 'toy poll',
+        }));
+    return { events, cursor: 'end', done: isEnd, reached: new Date() };
+  };
+  return { vendor, asked };
+}
+
+test('it finds a closing that no webhook told of, makes one journey of it, and counts it', async () => {
+  const source = 'gap-1';
+  const { vendor, asked } = polled([{ id: 'lost', at: minutesAgo(5) }]);
+  vendor.close('lost', { state: { is: 'closed', closing: 'one', closedAt: minutesAgo(5) } });
+  await redis.handle.client.hset(`{cl:${source}}:poll`, 'since', minutesAgo(60).getTime());
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 200ms }' });
+  await loop.journey('lost.1', 'asked');
+  expect((await loop.store.trace('lost.1'))[0]?.text).toMatch(/found by the poll/);
+  await until(async () => (await pollState(redis.handle.client, source))?.doneAt);
+  expect(await pollState(redis.handle.client, source)).toMatchObject({ missed: 1, cursor: 'end' });
+  expect(asked.slice(0, 2)).toEqual([{ since: expect.any(Date) }, { cursor: 'end' }]);
+  await until(() => asked.length > 3);
+  expect(await loop.store.get('lost.2')).toBeUndefined();
+  expect(loop.feedback.standin.requests()).toHaveLength(1);
+  await loop.close();
+});
+
+test('it asks about nothing that closed before closeloop came', async () => {
+  const source = 'gap-2';
+  const { vendor } = polled([
+    { id: 'old', at: minutesAgo(3) },
+    { id: 'new', at: minutesAgo(3) },
+  ]);
+  const since = minutesAgo(30);
+  vendor.close('old', { state: { is: 'closed', closing: 'one', closedAt: minutesAgo(31) } });
+  vendor.close('new', { state: { is: 'closed', closing: 'one', closedAt: minutesAgo(29) } });
+  await redis.handle.client.hset(`{cl:${source}}:poll`, 'since', since.getTime());
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 200ms }' });
+  await loop.journey('new.1', 'asked');
+  await until(async () => (await loop.app.engine.busy()) === 0);
+  expect(await loop.store.get('old.1')).toBeUndefined();
+  await loop.close();
+});
+
+test('it notes at the first start from when on closings count', async () => {
+  const source = 'gap-3';
+  const { vendor, asked } = polled([]);
+  const before = Date.now();
+  const loop = await startLoop(redis, { source, vendor });
+  const [from] = await until(() => asked.length > 0 && asked);
+  expect(from && 'since' in from ? from.since.getTime() : 0).toBeGreaterThanOrEqual(before);
+  await loop.close();
+});
+
+test('it counts nothing as missed that a webhook told of', async () => {
+  const source = 'gap-4';
+  const { vendor } = polled([{ id: 'known', at: minutesAgo(5) }]);
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 200ms }' });
+  await loop.post(vendor.close('known').delivery);
+  await loop.journey('known.1', 'asked');
+  await until(async () => (await pollState(redis.handle.client, source))?.doneAt);
+  await until(async () => (await loop.app.engine.busy()) === 0);
+  expect(await pollState(redis.handle.client, source)).toMatchObject({ missed: 0 });
+  await loop.close();
+});
+
+test('it reads a page again whose cursor was not stored', async () => {
+  const source = 'gap-5';
+  const vendor = new ToyVendor();
+  let calls = 0;
+  vendor.pages = async (from) => {
+    calls++;
+    if (calls === 2) throw new Error('the connection broke');
+    const second = 'cursor' in from && from.cursor === 'second';
+    return { events: [], cursor: second ? 'third' : 'second', done: second, reached: new Date() };
+  };
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 100ms }' });
+  await until(async () => (await pollState(redis.handle.client, source))?.cursor === 'third');
+  expect(calls).toBe(3);
+  await loop.close();
+});

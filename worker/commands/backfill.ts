@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { PollPage, RecordEvent } from '../../core/connector.ts';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { lookAt, type SourceContext } from '../context.ts';
+import { type RedisClient, tagOf } from '../journey/store.ts';
+import { decide } from '../stages/decide.ts';
+import { instant } from './preview.ts';
+import { type Progress, progress } from './progress.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { livePorts } from './start.ts';
+import { withSources } from './with-engine.ts';
+
+interface Range {
+  since: Date;
+  until: Date;
+  limit: number;
+  perHour: number;
+}
+
+/** How far an interrupted backfill has come. */
+const Begun = z.object({
+  cursor: z.string().optional(),
+  queued: z.coerce.number().default(0),
+  /** The first place in time that is still free. */
+  slot: z.coerce.number().default(0),
+});
+
+/**
+ * Closings of the past go through the same door as webhooks, at most so many an hour; throttle, windows and "asked already"
+ * hold for them as for all. Interrupted, the same command goes on where it was. `dryRun` decides and tells, no more.
+ */
+export async function backfill(
+  options: RuntimeOptions & {
+    source: string;
+    since: string;
+    until?: string;
+    limit?: number;
+    perHour: number;
+    dryRun: boolean;
+    json: boolean;
+  },
+): Promise<number> {
+  const since = instant(options.since, '--since');
+  const until = options.until === undefined ? new Date() : instant(options.until, '--until');
+  if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
+  const range = { since, until, limit: options.limit ?? Number.POSITIVE_INFINITY, perHour: options.perHour };
+  return await withSources(options, async ({ lane, runtime }) => {
+    const { context } = lane(options.source);
+    if (!context.source.poll) {
+      throw new CloseloopError(`The connector of source ${options.source} can't look back: it has no poll.`, {
+        kind: 'config',
+      });
+    }
+    const shown = progress(process.stderr);
+    const print = (result: object, lines: readonly string[]) =>
+      void process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${lines.join('\n')}\n`);
+    if (options.dryRun) {
+      const tally = await tryAll(context, range, shown);
+      const rows = [...tally].sort(([, a], [, b]) => b - a);
+      print(
+        Object.fromEntries(rows),
+        rows.length === 0 ? ['No closings.'] : rows.map(([why, n]) => `${String(n).padStart(6)}  ${why}`),
+      );
+      return 0;
+    }
+    const queued = await queueAll(context, range, runtime.redis, shown);
+    const hours = Math.ceil(queued / range.perHour);
+    print({ queued, perHour: range.perHour }, [
+      `${queued} closings are queued, ${range.perHour} an hour at most: the last is looked at in about ${hours} h. "journeys list" shows them.`,
+    ]);
+    return 0;
+  });
+}
+
+/** Pages of the vendor's past, waited for where its quota asks to. */
+async function* pagesOf(
+  context: SourceContext,
+  from: { cursor: string } | { since: Date },
+  shown: Progress,
+): AsyncGenerator<PollPage> {
+  let at = from;
+  for (;;) {
+    try {
+      const page = await context.source.poll?.(at);
+      if (!page) return;
+      yield page;
+      if (page.done) return;
+      at = { cursor: page.cursor };
+    } catch (error) {
+      const advice = adviceOf(error);
+      if (advice.kind !== 'transient' || advice.throttled !== true) throw error;
+      shown.say(`waiting for the vendor's quota …`);
+      await livePorts.sleep(advice.retryAfterMs ?? 10_000);
+    }
+  }
+}
+
+const closings = (page: PollPage, { since, until }: Range): RecordEvent[] =>
+  page.events.filter(({ kind, at }) => kind === 'closed' && at >= since && at <= until);
+
+async function queueAll(context: SourceContext, range: Range, redis: RedisClient, shown: Progress): Promise<number> {
+  const { since, until, limit, perHour } = range;
+  const key = `${tagOf(context.name)}:backfill:${since.toISOString()}`;
+  const begun = Begun.parse(await redis.hgetall(key));
+  if (begun.cursor !== undefined) shown.say(`going on where it was interrupted, after ${begun.queued} closings`);
+  let { queued } = begun;
+  let slot = Math.max(begun.slot, Date.now());
+  const from = begun.cursor === undefined ? { since } : { cursor: begun.cursor };
+  for await (const page of pagesOf(context, from, shown)) {
+    for (const event of closings(page, range).slice(0, limit - queued)) {
+      await context.queueEvent(
+        { ...event, certain: false, via: 'backfill', notBefore: since, notAfter: until, receivedAt: new Date() },
+        slot - Date.now(),
+      );
+      slot += 3_600_000 / perHour;
+      queued++;
+    }
+    await redis.hset(key, { cursor: page.cursor, queued, slot });
+    shown.update(`${page.reached.toISOString().slice(0, 10)}  ${queued} closings queued`);
+    if (queued >= limit || page.reached > until) break;
+  }
+  shown.end();
+  await redis.del(key);
+  return queued;
+}
+
+async function tryAll(context: SourceContext, range: Range, shown: Progress): Promise<Map<string, number>> {
+  const tally = new Map<string, number>();
+  let seen = 0;
+  for await (const page of pagesOf(context, { since: range.since }, shown)) {
+    const ids = [...new Set(closings(page, range).map(({ recordId }) => recordId))].slice(0, range.limit - seen);
+    for (const result of ids.length === 0 ? [] : await context.source.read(ids, 'plan')) {
+      const outcome = await outcomeOf(result, range, context);
+      tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
+    }
+    seen += ids.length;
+    shown.update(`${page.reached.toISOString().slice(0, 10)}  ${seen} closings looked at`);
+    if (seen >= range.limit || page.reached > range.until) break;
+  }
+  shown.end();
+  return tally;
+}
+
+async function outcomeOf(
+  result: Parameters<typeof lookAt>[0],
+  { since, until }: Range,
+  context: SourceContext,
+): Promise<string> {
+  const look = lookAt(result);
+  if (look.is === 'open') return 'not closed any more';
+  if (look.is === 'out') return `skipped: ${look.why}`;
+  const { record, closing, closedAt } = look;
+  if (closedAt < since || closedAt > until) return 'closed at another time';
+  const { id, exists } = await context.store.nameOf(record.currentId, closing);
+  if (exists) return 'known already';
+  const verdict = await decide({ recordId: record.currentId, journeyId: id, closedAt }, record, context);
+  return verdict.do === 'ask'
+    ? `would ask: rule "${verdict.rule.name}", campaign ${verdict.campaign.id}`
+    : `skipped: ${verdict.why}`;
+}

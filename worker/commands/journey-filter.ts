@@ -1,0 +1,51 @@
+import { parseContact } from '../../core/contact.ts';
+import type { SourceContext } from '../context.ts';
+import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
+import { instant } from './preview.ts';
+import type { Sources } from './with-engine.ts';
+
+/** Which journeys a command is about. */
+export interface JourneyFilter {
+  source?: string;
+  state?: JourneyState;
+  /** Phone number, e-mail address or identifier. */
+  contact?: string;
+  record?: string;
+  /** Changed at or after this. */
+  since?: string;
+  /** Part of the reason, without regard to case. */
+  error?: string;
+}
+
+export interface Found {
+  journey: Journey;
+  context: SourceContext;
+}
+
+/** Journeys that fit, source by source, last changed first where all of a state are looked through. */
+export async function* select(sources: Sources, filter: JourneyFilter): AsyncGenerator<Found> {
+  const fits = fitting(filter);
+  for (const { context } of sources.lanes(filter.source)) {
+    for await (const journey of candidates(context, filter)) if (fits(journey)) yield { journey, context };
+  }
+}
+
+/** By the narrowest index there is. */
+async function* candidates(context: SourceContext, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
+  const { store, defaultCountry } = context;
+  if (record !== undefined) return yield* await store.ofRecord(record);
+  if (contact === undefined) return yield* store.newest(state === undefined ? journeyStates : [state]);
+  for (const id of await store.idsOf({ contact: parseContact(contact, { defaultCountry }) })) {
+    const journey = await store.get(id);
+    if (journey) yield journey;
+  }
+}
+
+function fitting({ state, since, error }: JourneyFilter): (journey: Journey) => boolean {
+  const from = since === undefined ? undefined : instant(since, '--since');
+  const text = error?.toLowerCase();
+  return (journey) =>
+    (state === undefined || journey.state === state) &&
+    (from === undefined || journey.updatedAt >= from) &&
+    (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
+}

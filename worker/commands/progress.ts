@@ -1,0 +1,27 @@
+/** How far long work has come: on a terminal one line that changes, elsewhere a line now and then. */
+export interface Progress {
+  update(text: string): void;
+  /** A line that stays. */
+  say(text: string): void;
+  end(): void;
+}
+
+const everyMs = 10_000;
+
+export function progress(stream: NodeJS.WriteStream): Progress {
+  let told = 0;
+  const clear = '\r\u001b[K';
+  return {
+    update(text) {
+      if (stream.isTTY) stream.write(`${clear}${text}`);
+      else if (Date.now() - told >= everyMs) {
+        told = Date.now();
+        stream.write(`${text}\n`);
+      }
+    },
+    say: (text) => void stream.write(`${stream.isTTY ? clear : ''}${text}\n`),
+    end: () => {
+      if (stream.isTTY) stream.write(clear);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { liveClock } from '../clock.ts';
+import { Engine } from '../engine.ts';
+import { createLog } from '../log.ts';
+import type { QuarantineReply } from '../quarantine.ts';
+import { openRuntime, type RuntimeOptions } from './runtime.ts';
+import { livePorts } from './start.ts';
+
+const Job = z.object({ source: z.string(), stage: z.string(), data: z.unknown() });
+
+/**
+ * Runs the jobs that its parent sends, one after the other, until the parent has gone: worker/quarantine.ts. Takes none
+ * from the queues itself.
+ */
+export async function quarantine(options: RuntimeOptions): Promise<number> {
+  const say = (reply: QuarantineReply) => void process.send?.(reply);
+  // The parent ends it; a signal to the whole group must not look like a job's crash.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+  const gone = new Promise((resolve) => process.once('disconnect', resolve));
+  const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
+  const runtime = await openRuntime(options);
+  const { config, handle, redis } = runtime;
+  const connections = { connection: handle.bull(), intakeConnection: handle.bullIntake() };
+  const engine = new Engine({ config, redis, ...connections, clock: liveClock, ports: livePorts, log });
+  process.on('message', (message) => {
+    const job = Job.parse(message);
+    engine.runJob(job).then(
+      (result) => say({ is: 'done', result }),
+      (error: unknown) => {
+        const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
+        const message = error instanceof Error ? error.message : String(error);
+        say({ is: 'failed', message, advice: adviceOf(error), outcome });
+      },
+    );
+  });
+  say({ is: 'ready' });
+  await gone;
+  await engine.close(0);
+  await runtime.close();
+  return 0;
+}

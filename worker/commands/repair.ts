@@ -1,0 +1,202 @@
+import { CloseloopError } from '../../core/errors.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import type { Journey } from '../journey/journey.ts';
+import { step, unaskedStates } from '../journey/transitions.ts';
+import { withdraw } from '../stages/withdraw.ts';
+import { type JourneyFilter, select } from './journey-filter.ts';
+import { progress } from './progress.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { type Sources, withSources } from './with-engine.ts';
+
+type Options = RuntimeOptions & { json: boolean };
+
+/** Takes failed and skipped journeys up again: the one named, or all that the filter lets through. Never asks twice. */
+export async function replayJourneys(options: Options & JourneyFilter & { journey?: string }): Promise<number> {
+  const { journey: ref } = options;
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const chosen =
+      ref === undefined ? select(sources, { ...options, state: options.state ?? 'failed' }) : [find(sources, ref)];
+    const shown = progress(process.stderr);
+    const tally = new Map<string, number>();
+    let count = 0;
+    for await (const { journey, context } of each(chosen)) {
+      const done = await replay(journey, context);
+      tally.set(done, (tally.get(done) ?? 0) + 1);
+      shown.update(`${++count} journeys, last ${refOf(context.name, journey.id)}`);
+      if (ref !== undefined && done.startsWith('not ')) throw refusal(`${ref} is ${done}`);
+    }
+    shown.end();
+    tell(
+      options,
+      Object.fromEntries(tally),
+      [...tally].map(([what, n]) => `${n} ${what}`).join('\n') || 'No journeys.',
+    );
+    return 0;
+  });
+}
+
+/** What was done about it; a text that begins with "not" when nothing was. */
+async function replay(journey: Journey, context: SourceContext): Promise<string> {
+  const { store, clock } = context;
+  const { id } = journey;
+  const why = 'taken up again by a person';
+  const move = async (to: Journey['state'], change: Partial<Journey> = {}) =>
+    (
+      await store.update(id, (now) =>
+        now.state === journey.state ? { journey: step(now, to, clock.now(), change), trace: [why] } : undefined,
+      )
+    )?.state === to;
+
+  if (journey.erasedAt) return 'not replayed: it was erased';
+  if (journey.answer && (journey.state === 'failed' || journey.state === 'parked')) {
+    if (await move('answered')) await context.queueWriteBack([id]);
+    return 'written back again';
+  }
+  if (journey.state === 'parked')
+    return 'not replayed: whether the customer was asked has to be settled first ("journeys resolve")';
+  if (journey.requestId !== undefined) return 'not replayed: the customer was asked';
+  if (journey.state === 'failed' && journey.intent) {
+    // Whoever finds the intent looks for the request before creating another one.
+    if (await move('creating', { attempts: 0 })) await context.queueAsk(id, clock.now());
+    return 'asked anew';
+  }
+  if (journey.state !== 'failed' && journey.state !== 'skipped') return `not replayed: it is ${journey.state}`;
+  // A journey of an event that couldn't be read has no closing of its own: the record's gets another one.
+  const isEvents = journey.closing.startsWith('event:') || journey.closing === 'out';
+  const moved = isEvents
+    ? journey.state !== 'failed' || (await move('cancelled', { why: 'replayed: its record is read anew' }))
+    : await move('received');
+  if (moved) {
+    await context.queueEvent({
+      kind: 'closed',
+      recordId: journey.recordId,
+      at: journey.closedAt,
+      key: `replay:${id}:${clock.now().toISOString()}`,
+      what: why,
+      certain: false,
+      via: 'webhook',
+      receivedAt: new Date(),
+    });
+  }
+  return 'planned anew';
+}
+
+/** Ends journeys before they ask; a request that has not been sent yet is cancelled at the service. */
+export async function cancelJourney(options: Options & { journey: string; why: string }): Promise<number> {
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const { journey, context } = await find(sources, options.journey);
+    if (journey.state === 'failed' || journey.state === 'parked') {
+      await context.store.update(journey.id, (now) =>
+        now.state === journey.state
+          ? {
+              journey: step(now, 'cancelled', context.clock.now(), { why: options.why }),
+              trace: [`cancelled: ${options.why}`],
+            }
+          : undefined,
+      );
+    } else if (unaskedStates.includes(journey.state) || journey.state === 'asked') {
+      await withdraw(journey, options.why, context);
+    }
+    const after = await context.store.get(journey.id);
+    if (after?.state !== 'cancelled') {
+      throw refusal(
+        `${options.journey} is ${after?.state ?? 'gone'} and can't be cancelled ("journeys show" says more)`,
+      );
+    }
+    tell(options, { journey: options.journey, state: after.state }, `${options.journey} is cancelled.`);
+    return 0;
+  });
+}
+
+/** Settles what closeloop could not: whether the customer of a parked journey was asked, or that its grade is written. */
+export async function resolveJourney(
+  options: Options & { journey: string; asked?: string; notAsked: boolean; written: boolean },
+): Promise<number> {
+  const given = [options.asked !== undefined, options.notAsked, options.written].filter(Boolean).length;
+  if (given !== 1) throw refusal('Say exactly one of --asked <request>, --not-asked and --written');
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const { journey, context } = await find(sources, options.journey);
+    if (journey.state !== 'parked') throw refusal(`${options.journey} is ${journey.state}, not parked`);
+    const after = options.written
+      ? await asWritten(journey, context)
+      : options.asked === undefined
+        ? await asNotAsked(journey, context)
+        : await asAsked(journey, options.asked, context);
+    tell(options, { journey: options.journey, state: after }, `${options.journey} is ${after}.`);
+    return 0;
+  });
+}
+
+async function asWritten(journey: Journey, { store, clock }: SourceContext): Promise<string> {
+  const { answer } = journey;
+  if (!answer) throw refusal('It has no answer that could have been written');
+  await store.update(journey.id, (now) => {
+    if (now.state !== 'parked') return undefined;
+    const written = step(step(now, 'answered', clock.now()), 'written', clock.now(), {
+      writtenVersion: answer.version,
+    });
+    return { journey: written, trace: ['a person says that the grade is on the record'] };
+  });
+  return 'written';
+}
+
+async function asNotAsked(journey: Journey, context: SourceContext): Promise<string> {
+  if (journey.answer) throw refusal('It has an answer: the customer was asked');
+  await context.store.update(journey.id, (now) => {
+    if (now.state !== 'parked') return undefined;
+    const { intent: _, ...rest } = now;
+    const waiting = step(rest, 'waiting', context.clock.now(), { attempts: 0 });
+    return { journey: waiting, trace: ['a person says that the customer was not asked'] };
+  });
+  await context.queueAsk(journey.id, context.clock.now());
+  return 'waiting';
+}
+
+async function asAsked(journey: Journey, requestId: string, context: SourceContext): Promise<string> {
+  const [owner] = await context.areOwned([requestId]);
+  if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
+  try {
+    await context.feedback.request(requestId);
+  } catch (error) {
+    if (error instanceof FeedbackError && error.status === 404) {
+      throw refusal(`The service has no feedback request ${requestId}`);
+    }
+    throw error;
+  }
+  const campaign = journey.intent?.campaign ?? journey.campaign;
+  if (campaign !== undefined) await context.askedIn(campaign, true);
+  await context.store.update(journey.id, (now) => {
+    if (now.state !== 'parked') return undefined;
+    const { intent, ...rest } = now;
+    const askedAt = intent?.at ?? context.clock.now();
+    return {
+      journey: step(rest, 'asked', context.clock.now(), { requestId, askedAt }),
+      trace: [`a person says that feedback request ${requestId} is its own`],
+    };
+  });
+  return 'asked';
+}
+
+/** @throws CloseloopError for a journey that isn't there */
+export async function find(sources: Sources, ref: string): Promise<{ journey: Journey; context: SourceContext }> {
+  const slash = ref.indexOf('/');
+  const [source, id] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)];
+  const context = sources.engine.lanes.get(source)?.context;
+  const journey = await context?.store.get(id);
+  if (context && journey) return { journey, context };
+  const message = `There is no journey "${ref}". It is written <source>/<record>.<number>; "journeys list" shows them.`;
+  throw new CloseloopError(message, { kind: 'permanent' });
+}
+
+async function* each<T>(found: AsyncIterable<T> | Promise<T>[]): AsyncGenerator<T> {
+  for await (const one of found) yield one;
+}
+
+function refusal(message: string): CloseloopError {
+  return new CloseloopError(`${message}.`, { kind: 'config' });
+}
+
+function tell({ json }: { json: boolean }, shown: object, line: string): void {
+  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
+}

@@ -1,0 +1,61 @@
+import { createInterface } from 'node:readline/promises';
+import { styleText } from 'node:util';
+import { CloseloopError } from '../../core/errors.ts';
+import { aboutSource } from '../going-live.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { withSources } from './with-engine.ts';
+
+/**
+ * Shows what is missing at the vendors, then creates it. Running it again does what is still missing. What was done goes to
+ * standard output, questions and progress to standard error.
+ */
+export async function setup(
+  options: RuntimeOptions & { source?: string; yes: boolean; json: boolean },
+): Promise<number> {
+  return await withSources(options, async ({ lanes, runtime }) => {
+    const say = (line: string) => void process.stderr.write(`${line}\n`);
+    const planned = [];
+    for (const { context } of lanes(options.source)) {
+      const steps = (await context.source.setup?.(await aboutSource(context, runtime.config))) ?? [];
+      for (const step of steps) planned.push({ source: context.name, step });
+    }
+    if (planned.length === 0) {
+      if (options.json) process.stdout.write(`${JSON.stringify({ done: [] })}\n`);
+      else say('Nothing to do: everything is there.');
+      return 0;
+    }
+    say(styleText('bold', 'Missing:'));
+    for (const { source, step } of planned) say(`  ${source}: ${step.what}`);
+    if (!options.yes && !(await agreed())) {
+      say('Nothing was changed.');
+      return 1;
+    }
+    const done = [];
+    for (const { source, step } of planned) {
+      const { note, secrets } = await step.apply();
+      say(`${styleText('green', '✓')} ${source}: ${step.what}`);
+      done.push({ source, what: step.what, note, secrets });
+    }
+    if (options.json) process.stdout.write(`${JSON.stringify({ done })}\n`);
+    else process.stdout.write(done.map(({ source, note, secrets }) => toDo(source, note, secrets)).join(''));
+    return 0;
+  });
+}
+
+/** What a person has to do now; a secret is shown this once. */
+function toDo(source: string, note?: string, secrets: Readonly<Record<string, string>> = {}): string {
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+  return [...(note === undefined ? [] : [`${source}: ${note}\n`]), ...lines].join('');
+}
+
+async function agreed(): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    throw new CloseloopError('Nothing was changed: say --yes where nobody can be asked.', { kind: 'config' });
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Do this? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,51 @@
+import { styleText } from 'node:util';
+import { journeyStates } from '../journey/journey.ts';
+import { pollState } from '../stages/poll.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { withSources } from './with-engine.ts';
+
+/** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */
+export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
+  return await withSources({ ...options, looks: true }, async ({ lanes, runtime }) => {
+    for (const { context, stages, pauses } of lanes()) {
+      const [counts, paused, poll, erasures, waiting] = await Promise.all([
+        context.store.counts(),
+        pauses.list(),
+        pollState(runtime.redis, context.name),
+        context.store.erasures(),
+        stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
+      ]);
+      const shown = {
+        source: context.name,
+        journeys: counts,
+        paused,
+        notPlanned: waiting,
+        poll,
+        erasures: erasures.length,
+      };
+      if (options.json) {
+        process.stdout.write(`${JSON.stringify(shown)}\n`);
+        continue;
+      }
+      const states = journeyStates.filter((state) => counts[state] > 0).map((state) => `${state} ${counts[state]}`);
+      const lines = [
+        styleText('bold', context.name),
+        `  journeys    ${states.join(' · ') || 'none'}`,
+        `  not planned ${waiting} deliveries`,
+        `  poll        ${pollLine(poll, context.source.poll !== undefined)}`,
+        ...(erasures.length > 0 ? [`  erasures    ${erasures.length}`] : []),
+        ...paused.map(({ stage, why, at }) =>
+          styleText('red', `  paused      ${stage} since ${at.toISOString()}: ${why}`),
+        ),
+      ];
+      process.stdout.write(`${lines.join('\n')}\n`);
+    }
+    return 0;
+  });
+}
+
+function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean): string {
+  if (!canPoll) return 'this connector has none: what its webhooks miss stays missed';
+  if (!poll?.doneAt) return 'not yet';
+  return `last ${poll.doneAt.toISOString()} · closings that no webhook told of: ${poll.missed}`;
+}

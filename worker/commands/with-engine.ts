@@ -1,0 +1,53 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
+import { liveClock } from '../clock.ts';
+import { Engine } from '../engine.ts';
+import type { Lane } from '../lane.ts';
+import { createLog } from '../log.ts';
+import { openRuntime, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
+import { livePorts } from './start.ts';
+
+export interface Sources {
+  runtime: Runtime;
+  engine: Engine;
+  /** @throws CloseloopError config for a name that isn't in the configuration */
+  lane(name: string): Lane;
+  /** The one named, or all. */
+  lanes(name?: string): Lane[];
+}
+
+/**
+ * The configured sources for a command that works beside the loop: nothing runs in this process, what it queues is done by
+ * the workers. `looks`: only where closeloop has run before. Its log goes to standard error, from warnings up.
+ */
+export async function withSources<T>(
+  options: RuntimeOptions & { looks?: boolean },
+  work: (sources: Sources) => Promise<T>,
+): Promise<T> {
+  const runtime = await (options.looks ? openToRead(options) : openRuntime(options));
+  const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
+  const { config, handle, redis } = runtime;
+  const connection = handle.bull();
+  const engine = new Engine({
+    config,
+    redis,
+    connection,
+    intakeConnection: connection,
+    clock: liveClock,
+    ports: livePorts,
+    log,
+  });
+  const lane = (name: string): Lane => {
+    const found = engine.lanes.get(name);
+    if (found) return found;
+    const names = [...engine.lanes.keys()].join(', ');
+    throw new CloseloopError(`There is no source "${name}"; there are: ${names}.`, { kind: 'config' });
+  };
+  const lanes = (name?: string): Lane[] => (name === undefined ? [...engine.lanes.values()] : [lane(name)]);
+  try {
+    return await work({ runtime, engine, lane, lanes });
+  } finally {
+    await engine.close(0);
+    await runtime.close();
+  }
+}

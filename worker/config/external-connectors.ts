@@ -1,0 +1,142 @@
+import { existsSync, statSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import type { Connector } from '../../core/connector.ts';
+import { readDocument } from './document.ts';
+import { suggestion } from './issues.ts';
+
+/** What stands behind a `connector:` that isn't built in. `why` follows "sources.x.connector: ". */
+export type External = { ok: true; connector: Connector } | { ok: false; why: string };
+
+/**
+ * Loads what the sources of a configuration name as `connector:` and isn't built in: a path relative to the file
+ * (`./my-connector.ts`), or an npm package that is installed beside the file or beside closeloop. By the text as written.
+ * Never throws: what can't be loaded is told with the file's other mistakes.
+ * @param builtIn what needs no loading
+ */
+export async function loadExternalConnectors(
+  text: string,
+  { env, file, connectors: builtIn }: { env: Env; file: string; connectors: readonly Connector[] },
+): Promise<ReadonlyMap<string, External>> {
+  const { data } = Sources.safeParse(readDocument(text, env).value);
+  const names = builtIn.map(({ name }) => name);
+  const folder = dirname(resolve(file));
+  const loaded = new Map<string, External>();
+  for (const { connector: written } of Object.values(data?.sources ?? {})) {
+    if (written === '' || names.includes(written) || loaded.has(written)) continue;
+    const external = isPath(written) ? await loadFile(written, folder) : await loadPackage(written, folder, names);
+    loaded.set(written, distinct(external, names, loaded));
+  }
+  return loaded;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Of a file that may be wrong everywhere else. */
+const Sources = z.object({
+  sources: z.record(z.string(), z.object({ connector: z.string() }).catch({ connector: '' })),
+});
+
+function isPath(written: string): boolean {
+  return /^\.{1,2}\//.test(written) || isAbsolute(written);
+}
+
+async function loadFile(written: string, folder: string): Promise<External> {
+  const path = resolve(folder, written);
+  if (!existsSync(path)) return { ok: false, why: `there is no file ${path}` };
+  if (!statSync(path).isFile()) return { ok: false, why: `${path} is a folder: name a file in it` };
+  return await load(pathToFileURL(path).href, path);
+}
+
+async function loadPackage(name: string, folder: string, builtIn: readonly string[]): Promise<External> {
+  const folders = [folder, fileURLToPath(new URL('../..', import.meta.url))];
+  for (const from of folders) {
+    const url = resolvePackage(name, from);
+    if (url !== undefined) return await load(url, `the package ${name}`);
+  }
+  const near = suggestion(name, builtIn);
+  const file = existsSync(resolve(folder, name)) ? `; did you mean the file "./${name}"?` : near;
+  const why = `must be one of ${builtIn.join(', ')}, a path that begins with ./, or an installed package, and no package "${name}" is installed in ${folders.join(' or ')}${file}`;
+  return { ok: false, why };
+}
+
+/** Undefined: it isn't installed there. */
+function resolvePackage(name: string, folder: string): string | undefined {
+  provideCloseloop();
+  try {
+    return import.meta.resolve(`${fromScheme}${encodeURIComponent(name)}?${encodeURIComponent(folder)}`);
+  } catch {
+    return undefined;
+  }
+}
+
+async function load(url: string, place: string): Promise<External> {
+  provideCloseloop();
+  let exported: Record<string, unknown>;
+  try {
+    exported = await import(url);
+  } catch (error) {
+    return { ok: false, why: `${place} breaks while it is loaded: ${said(error)}` };
+  }
+  if (isConnector(exported.default)) return { ok: true, connector: exported.default };
+  const [connector, ...others] = Object.values(exported).filter(isConnector);
+  if (connector === undefined) {
+    return { ok: false, why: `${place} exports no connector; it needs: export default defineConnector({ … })` };
+  }
+  if (others.length > 0) return { ok: false, why: `${place} exports several connectors; make one the default` };
+  return { ok: true, connector };
+}
+
+/** What `defineConnector` makes, whichever copy of it did. */
+function isConnector(value: unknown): value is Connector {
+  return Shape.safeParse(value).success;
+}
+
+const Func = z.custom((value) => typeof value === 'function');
+const Shape = z.object({ name: z.string(), settings: z.object({ safeParse: Func }), account: Func, open: Func });
+
+/** Quotas are shared by the name of the connector and its account, so two connectors can't have one name. */
+function distinct(external: External, builtIn: readonly string[], loaded: ReadonlyMap<string, External>): External {
+  if (!external.ok) return external;
+  const { name } = external.connector;
+  if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(name)) {
+    return { ok: false, why: 'its own name must be of small letters, digits and "-", 41 at most' };
+  }
+  const twin = [...loaded].find(([, other]) => other.ok && other.connector.name === name);
+  if (twin?.[1].ok && twin[1].connector === external.connector) return external;
+  const owner = builtIn.includes(name) ? 'a built-in connector has' : twin && `the connector of "${twin[0]}" has`;
+  return owner === undefined ? external : { ok: false, why: `its own name is "${name}", as ${owner}; give it another` };
+}
+
+/** In the words of whoever threw, and where: its author will read it. */
+function said(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
+    return 'Node runs no TypeScript in node_modules: the package must ship .js files';
+  }
+  const [at] = /file:\/\/\S+?:\d+/.exec(error.stack ?? '') ?? [];
+  return `${error.message.split('\n')[0]}${at === undefined ? '' : ` (${at})`}`;
+}
+
+const fromScheme = 'closeloop-from:';
+let provided = false;
+
+/**
+ * Makes `import … from 'closeloop'` work in a connector's files wherever they lie, and give them the very modules that
+ * run here: an error of theirs is one of ours. And resolves `closeloop-from:<name>?<folder>` as if asked in that folder.
+ */
+function provideCloseloop(): void {
+  if (provided) return;
+  provided = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      // Found by the package's own "exports", from this file, which is in it.
+      if (/^closeloop(\/|$)/.test(specifier)) return next(specifier, { ...context, parentURL: import.meta.url });
+      if (!specifier.startsWith(fromScheme)) return next(specifier, context);
+      const [name = '', folder = ''] = specifier.slice(fromScheme.length).split('?').map(decodeURIComponent);
+      return next(name, { ...context, parentURL: pathToFileURL(`${folder}/`).href });
+    },
+  });
+}

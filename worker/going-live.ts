@@ -1,0 +1,177 @@
+import type { Finding, GoingLive } from '../core/connector.ts';
+import { adviceOf } from '../core/errors.ts';
+import { FeedbackError } from '../core/feedback/failure.ts';
+import type { Campaign } from '../core/feedback/schemas.ts';
+import type { Config } from './config/config.ts';
+import { lookAt, type SourceContext } from './context.ts';
+import type { LoadedRule } from './rules.ts';
+import { campaignOf, decide, rulesProblems } from './stages/decide.ts';
+
+/** How many of the records that closed lately are tried, and how far back they are looked for. */
+const trialRecords = 20;
+const trialMs = 7 * 86_400_000;
+const dayMs = 86_400_000;
+
+/** What a connector has to know of the rest of the configuration. Campaigns that can't be read are left out. */
+export async function aboutSource(context: SourceContext, config: Config): Promise<GoingLive> {
+  const { name, rules } = context;
+  const campaigns = await Promise.all(rules.map((rule) => campaignOf(rule, context).catch(() => undefined)));
+  const grades = new Set(campaigns.flatMap((campaign) => campaign?.grade_list ?? []));
+  const delays = rules.map(({ delay }, i) => delay ?? (campaigns[i]?.send_delay ?? 0) * 60_000);
+  return {
+    ...(config.http.publicUrl === undefined ? {} : { hookUrl: `${config.http.publicUrl}/hooks/${name}` }),
+    grades: [...grades].sort((a, b) => a - b),
+    reads: rules.flatMap((rule, i) => readsOf(rule, `rules[${i}]`)),
+    // A window can hold a request back for a day.
+    answersWithinMs: Math.max(0, ...delays) + dayMs + config.expireAfter,
+  };
+}
+
+function readsOf(rule: LoadedRule, at: string): GoingLive['reads'] {
+  const expressions = [
+    ...(rule.when ? [{ at: `${at}.when`, expression: rule.when }] : []),
+    ...rule.contact.map((expression, i) => ({ at: `${at}.contact[${i}]`, expression })),
+    ...[...rule.mapping].map(([name, expression]) => ({ at: `${at}.fields.${name}`, expression })),
+  ];
+  return expressions.flatMap((one) => one.expression.reads.map((path) => ({ at: one.at, path })));
+}
+
+/** What would go wrong between the rules and the service, and the vendor's own findings. */
+export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const [i, rule] of context.rules.entries()) found.push(...(await checkRule(rule, `rules[${i}]`, context)));
+  const about = await aboutSource(context, config);
+  const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
+  found.push(...ofVendor);
+  // Without access, or with rules that can't work, trying records would only repeat it.
+  if (!found.some(({ level }) => level === 'error')) {
+    found.push(...(await attempt('the trial', () => tryRecords(context))));
+  }
+  return found;
+}
+
+/** A failing look is a finding itself: it must not hide the others. */
+async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await look();
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    const isOurs = adviceOf(error).kind === 'config';
+    return [
+      { level: 'error', at, problem, remedy: isOurs ? 'see above' : 'try again; if it stays, look at that side' },
+    ];
+  }
+}
+
+async function checkRule(rule: LoadedRule, at: string, context: SourceContext): Promise<Finding[]> {
+  let campaign: Campaign;
+  try {
+    campaign = await campaignOf(rule, context);
+    // Reading a campaign doesn't tell whether it is active; listing its requests does.
+    for await (const _ of context.feedback.requestPages({ campaign: campaign.id })) break;
+  } catch (error) {
+    return [serviceFinding(error, rule, at)];
+  }
+  const problems = rulesProblems(rule, campaign, context).map(
+    (problem): Finding => ({
+      level: 'error',
+      at,
+      problem,
+      remedy: `mend rule "${rule.name}", or campaign ${campaign.id} ("${campaign.name}") in the service`,
+    }),
+  );
+  return [...problems, ...contactFindings(rule, campaign, at), ...markerFindings(campaign, at, context)];
+}
+
+function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {
+  const problem = error instanceof Error ? error.message : String(error);
+  const status = error instanceof FeedbackError ? error.status : undefined;
+  if (status === 403) {
+    const inactive = `campaign ${rule.campaign} is not active, or belongs to another account`;
+    return {
+      level: 'error',
+      at: `${at}.campaign`,
+      problem: inactive,
+      remedy: 'activate it in the service, or name another',
+    };
+  }
+  if (status === 401) {
+    return {
+      level: 'error',
+      at: 'feedback.apiKey',
+      problem,
+      remedy: 'create a key in the service (Settings, API keys)',
+    };
+  }
+  const remedy = 'name a campaign of this account that is not a draft; check feedback.baseUrl';
+  return { level: 'error', at: `${at}.campaign`, problem, remedy };
+}
+
+const words = { email: /mail/i, phone: /phone|mobile|tel|sms/i };
+
+/** By the names that are read: a rule that only reads addresses can't feed a campaign that sends texts. */
+function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Finding[] {
+  const wanted = campaign.type === 'sms' ? 'phone' : campaign.type === 'email' ? 'email' : undefined;
+  const other = wanted === 'phone' ? 'email' : 'phone';
+  const names = rule.contact.flatMap(({ reads }) => reads.map((path) => path.at(-1) ?? ''));
+  if (!wanted || names.length === 0 || !names.every((name) => words[other].test(name) && !words[wanted].test(name)))
+    return [];
+  const what =
+    wanted === 'phone' ? 'text messages, and no contact is a phone number' : 'e-mail, and no contact is an address';
+  const problem = `campaign ${campaign.id} sends ${what} (${rule.contact.map(({ source }) => source).join(', ')})`;
+  return [
+    {
+      level: 'error',
+      at: `${at}.contact`,
+      problem,
+      remedy: `add an expression for the ${wanted === 'phone' ? 'phone number' : 'e-mail address'}`,
+    },
+  ];
+}
+
+function markerFindings(campaign: Campaign, at: string, { marker }: SourceContext): Finding[] {
+  const field = campaign.custom_fields.find(({ name }) => name === marker);
+  if (field?.field_type === 'Text') return [];
+  return [
+    {
+      level: 'warning',
+      at: `${at}.campaign`,
+      problem: field
+        ? `the custom field "${marker}" of campaign ${campaign.id} is of type ${field.field_type}, so that it can't mark requests`
+        : `campaign ${campaign.id} has no custom field "${marker}": after a lost answer a request is only found by its contact and time`,
+      remedy: `give the campaign a Text field named "${marker}", not required`,
+    },
+  ];
+}
+
+/** Decides about records that closed lately, without asking anybody: shows what no look at settings can. */
+async function tryRecords(context: SourceContext): Promise<Finding[]> {
+  const { source, clock } = context;
+  if (!source.poll) return [];
+  const { events } = await source.poll({ since: new Date(Date.now() - trialMs) });
+  const ids = [...new Set(events.flatMap(({ kind, recordId }) => (kind === 'closed' ? [recordId] : [])))];
+  const results = await source.read(ids.slice(-trialRecords), 'plan');
+  const whys = new Map<string, number>();
+  let tried = 0;
+  for (const result of results) {
+    const look = result.ok ? lookAt(result) : undefined;
+    if (look?.is !== 'closed') continue;
+    tried++;
+    const closing = {
+      recordId: look.record.currentId,
+      journeyId: `${look.record.currentId}.trial`,
+      closedAt: clock.now(),
+    };
+    const verdict = await decide(closing, look.record, { ...context, store: { memoryOf: noMemory } });
+    if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
+    whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
+  }
+  return [...whys].map(([why, count]) => ({
+    level: 'warning',
+    at: 'rules',
+    problem: `${count} of ${tried} records that closed in the last days would not be asked: ${why}`,
+    remedy: '"closeloop preview" shows one of them; mend the rule, the campaign or the data',
+  }));
+}
+
+const noMemory = async () => ({ latest: undefined, asked: undefined });

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import type { WriteBack } from '../core/connector.ts';
+import type { FeedbackClient } from '../core/feedback/client.ts';
+import { resolveOperations } from '../core/feedback/operations.ts';
+import type { Alerts } from './alerts.ts';
+import { createBatcher } from './batch.ts';
+import type { CampaignCache } from './campaigns.ts';
+import type { Config } from './config/config.ts';
+import type { SourceContext } from './context.ts';
+import type { EngineOptions } from './engine.ts';
+import { ContactMemory } from './journey/contacts.ts';
+import { JourneyStore, tagOf } from './journey/store.ts';
+import { openSource } from './open-source.ts';
+import { Pauses } from './pauses.ts';
+import { loadRule } from './rules.ts';
+import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
+import { seenKey } from './stages/collect.ts';
+import { giveUpPlan, PlanJob, plan, type RecordJob } from './stages/plan.ts';
+import { countMissed, poll } from './stages/poll.ts';
+import { Stage } from './stages/stage.ts';
+import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts';
+
+/** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
+const concurrency = 1_000;
+const defaultBatchWindowMs = 500;
+/** Long enough for a journey to be marked as expired. Real time. */
+const noAnswerDelayMs = 1_000;
+
+const missedWebhooks = 'closings that no webhook had told of were found by the poll';
+
+/** Campaigns that anybody was asked in, by when. */
+export const askedInKey = '{cl}:asked-in';
+
+/** One source with its stages. */
+export interface Lane {
+  context: SourceContext;
+  stages: { plan: Stage<typeof PlanJob>; ask: Stage<typeof AskJob>; writeBack: Stage<typeof WriteBackJob> };
+  pauses: Pauses;
+  /** Asks the vendor what its webhooks missed, if that is due. */
+  poll(): Promise<void>;
+}
+
+export function createLane(
+  configured: Config['sources'][number],
+  shared: {
+    options: EngineOptions;
+    campaigns: CampaignCache;
+    limited: SourceContext['limited'];
+    limitedLooks: SourceContext['limitedLooks'];
+    lanes: ReadonlyMap<string, Lane>;
+    onLost: (error: Error) => void;
+    feedback: FeedbackClient;
+    alerts: Alerts;
+  },
+): Lane {
+  const { config, redis, connection, clock, ports, log, quarantine } = shared.options;
+  const { name } = configured;
+  const source = openSource(configured, { config, redis, ports, log });
+  const alert: SourceContext['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
+  const pauses = new Pauses(redis, tagOf(name), name, log, (stage, why) =>
+    alert(
+      'paused',
+      `stage ${stage}: ${why}`,
+      'nothing is lost; mend it, and it goes on within ten minutes or at the next start',
+    ),
+  );
+  const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
+  const reader = (purpose: 'plan' | 'ask') =>
+    createBatcher({ ...batch, keyOf: (id: string) => id, run: (ids: readonly string[]) => source.read(ids, purpose) });
+  const readers = { plan: reader('plan'), ask: reader('ask') };
+  const context: SourceContext = {
+    name,
+    source,
+    rules: configured.rules.map(loadRule),
+    store: new JourneyStore(redis, name, { now: clock.now }),
+    contacts: new ContactMemory(redis),
+    feedback: shared.feedback,
+    campaigns: shared.campaigns,
+    clock,
+    ports,
+    log,
+    timeZone: config.feedback.timeZone,
+    defaultCountry: config.defaultCountry,
+    lookAfterMs: config.lookup.after,
+    marker: config.marker,
+    serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
+    callMs: config.feedback.timeoutMs,
+    limited: shared.limited,
+    limitedLooks: shared.limitedLooks,
+    areOwned: async (requestIds) => {
+      const owners = await Promise.all(context.sources().map(({ store }) => store.idsOfRequests(requestIds)));
+      return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
+    },
+    alert,
+    sources: () => [...shared.lanes.values()].map((one) => one.context),
+    missed: async (ref, at) => {
+      await countMissed(redis, name);
+      await alert(
+        'missed',
+        missedWebhooks,
+        'they are asked about all the same; see why webhooks are lost ("closeloop check")',
+      );
+      log.warn({ journey: ref, at }, 'a closing that no webhook had told of');
+    },
+    revoke: async (why) => {
+      for (const { queue } of Object.values(stages)) {
+        await pauses.set(queue.name, why);
+        await queue.pause();
+      }
+    },
+    askedIn: async (campaign, late) => {
+      await redis.zadd(askedInKey, Date.now(), String(campaign));
+      if (late) await redis.del(seenKey(campaign));
+    },
+    read: (recordId, purpose) => readers[purpose](recordId),
+    write: createBatcher({
+      ...batch,
+      keyOf: ({ marker }: WriteBack) => marker,
+      run: (items: readonly WriteBack[]) => source.writeBack(items),
+    }),
+    queueEvent: async (event, delayMs = 0) => {
+      await stages.plan.add([{ id: jobIdOf(event.key), data: event, ...(delayMs > 0 && { delayMs }) }]);
+    },
+    queueAsk: async (journeyId, dueAt) => {
+      await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
+    },
+    queueNoAnswer: async (journeyId) => {
+      const delayMs = noAnswerDelayMs;
+      await stages.writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId }, delayMs }]);
+    },
+    queueWriteBack: async (journeyIds) => {
+      if (journeyIds.length === 0) return;
+      // One at a time for a journey: two writes on their way to the vendor could overtake each other.
+      await stages.writeBack.addAgain(
+        journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })),
+      );
+    },
+  };
+  const { onLost } = shared;
+  const givenUp = async (why: string, settled: Promise<void>) => {
+    await settled;
+    await alert('given-up', why, 'mend the cause, then "closeloop journeys replay"');
+  };
+  const common = {
+    source: name,
+    prefix: tagOf(name),
+    connection,
+    concurrency,
+    onLost,
+    ports,
+    log,
+    ...(quarantine && { quarantine }),
+  };
+  const stages: Lane['stages'] = {
+    plan: new Stage({
+      ...common,
+      name: 'plan',
+      data: PlanJob,
+      process: (data) => plan(data, context),
+      giveUp: (data, why) => givenUp(why, giveUpPlan(data, why, context)),
+      onConfigError: (why) => pauses.set('plan', why),
+    }),
+    ask: new Stage({
+      ...common,
+      name: 'ask',
+      data: AskJob,
+      process: (data) => ask(data, context),
+      giveUp: (data, why) => givenUp(why, giveUpAsk(data, why, context)),
+      onConfigError: (why) => pauses.set('ask', why),
+    }),
+    writeBack: new Stage({
+      ...common,
+      name: 'write-back',
+      data: WriteBackJob,
+      process: (data) => writeBack(data, context),
+      giveUp: (data, why) => givenUp(why, giveUpWriteBack(data, why, context)),
+      onConfigError: (why) => pauses.set('write-back', why),
+    }),
+  };
+  const polling = {
+    redis,
+    pauses,
+    everyMs: config.poll.every,
+    queueEvents: async (found: readonly { event: RecordJob; delayMs: number }[]) =>
+      await stages.plan.add(
+        found.map(({ event, delayMs }) => ({ id: jobIdOf(event.key), data: event, ...(delayMs > 0 && { delayMs }) })),
+      ),
+  };
+  return { context, stages, pauses, poll: () => poll(context, polling) };
+}
+
+/** BullMQ forbids ':' and plain numbers in ids; events' keys may hold anything. */
+export function jobIdOf(key: string): string {
+  return `event-${createHash('sha256').update(key).digest('base64url')}`;
+}

@@ -1,0 +1,157 @@
+import type { PresentedRecord } from '../../core/connector.ts';
+import { type Contact, contactFor } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import { applyMapping, checkMapping } from '../../core/mapping/mapping.ts';
+import { checkWindows, nextSendTime } from '../../core/send-time.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import type { Journey } from '../journey/journey.ts';
+import type { JourneyStore } from '../journey/store.ts';
+import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
+
+/** What a decision needs: all of it can be had without a journey, for a preview. */
+export type DecisionContext = Pick<
+  SourceContext,
+  'name' | 'rules' | 'campaigns' | 'timeZone' | 'defaultCountry' | 'marker' | 'clock' | 'serviceAddsDelay'
+> & { store: Pick<JourneyStore, 'memoryOf'> };
+
+/** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
+export type Verdict =
+  | { do: 'skip'; why: string; trace: string[]; rule?: LoadedRule }
+  | {
+      do: 'ask';
+      trace: string[];
+      rule: LoadedRule;
+      campaign: Campaign;
+      contact: Contact;
+      values: NonNullable<Journey['values']>;
+      /** The expression of each value. */
+      sources: Record<string, string>;
+      dueAt: Date;
+    };
+
+/**
+ * Decides about a closing of `record`. Asks the service for the campaign (cached) and changes nothing.
+ * @param closing `journeyId` belongs to it, or would
+ * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
+ */
+export async function decide(
+  closing: { recordId: string; journeyId: string; closedAt: Date },
+  record: PresentedRecord,
+  context: DecisionContext,
+): Promise<Verdict> {
+  const ref = refOf(context.name, closing.journeyId);
+  const choice = await chooseRule(context.rules, record.shape);
+  if (!choice.rule) return { do: 'skip', why: choice.why, trace: [] };
+  const { rule } = choice;
+  const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
+  const no = (why: string): Verdict => ({ do: 'skip', why, trace, rule });
+
+  const { asked } = await context.store.memoryOf(closing.recordId);
+  if (rule.again === 'never' && asked !== undefined && asked !== closing.journeyId) {
+    return no(`this record's customer was asked already: journey ${refOf(context.name, asked)} (again: never)`);
+  }
+  if (!inSample(rule.sample, ref)) return no(`outside the sample of ${(rule.sample ?? 1) * 100} %`);
+
+  const campaign = await campaignOf(rule, context);
+  const mapped = await mapFields(rule, record, campaign, context);
+  if (!mapped.ok) return no(`custom fields: ${mapped.problems.join('; ')}`);
+  trace.push(`custom fields: ${describe(mapped.sources)}`);
+  for (const [name, { source }] of rule.mapping) {
+    if (!(name in mapped.values)) trace.push(`custom field "${name}" is left out: ${source} found nothing`);
+  }
+
+  const candidates: unknown[] = [];
+  for (const expression of rule.contact) candidates.push(await expression.evaluate(record.shape));
+  const contact = contactFor(candidates, campaign.type, { defaultCountry: context.defaultCountry });
+  const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
+  if (!contact.ok) return no(`no usable contact: ${passedOver.join('; ')}`);
+  trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
+
+  try {
+    const send = sendTime(rule, campaign, closing.closedAt, record.timeZone, context);
+    trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
+    const { values, sources } = mapped;
+    return { do: 'ask', trace, rule, campaign, contact: contact.contact, values, sources, dueAt: send.at };
+  } catch (error) {
+    // For this recipient's zone the windows never meet; the rule is good for others.
+    if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
+    return no(error.message);
+  }
+}
+
+function describe(sources: Record<string, string>): string {
+  const list = Object.entries(sources).map(([name, source]) => `${name} from ${source}`);
+  return list.length > 0 ? list.join(', ') : 'none';
+}
+
+/**
+ * The rule's campaign. One that isn't there is a mistake of the rule: its journeys wait until a person mended it.
+ * @throws CloseloopError config for a campaign the service doesn't know
+ */
+export async function campaignOf(rule: LoadedRule, context: DecisionContext): Promise<Campaign> {
+  try {
+    return await context.campaigns.get(rule.campaign);
+  } catch (error) {
+    if (!(error instanceof FeedbackError && error.status === 404)) throw error;
+    const message = `source ${context.name}, rule "${rule.name}": the account has no campaign ${rule.campaign}, or it is a draft. Mend the rule, or activate the campaign`;
+    throw new CloseloopError(message, { kind: 'config' }, { cause: error });
+  }
+}
+
+/** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
+export async function mapFields(
+  rule: LoadedRule,
+  record: PresentedRecord,
+  campaign: Campaign,
+  context: DecisionContext,
+) {
+  const problems = rulesProblems(rule, campaign, context);
+  if (problems.length > 0) {
+    throw new CloseloopError(
+      `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`,
+      { kind: 'config' },
+    );
+  }
+  return await applyMapping(rule.mapping, record.shape, definitionsOf(campaign, context.marker), {
+    timeZone: context.timeZone,
+  });
+}
+
+/** What is wrong with a rule before any record is looked at. */
+export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: DecisionContext): string[] {
+  const hours = { campaign: hoursOf(campaign), window: rule.window, accountZone: context.timeZone };
+  return [...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)), ...checkWindows(hours)];
+}
+
+/** The marker field is ours to fill: a rule need not map it, even where it is required. */
+function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
+  return campaign.custom_fields.filter((field) => field.name !== marker);
+}
+
+function hoursOf({ id, send_from, send_until, send_delay }: Campaign) {
+  return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
+}
+
+/** When to ask, by the rule, the campaign and the zones (core/send-time.ts). */
+export function sendTime(
+  rule: LoadedRule,
+  campaign: Campaign,
+  closedAt: Date,
+  recipientZone: string | undefined,
+  context: DecisionContext,
+): { at: Date; why: string[] } {
+  if (campaign.type === 'external')
+    return { at: context.clock.now(), why: ['nothing is sent: the campaign is external'] };
+  return nextSendTime({
+    now: context.clock.now(),
+    closedAt,
+    delayMs: rule.delay,
+    campaign: hoursOf(campaign),
+    ...(rule.window === undefined ? {} : { window: rule.window }),
+    accountZone: context.timeZone,
+    ...(recipientZone === undefined ? {} : { recipientZone }),
+    serviceAddsDelay: context.serviceAddsDelay,
+  });
+}

@@ -1,0 +1,77 @@
+import { lookAt, refOf, type SourceContext } from '../context.ts';
+import type { Journey } from '../journey/journey.ts';
+import { askedStates } from '../journey/transitions.ts';
+import type { GradedJob } from './plan.ts';
+import { planned } from './plan.ts';
+import type { StageResult } from './stage.ts';
+
+/** Until the journey's request exists. Real time. */
+const askingMs = 1_000;
+
+/**
+ * A grade that was given elsewhere goes to the record's journey, and through it to the service: the request of an external
+ * campaign is created with an identifier like any other, then graded and commented. The newest version wins; telling the
+ * service the same twice changes nothing.
+ */
+export async function takeGraded(event: GradedJob, context: SourceContext): Promise<StageResult> {
+  const journey = await journeyFor(event, context);
+  if (!journey) return { do: 'done' };
+  const { grade, comment, at } = event;
+  const noted = await context.store.update(journey.id, (now) => {
+    const isNews = !now.given || now.given.at < at;
+    if (now.erasedAt || !isNews) return undefined;
+    const told = now.given?.grade === grade && now.given.comment === comment && now.given.told;
+    return {
+      journey: { ...now, given: { at, grade, comment, told }, updatedAt: context.clock.now() },
+      trace: [`a grade was given elsewhere: ${event.what}`],
+    };
+  });
+  return noted ? await tell(noted, context) : { do: 'done' };
+}
+
+/** The latest journey of the record; for a record without one, a new one, planned at once. */
+async function journeyFor(event: GradedJob, context: SourceContext): Promise<Journey | undefined> {
+  const { store } = context;
+  const { latest } = await store.memoryOf(event.recordId);
+  const known = latest === undefined ? undefined : await store.get(latest);
+  if (known && known.state !== 'received') return known;
+  const look = lookAt(await context.read(event.recordId, 'plan'));
+  if (look.is !== 'closed') {
+    const why = look.is === 'open' ? 'it is not closed' : look.why;
+    context.log.warn({ source: context.name, record: event.recordId, why }, 'a grade for a record that asks nobody');
+    return undefined;
+  }
+  const { recordId, key: eventKey, receivedAt } = event;
+  const { journey } = await store.claim(
+    { recordId, closing: look.closing, closedAt: look.closedAt, eventKey, receivedAt },
+    [`received ${receivedAt.toISOString()}: ${event.what}`],
+  );
+  if (journey.state !== 'received') return journey;
+  const after = await planned(journey, look.record, context);
+  if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after.id, after.dueAt);
+  return after;
+}
+
+async function tell(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const { store, feedback, log } = context;
+  const { given, requestId } = journey;
+  if (!given || given.told) return { do: 'done' };
+  if (requestId === undefined || !askedStates.includes(journey.state)) {
+    const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
+    if (isComing) return { do: 'wait', delayMs: askingMs };
+    await store.note(journey.id, `the grade is not passed on: the journey is ${journey.state}`);
+    return { do: 'done' };
+  }
+  if (given.grade !== null) await feedback.grade(requestId, given.grade);
+  if (given.comment !== null && given.comment !== '') await feedback.comment(requestId, given.comment);
+  await store.update(journey.id, (now) =>
+    now.given?.at.getTime() === given.at.getTime() && !now.given.told
+      ? {
+          journey: { ...now, given: { ...now.given, told: true } },
+          trace: ['the service has the grade that was given elsewhere'],
+        }
+      : undefined,
+  );
+  log.info({ journey: refOf(context.name, journey.id) }, 'graded at the service');
+  return { do: 'done' };
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { RecordEvent } from '../../core/connector.ts';
+import { adviceOf } from '../../core/errors.ts';
+import type { SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
+import type { RedisClient } from '../journey/store.ts';
+import { tagOf } from '../journey/store.ts';
+import type { Pauses } from '../pauses.ts';
+import { releaseLock, takeLock } from '../redis/lock.ts';
+import type { RecordJob } from './plan.ts';
+
+/** What is known of a source's polls: for `status`, and for the next one. */
+const Known = z.object({
+  /** When closeloop met this source first: what closed before never asks by itself. */
+  since: z.coerce.number().transform((ms) => new Date(ms)),
+  cursor: z.string().optional(),
+  /** When the last poll ended well, and the last one began. */
+  doneAt: z.coerce
+    .number()
+    .transform((ms) => new Date(ms))
+    .optional(),
+  begunAt: z.coerce.number().default(0),
+  /** Closings that no webhook had told of. */
+  missed: z.coerce.number().default(0),
+});
+export type PollState = z.output<typeof Known>;
+
+const pollKey = (source: string): string => `${tagOf(source)}:poll`;
+
+/** A vendor's webhook gets this long to tell first, so that only what it missed counts as missed. Real time. */
+const headStartMs = 120_000;
+/** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
+const lockMs = 120_000;
+
+export async function pollState(redis: RedisClient, source: string): Promise<PollState | undefined> {
+  const stored = await redis.hgetall(pollKey(source));
+  return stored.since === undefined ? undefined : Known.parse(stored);
+}
+
+export async function countMissed(redis: RedisClient, source: string): Promise<void> {
+  await redis.hincrby(pollKey(source), 'missed', 1);
+}
+
+export interface PollOptions {
+  redis: RedisClient;
+  pauses: Pauses;
+  /** Real time. */
+  everyMs: number;
+  queueEvents(events: readonly { event: RecordJob; delayMs: number }[]): Promise<void>;
+}
+
+/**
+ * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.
+ * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
+ */
+export async function poll(context: SourceContext, options: PollOptions): Promise<void> {
+  const { redis, pauses, everyMs, queueEvents } = options;
+  const { name, source, log } = context;
+  const key = pollKey(name);
+  await redis.hsetnx(key, 'since', Date.now());
+  if (!source.poll) return;
+  const known = await pollState(redis, name);
+  if (!known || Date.now() - known.begunAt < everyMs) return;
+  const token = randomUUID();
+  const lock = `${key}:lock`;
+  if (!(await takeLock(redis, lock, token, lockMs))) return;
+  try {
+    await redis.hset(key, 'begunAt', Date.now());
+    let from: { cursor: string } | { since: Date } =
+      known.cursor === undefined ? { since: known.since } : { cursor: known.cursor };
+    for (;;) {
+      const page = await source.poll(from);
+      await queueEvents(page.events.map((event) => jobOf(event, known.since)));
+      failpoint('poll-events-queued');
+      await redis.hset(key, 'cursor', page.cursor);
+      failpoint('poll-cursor-saved');
+      from = { cursor: page.cursor };
+      if (page.done) break;
+      if (!(await takeLock(redis, lock, token, lockMs))) return;
+    }
+    await redis.hset(key, 'doneAt', Date.now());
+    await pauses.lift('poll');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    if (adviceOf(error).kind === 'config') await pauses.set('poll', why);
+    else log.warn({ source: name, why }, 'the poll ended early; the next one goes on');
+  } finally {
+    await releaseLock(redis, lock, token);
+  }
+}
+
+function jobOf(event: RecordEvent, notBefore: Date): { event: RecordJob; delayMs: number } {
+  const age = Date.now() - event.at.getTime();
+  const delayMs = Math.max(0, headStartMs - Math.max(0, age));
+  return { event: { certain: false, ...event, via: 'poll', notBefore, receivedAt: new Date() }, delayMs };
+}

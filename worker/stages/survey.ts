@@ -1,0 +1,32 @@
+import { refOf, type SourceContext } from '../context.ts';
+import { mayFollow, step } from '../journey/transitions.ts';
+import type { SurveyJob } from './plan.ts';
+import type { StageResult } from './stage.ts';
+
+/**
+ * A survey's answers go to the journey whose feedback request they belong to, whichever source that is of, and are written
+ * back with its grade. The newest version wins.
+ */
+export async function takeSurvey(event: SurveyJob, context: SourceContext): Promise<StageResult> {
+  for (const of of context.sources()) {
+    const [id] = await of.store.idsOfRequests([event.requestId]);
+    if (id === undefined) continue;
+    const { at, answers } = event;
+    const after = await of.store.update(id, (now) => {
+      const isNews = !now.survey || now.survey.at < at;
+      if (now.erasedAt || !isNews || !mayFollow(now.state, 'answered')) return undefined;
+      const seenAt = of.clock.now();
+      const { grade, comment } = now.answer ?? { grade: null, comment: null };
+      const answer = { grade, comment, seenAt, version: (now.answer?.version ?? 0) + 1 };
+      return {
+        journey: step(now, 'answered', seenAt, { answer, survey: { at, answers } }),
+        trace: [`answered: ${Object.keys(answers).length} questions of a survey`],
+      };
+    });
+    if (after?.state === 'answered') await of.queueWriteBack([id]);
+    of.log.info({ journey: refOf(of.name, id) }, 'survey answered');
+    return { do: 'done' };
+  }
+  context.log.warn({ source: context.name, request: event.requestId }, 'a survey of a request that is not ours');
+  return { do: 'done' };
+}

@@ -1,0 +1,53 @@
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
+import type { Journey } from '../journey/journey.ts';
+import { step, unaskedStates } from '../journey/transitions.ts';
+
+/**
+ * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
+ * has not sent yet is cancelled there; otherwise the trace says that it came too late.
+ */
+export async function withdraw(journey: Journey, why: string, context: SourceContext): Promise<void> {
+  const { store, log } = context;
+  let reason = why;
+  if (journey.state === 'asked' && journey.requestId !== undefined) {
+    const late = await cancelRequest(journey.requestId, context);
+    if (late !== undefined) {
+      const line = `${why}: too late, the service has sent the request (${late})`;
+      const last = (await store.trace(journey.id)).at(-1);
+      if (last?.text !== line) await store.note(journey.id, line);
+      return;
+    }
+    reason = `${why}; the request had not been sent yet and was cancelled at the service`;
+  }
+  const after = await store.update(journey.id, (now) => {
+    const isSame = now.state === 'asked' && now.requestId === journey.requestId && journey.state === 'asked';
+    if (!isSame && !unaskedStates.includes(now.state)) return undefined;
+    return { journey: step(now, 'cancelled', context.clock.now(), { why: reason }), trace: [`cancelled: ${reason}`] };
+  });
+  failpoint('cancelled-saved');
+  if (after?.state !== 'cancelled' || after.why !== reason) return;
+  log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
+  // They were not asked after all: the throttle doesn't count it.
+  if (after.contact) await context.contacts.forgetAsked(after.contact, refOf(context.name, journey.id));
+}
+
+/** Undefined: it is cancelled. Else what stands in the way. */
+async function cancelRequest(requestId: string, { feedback }: SourceContext): Promise<string | undefined> {
+  try {
+    await feedback.cancel(requestId);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof FeedbackError && (error.status === 400 || error.status === 404))) throw error;
+  }
+  // Refused: it was sent, or an earlier attempt of ours has cancelled it and its answer was lost.
+  try {
+    const { status } = await feedback.request(requestId);
+    if (status === null) return 'its status is not shown';
+    return /^cancel/i.test(status) ? undefined : `its status is "${status}"`;
+  } catch (error) {
+    if (error instanceof FeedbackError && error.status === 404) return 'the service knows it no more';
+    throw error;
+  }
+}
