@@ -54,6 +54,7 @@ export class Engine {
   readonly #inlets = new Map<string, Queue>();
   #lostAt = 0;
   #sweeper: NodeJS.Timeout | undefined;
+  #poller: NodeJS.Timeout | undefined;
   readonly #polling = new Set<string>();
 
   constructor(options: EngineOptions) {
@@ -163,7 +164,6 @@ export class Engine {
       // A round may take longer than the time between two.
       if (isSweeping) return;
       isSweeping = true;
-      this.#pollAll();
       round()
         .catch((error: unknown) => log.warn({ why: String(error) }, 'sweep failed'))
         .finally(() => {
@@ -173,6 +173,9 @@ export class Engine {
     sweepNow();
     const everyMs = this.#options.sweepEveryMs ?? Math.max(1_000, clock.real(sweepEveryMs));
     this.#sweeper = setInterval(sweepNow, everyMs);
+    this.#pollAll();
+    // Each source keeps to `poll.every` by itself; a look in between is a look into Redis.
+    this.#poller = setInterval(() => this.#pollAll(), Math.max(100, Math.min(everyMs, config.poll.every)));
   }
 
   /** Each source by itself: one whose vendor is slow, or has little quota left, holds up nobody else. */
@@ -235,6 +238,7 @@ export class Engine {
   /** Finishes what runs, up to `graceMs`; the rest is taken up by another worker, or at the next start. */
   async close(graceMs: number): Promise<void> {
     clearInterval(this.#sweeper);
+    clearInterval(this.#poller);
     const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages));
     await Promise.all([...stages, this.#collect].map((stage) => stage.close(graceMs)));
     for (const inlet of this.#inlets.values()) void inlet.close().catch(() => undefined);

@@ -181,6 +181,7 @@ export function createLane(
     redis,
     pauses,
     everyMs: config.poll.every,
+    headStartMs: config.poll.headStart,
     queueEvents: async (found: readonly { event: RecordJob; delayMs: number }[]) =>
       await stages.plan.add(
         found.map(({ event, delayMs }) => ({ id: jobIdOf(event.key), data: event, ...(delayMs > 0 && { delayMs }) })),

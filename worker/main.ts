@@ -4,10 +4,21 @@ import { CloseloopError } from '../core/errors.ts';
 import { standins } from '../standins/index.ts';
 import { backfill } from './commands/backfill.ts';
 import { check } from './commands/check.ts';
+import { collectOnce } from './commands/collect.ts';
+import { maskContact, showAccessLog, showContact } from './commands/contact.ts';
+import { exportAll, exports } from './commands/export.ts';
 import { listJourneys, showJourney } from './commands/journeys.ts';
 import { preview } from './commands/preview.ts';
 import { quarantine } from './commands/quarantine.ts';
 import { cancelJourney, replayJourneys, resolveJourney } from './commands/repair.ts';
+import {
+  cancelRequest,
+  commentRequest,
+  createRequest,
+  getRequest,
+  gradeRequest,
+  listRequests,
+} from './commands/requests.ts';
 import { setup } from './commands/setup.ts';
 import { standin } from './commands/standin.ts';
 import { start } from './commands/start.ts';
@@ -134,6 +145,72 @@ example(
 ).action((journey: string, options) => run(() => resolveJourney({ ...options, journey, connectors })));
 
 example(
+  where(program.command('collect'))
+    .description('collect the grades of every campaign now and write them back, then end')
+    .option('--once', 'the only way there is: "start" collects all the time', true),
+  'collect --once --config closeloop.yaml',
+).action((options) => run(() => collectOnce({ ...options, connectors })));
+
+const contact = program.command('contact').description('what is stored about a person');
+example(
+  where(contact.command('show <contact>')).description('what the service knows of them'),
+  'contact show +37255512345 --config closeloop.yaml',
+).action((text: string, options) => run(() => showContact({ ...options, contact: text, connectors })));
+example(
+  where(contact.command('mask <contact>'))
+    .description('erase them: masked at the service, forgotten here, with proof; can not be undone')
+    .option('--yes', 'really', false),
+  'contact mask carl@example.com --yes --config closeloop.yaml',
+).action((text: string, options) => run(() => maskContact({ ...options, contact: text, connectors })));
+example(
+  where(contact.command('access-log <contact>')).description('who looked at their data in the service'),
+  'contact access-log carl@example.com --config closeloop.yaml',
+).action((text: string, options) => run(() => showAccessLog({ ...options, contact: text, connectors })));
+
+const requests = program.command('requests').description('feedback requests at the service, by hand');
+example(
+  where(requests.command('list'))
+    .description('those of a campaign, or all')
+    .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option('--limit <n>', 'at most so many', positiveNumber, 50),
+  'requests list --campaign 12 --config closeloop.yaml',
+).action((options) => run(() => listRequests({ ...options, connectors })));
+example(where(requests.command('get <id>')).description('one'), 'requests get 90017 --config closeloop.yaml').action(
+  (id: string, options) => run(() => getRequest({ ...options, id, connectors })),
+);
+example(
+  where(requests.command('create'))
+    .description('one past rules and throttle, without a journey')
+    .requiredOption('--campaign <id>', 'the campaign', positiveNumber)
+    .requiredOption('--contact <contact>', 'phone number, e-mail address or identifier')
+    .option('--fields <json>', 'custom field values by name')
+    .option('--scheduled <instant>', "when; left out: after the campaign's own delay"),
+  'requests create --campaign 12 --contact carl@example.com --config closeloop.yaml',
+).action((options) => run(() => createRequest({ ...options, connectors })));
+example(
+  where(requests.command('grade <id>'))
+    .description('in an external campaign')
+    .addArgument(program.createArgument('<grade>', 'the grade').argParser(wholeNumber)),
+  'requests grade 90017 5 --config closeloop.yaml',
+).action((id: string, grade: number, options) => run(() => gradeRequest({ ...options, id, grade, connectors })));
+example(
+  where(requests.command('comment <id> <text>')).description('in an external campaign'),
+  'requests comment 90017 "Thanks" --config closeloop.yaml',
+).action((id: string, text: string, options) => run(() => commentRequest({ ...options, id, text, connectors })));
+example(
+  where(requests.command('cancel <id>')).description('while it is scheduled'),
+  'requests cancel 90017 --config closeloop.yaml',
+).action((id: string, options) => run(() => cancelRequest({ ...options, id, connectors })));
+
+example(
+  where(program.command('export'))
+    .description("the service's data as JSON, one object a line")
+    .addArgument(program.createArgument('<what>', 'what').choices(exports))
+    .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber),
+  'export requests --campaign 12 --config closeloop.yaml > requests.jsonl',
+).action((what: (typeof exports)[number], options) => run(() => exportAll({ ...options, what, connectors })));
+
+example(
   program
     .command('standin')
     .description(`run a local double of somebody's API: ${Object.keys(standins).join(', ')}`)
@@ -167,7 +244,8 @@ async function run(command: () => Promise<number>): Promise<void> {
 
 // Mistakes on the command line are the user's to mend, like those in a file.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-for (const command of [...program.commands, ...journeys.commands]) {
+const groups = [journeys, contact, requests];
+for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
   command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 }
 await program.parseAsync();

@@ -39,7 +39,7 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
   if (order.success) {
     const news = new Date(receivedAt.getTime() - newsMs);
     const what = /^order\.[a-z]{1,20}$/.test(topic) ? topic : 'order';
-    return outcomeOf(order.data, { ...settings, what, news, at: receivedAt });
+    return outcomeOf(order.data, { ...settings, via: 'webhook', what, news, at: receivedAt });
   }
   const action = Action.safeParse(json.value);
   // The id of one delivery is made from the webhook and the second: alone, it would be shared by two orders.
@@ -62,25 +62,26 @@ type Outcome = Extract<Events, { ok: true }> & { events: RecordEvent[] };
 
 /**
  * What an order, told by webhook or poll, means. The key of a closing names the closing and nothing else, so that our own
- * writes, the poll and a repeated delivery all knock at the same journey's door.
+ * writes, the next poll and a repeated delivery repeat it; `closing` leads all of them, however told, to one journey.
  * @param news Orders that were over before this are told as changes only.
  * @param at Where the order doesn't say when.
  */
 export function outcomeOf(
   order: OrderMoment,
-  { statuses, what, news, at }: Pick<WooCommerceSettings, 'statuses'> & { what: string; news: Date; at: Date },
+  told: Pick<WooCommerceSettings, 'statuses'> & { via: 'webhook' | 'poll'; what: string; news: Date; at: Date },
 ): Outcome {
+  const { statuses, via, news, at } = told;
   const { id: recordId, status, date_modified_gmt: modified } = order;
-  const told = `${what}: status ${status}`;
-  if (order.parent_id !== '0') return left(told, 'a refund, or a part of another order');
-  if (status === 'checkout-draft' || status === 'pending') return left(told, 'not ordered yet');
+  const what = `${told.what}: status ${status}`;
+  if (order.parent_id !== '0') return left(what, 'a refund, or a part of another order');
+  if (status === 'checkout-draft' || status === 'pending') return left(what, 'not ordered yet');
   if (statuses.includes(status) && isNews(order, news)) {
     const closing = closingOf(order, { statuses });
-    const key = `closed.${recordId}.${closing}`;
-    return found({ kind: 'closed', certain: true, recordId, at: closedAt(order), key, closing, what: told });
+    const key = `${via}.closed.${recordId}.${closing}`;
+    return found({ kind: 'closed', certain: true, recordId, at: closedAt(order), key, closing, what });
   }
-  const key = `changed.${recordId}.${status}.${(modified ?? at).getTime()}`;
-  return found({ kind: 'changed', recordId, at: modified ?? at, key, what: told });
+  const key = `${via}.changed.${recordId}.${status}.${(modified ?? at).getTime()}`;
+  return found({ kind: 'changed', recordId, at: modified ?? at, key, what });
 }
 
 /** Saving an old order tells of it again; only a closing since then is one to ask about. */

@@ -50,7 +50,7 @@ export function poller(
     };
     const { data, at } = await shop.call('GET', 'orders', z.array(ListedOrder), { query, urgency: 'background' });
     const events = data.flatMap(
-      (order) => outcomeOf(order, { ...settings, what: 'found by the poll', news: cursor.since, at }).events,
+      (order) => outcomeOf(order, { ...settings, via: 'poll', what: 'poll', news: cursor.since, at }).events,
     );
     const last = data.at(-1)?.date_modified_gmt ?? cursor.after;
     if (data.length >= perPage) return { events, cursor: written(onwards(cursor, last)), done: false, reached: last };

@@ -45,6 +45,7 @@ async function record(folder: string): Promise<number> {
   recorder.search = encodeURIComponent(pathToFileURL(folder).href);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const scenarios = new Set(vendors.flatMap((row) => row.scenarios));
+  process.stderr.write('Running the scenarios; this takes a minute or two.\n');
   const child = spawn(process.execPath, [vitest, 'run', '--reporter=dot', ...scenarios], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -3,11 +3,12 @@ import addFormats from 'ajv-formats';
 import type { Recorded } from './recorded.ts';
 import { isNode, type Node, resolve, sealed } from './schema.ts';
 
-/** Where a request differs from the vendor's description, in words that hold for all requests of this kind. */
-export interface Mismatch {
-  /** `PUT /api/v2/tickets/update_many` as the description has it; with the request's own path where it has none. */
+/** What the vendor's description says of a request. */
+export interface Judgement {
+  /** `GET /api/v2/tickets/{ticket_id}`, as the description has it. */
   operation: string;
-  problem: string;
+  /** Where the request differs, in words that hold for all requests of this kind. */
+  problems: string[];
 }
 
 export interface OpenApiOptions {
@@ -18,7 +19,7 @@ export interface OpenApiOptions {
 }
 
 /** `undefined`: the document has no such path and method. */
-export type Judge = (request: Recorded) => Mismatch[] | undefined;
+export type Judge = (request: Recorded) => Judgement | undefined;
 
 interface Operation {
   name: string;
@@ -119,7 +120,7 @@ export function openApiJudge(raw: Node, { base = serverPath(raw), bodies = {} }:
       ...queryProblems(operation, request.query),
       ...bodyProblems(operation, request),
     ];
-    return [...new Set(problems)].map((problem) => ({ operation: operation.name, problem }));
+    return { operation: operation.name, problems: [...new Set(problems)] };
   };
 }
 

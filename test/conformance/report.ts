@@ -33,9 +33,10 @@ export function judgeAll(
     for (const request of own) {
       const spelled = row.spelled?.(request) ?? request;
       const place = `${request.method} ${spelled.path.replaceAll(/\/\d+(?=\/|$)/g, '/{id}')}`;
-      const found = judges.map((judge) => judge(spelled)).find((one) => one !== undefined);
-      operations.add(place);
-      for (const { operation, problem } of found ?? [{ operation: place, problem: 'is not described' }]) {
+      const judgement = judges.map((judge) => judge(spelled)).find((one) => one !== undefined);
+      const { operation, problems } = judgement ?? { operation: place, problems: ['is not described'] };
+      operations.add(operation);
+      for (const problem of problems) {
         const what = `${operation}: ${problem}`;
         const key = `${row.name} ${what}`;
         const fact = row.known.find(({ at }) => at.test(what))?.fact;
@@ -65,7 +66,7 @@ export function reportText(judged: readonly Judged[], findings: readonly Finding
   const lines = judged.map(({ vendor, requests, operations }) =>
     requests === 0
       ? `${vendor}: no request was recorded`
-      : `${vendor}: ${requests} different requests (${operations} places) judged`,
+      : `${vendor}: ${requests} different requests to ${operations} operations`,
   );
   const explained = findings.filter(({ fact }) => fact !== undefined);
   const open = findings.filter(({ fact }) => fact === undefined);

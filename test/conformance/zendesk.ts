@@ -1,3 +1,4 @@
+import type { Node } from './schema.ts';
 import { openApiFile, type VendorRow } from './vendor-row.ts';
 
 /* "Facts" are those on Zendesk that the connector is built on; sections are theirs. */
@@ -32,7 +33,6 @@ const ticketsToUpdate = {
   },
 };
 
-/** Facts, section 3. */
 const clientCredentials = {
   type: 'object',
   required: ['grant_type', 'client_id', 'client_secret', 'scope'],
@@ -40,8 +40,36 @@ const clientCredentials = {
     grant_type: { const: 'client_credentials' },
     client_id: { type: 'string' },
     client_secret: { type: 'string' },
-    scope: { type: 'string', description: 'A list would give a token without rights' },
+    // A list would give a token without rights.
+    scope: { type: 'string' },
     expires_in: { type: 'integer', minimum: 300, maximum: 172_800 },
+  },
+};
+
+const within = (name: string, component: string) => ({
+  type: 'object',
+  required: [name],
+  properties: { [name]: { $ref: `#/components/schemas/${component}` } },
+});
+
+/** Bodies of operations that the description describes without one: judged by what the fact says of them. */
+const bodies: Readonly<Record<string, { schema: Node; fact: string }>> = {
+  'PUT /api/v2/tickets/update_many': {
+    schema: ticketsToUpdate,
+    fact: "Facts, section 5. Each ticket is judged as the description's TicketUpdateInput.",
+  },
+  'POST /oauth/tokens': { schema: clientCredentials, fact: 'Facts, section 3; in prose in the description.' },
+  'POST /api/v2/ticket_fields': {
+    schema: within('ticket_field', 'TicketFieldObject'),
+    fact: "The description gives the answer only; the body is judged as that answer's TicketFieldObject.",
+  },
+  'POST /api/v2/ticket_fields/{ticket_field_id}/options': {
+    schema: within('custom_field_option', 'CustomFieldOptionObject'),
+    fact: "In the description's prose; judged as its CustomFieldOptionObject.",
+  },
+  'POST /api/v2/user_fields': {
+    schema: within('user_field', 'UserFieldObject'),
+    fact: "The description gives the answer only; the body is judged as that answer's UserFieldObject.",
   },
 };
 
@@ -52,32 +80,42 @@ export const zendesk: VendorRow = {
   files: [support, webhooks],
   judges: (folder) => [
     openApiFile(folder, support, {
-      bodies: { 'PUT /api/v2/tickets/update_many': ticketsToUpdate, 'POST /oauth/tokens': clientCredentials },
+      bodies: Object.fromEntries(Object.entries(bodies).map(([name, { schema }]) => [name, schema])),
     }),
     openApiFile(folder, webhooks),
   ],
   // Facts, sections 4 and 5: a path is taken with and without `.json`; the description has it without.
   spelled: (request) => ({ ...request, path: request.path.replace(/\.json$/, '') }),
   known: [
-    {
-      at: /^PUT \/api\/v2\/tickets\/update_many: body: the operation is described without one$/,
-      fact: "Section 5 has the body; it is judged by that, each ticket as the description's TicketUpdateInput.",
-    },
-    {
-      at: /^POST \/oauth\/tokens: body: the operation is described without one$/,
-      fact: 'Section 3 has the body; it is judged by that. The description has it in prose.',
-    },
+    ...Object.entries(bodies).map(([name, { fact }]) => {
+      return {
+        at: new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')}: body: the operation is described without one$`),
+        fact,
+      };
+    }),
     {
       at: /^PUT \/api\/v2\/tickets\S*: body\S*\.custom_fields\[\](: "value" is not described| must have required property '(key|title|type)')$/,
-      fact: "Section 0, point 9: {id, value}. The description refers to the schema of a field's definition.",
+      fact: "Facts, section 0, point 9: {id, value}. The description refers to the schema of a field's definition.",
     },
     {
       at: /^GET \/api\/v2\/(tickets\/show_many|incremental\/tickets\/cursor): query: "include" is not described$/,
-      fact: 'Section 4: sideloads put sibling arrays beside tickets. The description leaves them out of most lists.',
+      fact: 'Facts, section 4: sideloads put sibling arrays beside tickets. The description has them on some reads.',
     },
     {
       at: /^GET \/api\/v2\/\S+: query: "page\[(size|after)\]" is not described$/,
-      fact: 'Section 4, cursor paging: on every list. The description has it on some.',
+      fact: 'Facts, section 4, cursor paging: on every list. The description has it on some.',
+    },
+    {
+      at: /^GET \/api\/v2\/incremental\/tickets\/cursor: query: ("per_page" is not described|"start_time" is required)$/,
+      fact: 'Facts, section 4: `per_page` up to 1000; `start_time` first, then `cursor` in its place.',
+    },
+    {
+      at: /^GET \/api\/v2\/oauth\/tokens\/\{oauth_token_id\}: path: oauth_token_id must be integer$/,
+      fact: "The description's own example: oauth/tokens/current.json, the token of the call itself.",
+    },
+    {
+      at: /^PATCH \/api\/v2\/custom_objects\/\{custom_object_key\}\/records: query: "name" is required$/,
+      fact: 'Facts, section 2: `?external_id=`. The description says so too: "External id and name cannot be used together".',
     },
   ],
 };

@@ -66,7 +66,7 @@ test('it notes at the first start from when on closings count', async () => {
   const source = 'gap-3';
   const { vendor, asked } = polled([]);
   const before = Date.now();
-  const loop = await startLoop(redis, { source, vendor });
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 200ms }' });
   const [from] = await until(() => asked.length > 0 && asked);
   expect(from && 'since' in from ? from.since.getTime() : 0).toBeGreaterThanOrEqual(before);
   await loop.close();

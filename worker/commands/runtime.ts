@@ -77,7 +77,8 @@ export async function openRedis(
   };
 }
 
-async function readConfig({ config: file, connectors }: RuntimeOptions): Promise<Config> {
+/** @throws CloseloopError config with every mistake of the file */
+export async function readConfig({ config: file, connectors }: RuntimeOptions): Promise<Config> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -66,9 +66,14 @@ export const General = z.strictObject({
   ),
   alerts: Alerts.optional().describe('Who is told when a person has to act; left out: only the log'),
   poll: z
-    .strictObject({ every: Period.prefault('10m') })
+    .strictObject({
+      every: Period.prefault('10m').describe('How often a source is asked what changed'),
+      headStart: Duration.prefault('2m').describe(
+        'A closing that a poll finds earlier than this after it happened waits: its webhook may be on its way',
+      ),
+    })
     .prefault({})
-    .describe('How often a source is asked what its webhooks may have missed'),
+    .describe('Finds what the webhooks missed'),
   collect: z
     .strictObject({
       every: Period.prefault('5m').describe('How often a campaign is asked whether grades changed'),

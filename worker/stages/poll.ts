@@ -28,8 +28,6 @@ export type PollState = z.output<typeof Known>;
 
 const pollKey = (source: string): string => `${tagOf(source)}:poll`;
 
-/** A vendor's webhook gets this long to tell first, so that only what it missed counts as missed. Real time. */
-const headStartMs = 120_000;
 /** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
 const lockMs = 120_000;
 
@@ -47,6 +45,8 @@ export interface PollOptions {
   pauses: Pauses;
   /** Real time. */
   everyMs: number;
+  /** A vendor's webhook gets this long to tell first, so that only what it missed counts as missed. Real time. */
+  headStartMs: number;
   queueEvents(events: readonly { event: RecordJob; delayMs: number }[]): Promise<void>;
 }
 
@@ -55,10 +55,11 @@ export interface PollOptions {
  * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
  */
 export async function poll(context: SourceContext, options: PollOptions): Promise<void> {
-  const { redis, pauses, everyMs, queueEvents } = options;
+  const { redis, pauses, everyMs, headStartMs, queueEvents } = options;
   const { name, source, log } = context;
   const key = pollKey(name);
-  await redis.hsetnx(key, 'since', Date.now());
+  // Before the first start nothing was missed: the first poll comes when the first interval has passed.
+  if ((await redis.hsetnx(key, 'since', Date.now())) === 1) await redis.hset(key, 'begunAt', Date.now());
   if (!source.poll) return;
   const known = await pollState(redis, name);
   if (!known || Date.now() - known.begunAt < everyMs) return;
@@ -71,7 +72,7 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
       known.cursor === undefined ? { since: known.since } : { cursor: known.cursor };
     for (;;) {
       const page = await source.poll(from);
-      await queueEvents(page.events.map((event) => jobOf(event, known.since)));
+      await queueEvents(page.events.map((event) => jobOf(event, known.since, headStartMs)));
       failpoint('poll-events-queued');
       await redis.hset(key, 'cursor', page.cursor);
       failpoint('poll-cursor-saved');
@@ -90,7 +91,7 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
   }
 }
 
-function jobOf(event: RecordEvent, notBefore: Date): { event: RecordJob; delayMs: number } {
+function jobOf(event: RecordEvent, notBefore: Date, headStartMs: number): { event: RecordJob; delayMs: number } {
   const age = Date.now() - event.at.getTime();
   const delayMs = Math.max(0, headStartMs - Math.max(0, age));
   return { event: { certain: false, ...event, via: 'poll', notBefore, receivedAt: new Date() }, delayMs };

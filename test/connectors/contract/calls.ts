@@ -90,8 +90,8 @@ async function errorsOf(bench: Bench, how: Breakage, doing: 'read' | 'write'): P
   vendor.breakVendor(how, `${customer.email} ${customer.comment}`);
   asked.pauses.length = 0;
   // The used one keeps its fetch; its deadline is shortened where it looks.
-  asked.deadlineMs = deadlineMs;
-  const fresh = reopen(bench, deadlineMs);
+  if (how === 'silent') asked.deadlineMs = deadlineMs;
+  const fresh = reopen(bench, asked.deadlineMs);
   const errors: CloseloopError[] = [];
   for (const source of [used, fresh.source]) {
     const work = () => (doing === 'read' ? source.read([id], 'plan') : source.writeBack([answer(id)]));

@@ -108,8 +108,9 @@ export async function openShop(settings: object = {}, options: ShopifyStandinOpt
   const open = (more: object = {}, ports: Partial<ConnectorPorts> = {}): { source: Source; seen: Seen } => {
     const tested = testPorts({ now: () => clock.now, ...ports });
     const { shop, accessToken } = { shop: standin.shop.domain, accessToken: standin.accessToken };
-    const parsed = { shop, accessToken, webhookSecrets: ['a secret'], baseUrl: server.url, ...settings, ...more };
-    return { source: shopify.open(parsed, tested.ports), seen: tested.seen };
+    const all = { shop, accessToken, webhookSecrets: ['a secret'], baseUrl: server.url, ...settings, ...more };
+    const written = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    return { source: shopify.open(written, tested.ports), seen: tested.seen };
   };
   return {
     ...server,

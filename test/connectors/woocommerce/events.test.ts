@@ -22,9 +22,11 @@ describe('the vectors', () => {
   const closed = { kind: 'closed', recordId: '1042' };
   const wanted: Readonly<Record<string, object[]>> = {
     'order.updated, whole fixture, PHP-style escaping': [
-      { ...closed, certain: true, closing, key: `closed.1042.${closing}` },
+      { ...closed, certain: true, closing, key: `webhook.closed.1042.${closing}` },
     ],
-    'same order again after our own meta write': [{ ...closed, certain: true, closing, key: `closed.1042.${closing}` }],
+    'same order again after our own meta write': [
+      { ...closed, certain: true, closing, key: `webhook.closed.1042.${closing}` },
+    ],
     'order.updated while processing': [{ kind: 'changed', recordId: '1042' }],
     'custom action topic carries only the id': [closed],
     'order.deleted': [{ kind: 'changed', recordId: '1042' }],

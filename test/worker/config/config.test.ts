@@ -69,7 +69,7 @@ sources:
     expect(config).toEqual({
       feedback: expect.objectContaining({ apiKey: 'k-1234', timeZone: 'Europe/Tallinn' }),
       redis: { url: 'redis://h:6379/2' },
-      poll: { every: 600_000 },
+      poll: { every: 600_000, headStart: 120_000 },
       http: { host: '127.0.0.1', port: 9000, publicUrl: 'https://closeloop.example.com' },
       collect: { every: 300_000, fullEvery: 86_400_000 },
       lookup: { after: 30_000 },

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { failureOf, untilAffordable } from '../../../connectors/shopify/failure.ts';
+import { CloseloopError } from '../../../core/errors.ts';
+import { answer, openShop } from './fixture.ts';
+
+let shop: Awaited<ReturnType<typeof openShop>>;
+beforeEach(async () => {
+  shop = await openShop({ trigger: 'fulfilled' });
+});
+afterEach(() => shop.close());
+
+async function thrownBy(work: Promise<unknown>): Promise<CloseloopError> {
+  const thrown: unknown = await work.catch((error: unknown) => error);
+  return thrown instanceof CloseloopError ? thrown : expect.fail(`no CloseloopError: ${String(thrown)}`);
+}
+
+const status = (requestedQueryCost: number, currentlyAvailable: number) => ({
+  requestedQueryCost,
+  throttleStatus: { maximumAvailable: 2_000, currentlyAvailable, restoreRate: 100 },
+});
+
+describe('points', () => {
+  test.each<[requested: number, available: number, ms: number]>([
+    [500, 500, 0],
+    [500, 499, 10],
+    [900, 0, 9_000],
+    [500, 2_000, 0],
+    [9_000, 1_900, 1_000],
+  ])('%i of %i are there in %i ms', (requested, available, ms) =>
+    expect(untilAffordable(status(requested, available))).toBe(ms),
+  );
+
+  test('it tells the budget what is left, of the whole', async () => {
+    const { source, seen } = shop.open();
+    await source.read([shop.order()], 'plan');
+    const [left] = seen.lefts;
+    expect(left).toMatchObject({ limit: 2_000 });
+    expect(left?.remaining).toBeGreaterThan(1_900);
+    expect(left?.resetMs).toBe((2_000 - (left?.remaining ?? 0)) * 10);
+  });
+
+  test('it tells of nothing left until the next call of that size can be paid for', async () => {
+    shop.standin.changeSettings({ maximumAvailable: 40, restoreRate: 10 });
+    const { source, seen } = shop.open();
+    const id = shop.standin.addOrder({ email: 'a@b.example', customerId: shop.standin.addCustomer({ phone: '+1' }).id }).id;
+    await source.read([id], 'plan');
+    expect(seen.lefts).toEqual([{ limit: 40, remaining: 0, resetMs: expect.any(Number) }]);
+    expect(seen.lefts[0]?.resetMs).toBeLessThan(4_000);
+  });
+
+  test('it waits for exactly what is missing when the shop says THROTTLED in a 200', async () => {
+    shop.standin.changeSettings({ maximumAvailable: 40, restoreRate: 10 });
+    const { source, seen } = shop.open();
+    const ids = [shop.order(), shop.order()];
+    const error = await thrownBy(source.read(ids, 'plan'));
+    // 68 points can never be there at once: the bucket being full has to do, and it is.
+    expect(error).toMatchObject({ advice: { kind: 'transient', throttled: true, retryAfterMs: 100 }, outcome: 'refused' });
+    shop.standin.changeSettings({ maximumAvailable: 100, restoreRate: 10 });
+    for (;;) {
+      const one = await source.read(ids, 'plan').catch((thrown: unknown) => thrown);
+      if (one instanceof CloseloopError) break;
+    }
+    expect(seen.pauses.at(-1)).toBeGreaterThan(100);
+    expect(seen.pauses.at(-1)).toBeLessThan(7_000);
+  });
+
+  test('it spreads those who wait together', () => {
+    const body = { errors: [{ extensions: { code: 'THROTTLED' } }], extensions: { cost: status(900, 0) } };
+    expect(failureOf('x', 200, null, body, 0)?.pauseMs).toBe(9_000);
+    expect(failureOf('x', 200, null, body, 0.8)?.pauseMs).toBe(10_800);
+  });
+});
+
+describe('refusals', () => {
+  const code = (code: string, path?: string[]) => ({ data: null, errors: [{ extensions: { code }, ...(path && { path }) }] });
+  const config = { kind: 'config' };
+  const transient = { kind: 'transient' };
+  const wait = (retryAfterMs: number) => ({ kind: 'transient', throttled: true, retryAfterMs });
+  test.each<[status: number, retryAfter: string | null, body: object | undefined, advice: object, words: RegExp]>([
+    [401, null, {}, config, /install the app again/],
+    [402, null, {}, config, /frozen/],
+    [403, null, {}, config, /read_fulfillments/],
+    [404, null, {}, config, /permanent address/],
+    [423, null, {}, config, /locked/],
+    [301, null, undefined, config, /another address/],
+    [429, '7', {}, wait(7_000), /429/],
+    [429, '2.0', {}, wait(2_000), /429/],
+    [429, null, {}, wait(2_000), /429/],
+    [430, null, {}, wait(60_000), /430/],
+    [500, null, {}, transient, /500/],
+    [503, '30', {}, { kind: 'transient', retryAfterMs: 30_000 }, /503/],
+    [200, null, undefined, transient, /no JSON/],
+    [200, null, code('THROTTLED'), wait(1_000), /points/],
+    [200, null, code('ACCESS_DENIED', ['nodes', 'customer']), config, /access to nodes.customer is denied.*protected customer data/],
+    [200, null, code('SHOP_INACTIVE'), config, /inactive/],
+    [200, null, code('INTERNAL_SERVER_ERROR'), transient, /INTERNAL/],
+    [200, null, code('MAX_COST_EXCEEDED'), { kind: 'permanent' }, /MAX_COST_EXCEEDED/],
+    [200, null, { errors: [{}] }, { kind: 'permanent' }, /an error \(200\)/],
+    [400, null, { errors: [] }, { kind: 'permanent' }, /an error \(400\)/],
+  ])('it takes %i (Retry-After %s) %j for %j', (status, retryAfter, body, advice, words) => {
+    const failure = failureOf('acme, Orders', status, retryAfter, body, 0);
+    expect(failure?.error.advice).toEqual(advice);
+    expect(failure?.error.message).toMatch(words);
+  });
+
+  test.each([
+    ['frozen', /402/],
+    ['locked', /423/],
+    ['closed', /404/],
+  ] as const)('it stops at a %s shop', async (state, words) => {
+    shop.standin.changeSettings({ shop: state });
+    const { advice, message } = await thrownBy(shop.source.read([shop.order()], 'plan'));
+    expect(advice).toEqual({ kind: 'config' });
+    expect(message).toMatch(words);
+  });
+
+  test('it names the right that is missing', async () => {
+    const customerId = shop.standin.addCustomer().id;
+    shop.standin.changeSettings({ scopes: ['read_orders'] });
+    const id = shop.order({ customerId });
+    expect(await thrownBy(shop.source.read([id], 'plan'))).toMatchObject({ advice: { kind: 'config' } });
+    const writing = shop.open({ writeBack: { tags: true } }).source.writeBack([answer(id)]);
+    expect((await thrownBy(writing)).message).toMatch(/access to o0 is denied.*write_orders/);
+  });
+});
+
+test('it warns once that another version answers', async () => {
+  const { source, seen } = shop.open();
+  shop.standin.changeSettings({ answersIn: '2027-01' });
+  await source.read([shop.order()], 'plan');
+  await source.read([shop.order()], 'plan');
+  expect(seen.warnings).toEqual([expect.stringContaining('another version')]);
+});
+
+describe('client credentials', () => {
+  const app = { accessToken: undefined, clientId: 'shopify-client', clientSecret: 'shopify-client-secret' };
+  const token = 'POST /admin/oauth/access_token';
+
+  test('it fetches a token once for all, and a new one before it ends', async () => {
+    const { source } = shop.open(app);
+    const id = shop.order();
+    await Promise.all([source.read([id], 'ask'), source.read([id], 'ask')]);
+    expect(shop.standin.callCounts()[token]).toBe(1);
+    shop.later(17 * 3_600_000);
+    await source.read([id], 'ask');
+    expect(shop.standin.callCounts()[token]).toBe(1);
+    shop.later(2 * 3_600_000);
+    await source.read([id], 'ask');
+    expect(shop.standin.callCounts()[token]).toBe(2);
+  });
+
+  test('it fetches another one when the shop refuses it, once', async () => {
+    const { source } = shop.open(app);
+    const id = shop.order();
+    await source.read([id], 'ask');
+    shop.standin.faults.add({ path: 'graphql', status: 401, body: {} });
+    expect(await source.read([id], 'ask')).toMatchObject([{ ok: true }]);
+    expect(shop.standin.callCounts()[token]).toBe(2);
+    shop.standin.faults.add({ path: 'graphql', status: 401, body: {}, times: 2 });
+    expect(await thrownBy(source.read([id], 'ask'))).toMatchObject({ advice: { kind: 'config' } });
+  });
+
+  test('it says who must do what when the app was taken away', async () => {
+    await shop.standin.uninstall();
+    const error = await thrownBy(shop.open(app).source.read([shop.order()], 'ask'));
+    expect(error.advice).toEqual({ kind: 'config' });
+    expect(error.message).toMatch(/An owner of the shop must check that the app is installed/);
+  });
+});

@@ -1,0 +1,55 @@
+import { parseContact } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { erase } from '../stages/erase.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { openService, print } from './service.ts';
+import { withSources } from './with-engine.ts';
+
+type Options = RuntimeOptions & { json: boolean; contact: string };
+
+/** What the service knows of a person. 1 when it knows nobody by this contact. */
+export async function showContact(options: Options): Promise<number> {
+  const service = await openService(options);
+  const found = await service.contact(parseContact(options.contact));
+  if (found) print(found, options.json);
+  else process.stderr.write('The service has no feedback request of this contact, or it was masked.\n');
+  return found ? 0 : 1;
+}
+
+/** Who has looked at a person's data, newest first. */
+export async function showAccessLog(options: Options): Promise<number> {
+  const service = await openService(options);
+  for await (const entry of service.accessLog(parseContact(options.contact))) print(entry, options.json);
+  return 0;
+}
+
+/**
+ * Erases a person at once: masked at the service, forgotten by every source here. Prints what was removed, which is kept as
+ * proof. Can't be undone.
+ */
+export async function maskContact(options: Options & { yes: boolean }): Promise<number> {
+  if (!options.yes) {
+    throw new CloseloopError(
+      "Masking can't be undone. Say --yes to mask this contact at the service and forget it here.",
+      {
+        kind: 'config',
+      },
+    );
+  }
+  return await withSources(options, async ({ lanes }) => {
+    const [first] = lanes();
+    if (!first) throw new Error('a configuration has at least one source');
+    const at = new Date();
+    const key = `contact mask:${at.toISOString()}`;
+    const event = { kind: 'erase', at, key, what: 'asked for with "contact mask"', receivedAt: at } as const;
+    const people = { personIds: [], recordIds: [], contacts: [options.contact], everybody: false };
+    for (;;) {
+      const result = await erase({ ...event, ...people }, first.context);
+      if (result.do === 'done') break;
+      await first.context.ports.sleep(result.delayMs);
+    }
+    const proof = (await first.context.store.erasures()).find((one) => one.key === key);
+    print(proof ?? {}, options.json);
+    return 0;
+  });
+}

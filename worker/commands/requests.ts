@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { parseContact } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { CustomValue } from '../../core/feedback/client.ts';
+import { instant } from './preview.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { openService, print } from './service.ts';
+
+type Options = RuntimeOptions & { json: boolean };
+
+/** Feedback requests of a campaign, read page by page. */
+export async function listRequests(options: Options & { campaign?: number; limit: number }): Promise<number> {
+  const service = await openService(options);
+  let left = options.limit;
+  for await (const { results, unreadable } of service.requestPages({ campaign: options.campaign })) {
+    for (const request of results.slice(0, left)) print(request, options.json);
+    for (const error of unreadable) process.stderr.write(`${error.message}\n`);
+    left -= results.length;
+    if (left <= 0) break;
+  }
+  return 0;
+}
+
+export async function getRequest(options: Options & { id: string }): Promise<number> {
+  print(await (await openService(options)).request(options.id), options.json);
+  return 0;
+}
+
+const Fields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
+/** By hand, past rules and throttle: no journey knows of it. */
+export async function createRequest(
+  options: Options & { campaign: number; contact: string; fields?: string; scheduled?: string },
+): Promise<number> {
+  const service = await openService(options);
+  const request = await service.create({
+    campaign: options.campaign,
+    contact: parseContact(options.contact),
+    ...(options.scheduled === undefined ? {} : { scheduled: instant(options.scheduled, '--scheduled') }),
+    customFields: options.fields === undefined ? {} : fieldsIn(options.fields),
+  });
+  print(request, options.json);
+  return 0;
+}
+
+function fieldsIn(text: string): Record<string, CustomValue> {
+  try {
+    return Fields.parse(JSON.parse(text));
+  } catch {
+    throw new CloseloopError('--fields must be JSON like {"Store": "Tallinn", "Lines": 3}.', { kind: 'config' });
+  }
+}
+
+/** A grade or comment for a request of an external campaign. */
+export async function gradeRequest(options: Options & { id: string; grade: number }): Promise<number> {
+  await (await openService(options)).grade(options.id, options.grade);
+  return 0;
+}
+
+export async function commentRequest(options: Options & { id: string; text: string }): Promise<number> {
+  await (await openService(options)).comment(options.id, options.text);
+  return 0;
+}
+
+/** Only while it is scheduled. */
+export async function cancelRequest(options: Options & { id: string }): Promise<number> {
+  await (await openService(options)).cancel(options.id);
+  return 0;
+}
