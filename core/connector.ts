@@ -42,6 +42,8 @@ export interface RecordEvent extends Happened {
   closing?: string;
   /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
   mergedInto?: string;
+  /** The record as this event tells it (`Told`). Personal data only with `closed`. */
+  told?: Readonly<Record<string, unknown>>;
 }
 
 /** A person is to be forgotten: masked at the Feedback service, taken out of their journeys. Any of the three finds them. */
@@ -62,6 +64,8 @@ export interface GradedEvent extends Happened {
   recordId: string;
   grade: number | null;
   comment: string | null;
+  /** As in `RecordEvent`; counts only where nothing has been told of the record yet. */
+  told?: Readonly<Record<string, unknown>>;
 }
 
 /** Answers to the questions of a survey, for the journey of a feedback request. The newest (`at`) wins. */
@@ -205,11 +209,25 @@ export interface Vault {
   locked<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
+/**
+ * For vendors that can't be asked for a record: what their events told of it (`RecordEvent.told`, JSON values). The worker
+ * keeps the newest telling, by the event's `at`, before it does anything else about the event: one store for all
+ * processes, whatever came twice or late. It is kept as long as the record has a journey, otherwise as long as a settled
+ * journey, and goes when the person is erased.
+ */
+export interface Told {
+  /** One per id, in order; undefined for a record that nothing is known of. */
+  of(recordIds: readonly string[]): Promise<unknown[]>;
+}
+
 /** What the worker hands to a connector when it opens a source. */
 export interface ConnectorPorts extends Ports {
+  /** Where the vendor has to deliver; left out while `http.publicUrl` isn't configured. */
+  hookUrl?: string;
   log: Log;
   budget: Budget;
   vault: Vault;
+  told: Told;
 }
 
 /**

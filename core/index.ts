@@ -24,6 +24,7 @@ export type {
   Source,
   SourceEvent,
   SurveyEvent,
+  Told,
   Urgency,
   Vault,
   Verdict,

@@ -10,7 +10,7 @@ test('the configuration that the README shows is a good one', () => {
   const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
   const names = [...yaml.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
   const env = {
-    ...Object.fromEntries(names.map((name) => [name, `value of ${name}`])),
+    ...Object.fromEntries(names.map((name) => [name, `value-of-${name}`])),
     REDIS_URL: 'redis://127.0.0.1:6379',
     ALERT_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
   };

@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { ContactMemory } from './journey/contacts.ts';
 import type { JourneyStore } from './journey/store.ts';
+import type { ToldStore } from './redis/told.ts';
 import type { LoadedRule } from './rules.ts';
 import type { PlanJob } from './stages/plan.ts';
 
@@ -16,7 +17,10 @@ export interface SourceContext {
   source: Source;
   rules: readonly LoadedRule[];
   store: JourneyStore;
+  told: ToldStore;
   contacts: ContactMemory;
+  /** Resolves when what this source has stored is where a failover finds it: redis/replicated.ts. */
+  replicated(): Promise<void>;
   feedback: FeedbackClient;
   campaigns: CampaignCache;
   clock: Clock;

@@ -12,6 +12,7 @@ import { type RedisClient, tagOf } from './journey/store.ts';
 import { askedInKey, createLane, jobIdOf, type Lane } from './lane.ts';
 import { Pauses } from './pauses.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
+import type { Replicated } from './redis/replicated.ts';
 import { CollectJob, collect } from './stages/collect.ts';
 import { campaignOf, rulesProblems } from './stages/decide.ts';
 import { Stage, type StageResult } from './stages/stage.ts';
@@ -32,6 +33,7 @@ export interface EngineOptions {
   connection: ConnectionOptions;
   /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */
   intakeConnection: ConnectionOptions;
+  replicated: Replicated;
   /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
   batchWindowMs?: number;
   /** How often what nothing else would notice is looked for, of the clock's time. Default a minute. */
@@ -130,13 +132,14 @@ export class Engine {
     }
   }
 
-  /** Stores a delivery's events in one write. Resolves only when Redis has them. */
+  /** Stores a delivery's events in one write. Resolves only when Redis has them, and a replica of it, if there is one. */
   async store(source: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const inlet = this.#inlets.get(source);
     if (!inlet) throw new Error(`source ${source} has no inlet: openInlets comes first`);
     await inlet.addBulk(
       events.map((event) => ({ name: 'plan', data: { ...event, receivedAt }, opts: { jobId: jobIdOf(event.key) } })),
     );
+    await this.#options.replicated(tagOf(source));
   }
 
   /** Runs jobs in this process, resumes what was stopped for a configuration error, and checks the rules. */

@@ -12,6 +12,7 @@ import { ContactMemory } from './journey/contacts.ts';
 import { JourneyStore, tagOf } from './journey/store.ts';
 import { openSource } from './open-source.ts';
 import { Pauses } from './pauses.ts';
+import { createToldStore } from './redis/told.ts';
 import { loadRule } from './rules.ts';
 import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
 import { seenKey } from './stages/collect.ts';
@@ -53,9 +54,10 @@ export function createLane(
     alerts: Alerts;
   },
 ): Lane {
-  const { config, redis, connection, clock, ports, log, quarantine } = shared.options;
+  const { config, redis, connection, replicated, clock, ports, log, quarantine } = shared.options;
   const { name } = configured;
-  const source = openSource(configured, { config, redis, ports, log });
+  const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys });
+  const source = openSource(configured, { config, redis, ports, log, told });
   const alert: SourceContext['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
   const pauses = new Pauses(redis, tagOf(name), name, log, (stage, why) =>
     alert(
@@ -73,7 +75,9 @@ export function createLane(
     source,
     rules: configured.rules.map(loadRule),
     store: new JourneyStore(redis, name, { now: clock.now }),
+    told,
     contacts: new ContactMemory(redis),
+    replicated: () => replicated(tagOf(name)),
     feedback: shared.feedback,
     campaigns: shared.campaigns,
     clock,
@@ -126,7 +130,7 @@ export function createLane(
     },
     queueNoAnswer: async (journeyId) => {
       const delayMs = noAnswerDelayMs;
-      await stages.writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId }, delayMs }]);
+      await stages.writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId, noAnswer: true }, delayMs }]);
     },
     queueWriteBack: async (journeyIds) => {
       if (journeyIds.length === 0) return;
@@ -184,7 +188,11 @@ export function createLane(
     headStartMs: config.poll.headStart,
     queueEvents: async (found: readonly { event: RecordJob; delayMs: number }[]) =>
       await stages.plan.add(
-        found.map(({ event, delayMs }) => ({ id: jobIdOf(event.key), data: event, ...(delayMs > 0 && { delayMs }) })),
+        found.map(({ event, delayMs }) => ({
+          id: `poll-${jobIdOf(event.key)}`,
+          data: event,
+          ...(delayMs > 0 && { delayMs }),
+        })),
       ),
   };
   return { context, stages, pauses, poll: () => poll(context, polling) };

@@ -1,4 +1,4 @@
-import type { Source } from '../core/connector.ts';
+import type { Source, Told } from '../core/connector.ts';
 import type { Log, Ports } from '../core/ports.ts';
 import type { Config } from './config/config.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
@@ -8,11 +8,13 @@ import { createVault } from './redis/vault.ts';
 /** A configured source, open for work: with the budget of its vendor's account and its stored secrets. */
 export function openSource(
   { name, connector, settings }: Config['sources'][number],
-  { config, redis, ports, log }: { config: Config; redis: RedisClient; ports: Ports; log: Log },
+  { config, redis, ports, log, told }: { config: Config; redis: RedisClient; ports: Ports; log: Log; told: Told },
 ): Source {
   const account = connector.account(settings);
   const budget = createBudget(redis, { account: account === undefined ? name : `${connector.name}:${account}` }, ports);
   const vault = createVault(redis, { tag: tagOf(name), key: config.secretsKey }, ports);
   // Vendors' clocks run at the speed of ours, also where the loop's own runs faster.
-  return connector.open(settings, { ...ports, now: () => new Date(), log, budget, vault });
+  const { publicUrl } = config.http;
+  const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
+  return connector.open(settings, { ...ports, ...hookUrl, now: () => new Date(), log, budget, vault, told });
 }

@@ -79,7 +79,7 @@ function ofWebhooks(all: readonly Subscription[], settings: ShopifySettings, hoo
     return [warning('webhooks', "where they should deliver isn't known", remedy)];
   }
   const found: Finding[] = [];
-  if (!hookUrl.startsWith('https://')) {
+  if (!hookUrl.startsWith('https://') && settings.baseUrl === undefined) {
     found.push(error('webhooks', 'Shopify delivers to https only', 'Set http.publicUrl to an https address.'));
   }
   const ours = all.filter(({ uri }) => uri === hookUrl);

@@ -63,47 +63,46 @@ export interface WooCommerceShape {
   shipping: WooCommerceAddress;
 }
 
-/** The names of the shape, for `check`; a Record, so that the compiler finds a missing one. */
+const addressNames: Record<keyof WooCommerceAddress, true> = {
+  firstName: true,
+  lastName: true,
+  company: true,
+  city: true,
+  state: true,
+  postcode: true,
+  country: true,
+  phone: true,
+};
+
+/** The names of the shape, for `check`; Records, so that the compiler finds a missing one. */
 export const shapeNames: {
   order: Record<keyof WooCommerceShape['order'], true>;
   items: Record<keyof WooCommerceShape['items'][number], true>;
   customer: Record<keyof WooCommerceShape['customer'], true>;
   shipping: Record<keyof WooCommerceAddress, true>;
-} = (() => {
-  const address = {
-    firstName: true,
-    lastName: true,
-    company: true,
-    city: true,
-    state: true,
-    postcode: true,
-    country: true,
-    phone: true,
-  } as const;
-  return {
-    order: {
-      id: true,
-      number: true,
-      status: true,
-      currency: true,
-      total: true,
-      refunded: true,
-      createdVia: true,
-      paymentMethod: true,
-      paymentMethodTitle: true,
-      shippingMethods: true,
-      coupons: true,
-      needsProcessing: true,
-      createdAt: true,
-      paidAt: true,
-      completedAt: true,
-      meta: true,
-    },
-    items: { name: true, productId: true, variationId: true, sku: true, quantity: true, total: true },
-    customer: { ...address, id: true, email: true, language: true },
-    shipping: address,
-  };
-})();
+} = {
+  order: {
+    id: true,
+    number: true,
+    status: true,
+    currency: true,
+    total: true,
+    refunded: true,
+    createdVia: true,
+    paymentMethod: true,
+    paymentMethodTitle: true,
+    shippingMethods: true,
+    coupons: true,
+    needsProcessing: true,
+    createdAt: true,
+    paidAt: true,
+    completedAt: true,
+    meta: true,
+  },
+  items: { name: true, productId: true, variationId: true, sku: true, quantity: true, total: true },
+  customer: { ...addressNames, id: true, email: true, language: true },
+  shipping: addressNames,
+};
 
 export function present(order: Order, languageMeta: readonly string[]): WooCommerceShape {
   // The first of each key: WooCommerce reads it so, and later entries win in an object.

@@ -9,7 +9,7 @@ import { z } from 'zod';
  * over a customer's comment is one step, and would stop the whole worker for hours.
  */
 
-/** Milliseconds of real time one evaluation may take. It is so long because a loaded machine stands still, too. */
+/** Milliseconds of this thread's own work that one evaluation may take. */
 export const timeLimitMs = 1_000;
 /** Nested evaluations: some 20 nested function calls that aren't tail calls. */
 const depthLimit = 200;
@@ -115,12 +115,17 @@ function open(): Sandbox {
       context.compiled = compiled;
       context.input = JSON.stringify(input) ?? 'null';
       try {
-        const report = RunReport.parse(run.runInContext(context, { timeout: timeLimitMs }));
-        if ('failure' in report) return { ok: false, failure: report.failure };
-        return { ok: true, value: report.json === undefined ? undefined : JSON.parse(report.json) };
-      } catch (error) {
-        if (isTimeout(error)) return { ok: false, failure: { code: 'time' } };
-        throw error;
+        // V8 cuts off by the clock on the wall. A process that was stopped, or had to wait for the processor, tries again.
+        for (const end = threadMs() + timeLimitMs; ; ) {
+          try {
+            const report = RunReport.parse(run.runInContext(context, { timeout: timeLimitMs }));
+            if ('failure' in report) return { ok: false, failure: report.failure };
+            return { ok: true, value: report.json === undefined ? undefined : JSON.parse(report.json) };
+          } catch (error) {
+            if (!isTimeout(error)) throw error;
+            if (threadMs() >= end - timeLimitMs / 10) return { ok: false, failure: { code: 'time' } };
+          }
+        }
       } finally {
         // What a record holds isn't kept longer than the evaluation.
         context.compiled = undefined;
@@ -128,6 +133,12 @@ function open(): Sandbox {
       }
     },
   };
+}
+
+/** Time that this thread has worked, as opposed to waited. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
 
 function isTimeout(error: unknown): boolean {

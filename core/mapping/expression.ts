@@ -16,6 +16,8 @@ export interface Expression {
    * @throws CloseloopError permanent when it fails for this record, and after one second or too many nested calls
    */
   evaluate(input: unknown): Promise<unknown>;
+  /** The same, at once: for what can't wait (`Source.events`). */
+  evaluateNow(input: unknown): unknown;
 }
 
 /**
@@ -41,6 +43,7 @@ export function compileExpression(source: string): Expression {
     reads: pathsOf(made.ast),
     constant: readsNothing(made.ast) ? constantOf(run) : undefined,
     evaluate: async (input) => run(input),
+    evaluateNow: run,
   };
 }
 

@@ -27,7 +27,7 @@ export async function answerGraphql(
   if (!given.success) return { status: 400, body: { errors: { query: 'Required parameter missing or invalid' } } };
   const { query, variables, operationName } = given.data;
   const document = parsed(query);
-  if (document instanceof GraphQLError) return refusal([document]);
+  if (document instanceof GraphQLError) return refusal([withCode(document, 'syntaxError')]);
   const flaws = validate(schema, document);
   if (flaws.length > 0) return refusal(flaws.map((flaw) => withCode(flaw, 'undefinedField')));
   const open = unboundedConnection(document);

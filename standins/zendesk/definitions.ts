@@ -176,6 +176,9 @@ export const settingsChange = z.strictObject({
   /** How long a job is queued, and then at work. */
   jobQueuedMs: z.number().min(0).exactOptional(),
   jobWorkingMs: z.number().min(0).exactOptional(),
+  exportsPerMinute: z.number().int().positive().exactOptional(),
+  /** How long a change stays out of incremental exports. */
+  exportLagMs: z.number().min(0).exactOptional(),
   /** Where the metric set sideload goes: beside the tickets, or into each. */
   metricSets: z.enum(['beside', 'inside']).exactOptional(),
   /** Whether brands, forms and custom statuses are sent along with tickets. */

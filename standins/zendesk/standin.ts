@@ -493,6 +493,8 @@ export class ZendeskStandin {
       ticketUpdatesPerMinute: rateLimit?.ticketUpdatesPerMinute ?? 100,
       jobQueuedMs: jobs?.queuedMs ?? 50,
       jobWorkingMs: jobs?.workingMs ?? 50,
+      exportsPerMinute: 10,
+      exportLagMs: 60_000,
       metricSets: 'beside',
       nameSideloads: true,
     };

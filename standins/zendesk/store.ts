@@ -23,6 +23,8 @@ export interface Settings {
   ticketUpdatesPerMinute: number;
   jobQueuedMs: number;
   jobWorkingMs: number;
+  exportsPerMinute: number;
+  exportLagMs: number;
   metricSets: 'beside' | 'inside';
   nameSideloads: boolean;
 }

@@ -288,14 +288,15 @@ function comments(context: Context, ticket: Ticket): StandinResponse {
   return { status: 200, body: paged(context, 'comments', list) };
 }
 
-/** Sorted by last change; the last minute is never served. Admins only, 10 a minute. */
+/** Sorted by last change; the last minute is never served. Admins only, 10 a minute. (Both can be set.) */
 function incremental(context: Context): StandinResponse {
   const { req, store, now, base, user } = context;
+  const { exportsPerMinute, exportLagMs } = store.settings;
   if (user.role !== 'admin') throw forbidden();
   context.limit([
     {
       key: 'incremental',
-      limit: 10,
+      limit: exportsPerMinute,
       windowMs: 60_000,
       name: 'incremental-exports-cursor',
       what: 'incremental export requests',
@@ -317,7 +318,7 @@ function incremental(context: Context): StandinResponse {
   const perPage = Math.min(1000, Math.max(1, Number(req.query.get('per_page') ?? '1000') || 1000));
   const withoutDeleted = req.query.get('exclude_deleted') === 'true';
   const due = [...store.tickets.values()]
-    .filter((ticket) => ticket.generatedAt <= now - 60_000 && (ticket.gone === 'no' || !withoutDeleted))
+    .filter((ticket) => ticket.generatedAt <= now - exportLagMs && (ticket.gone === 'no' || !withoutDeleted))
     .filter((ticket) => ticket.generatedAt > sinceMs || (ticket.generatedAt === sinceMs && ticket.id > lastId))
     .sort((a, b) => a.generatedAt - b.generatedAt || a.id - b.id);
   const tickets = due.slice(0, perPage);

@@ -11,7 +11,7 @@ import { until } from '../worker/harness.ts';
 import { createBalancer } from './balancer.ts';
 import { journeysIn, type StoredJourney } from './evidence.ts';
 import { Customers } from './load.ts';
-import type { PlannedRecord, RuleName } from './plan.ts';
+import { type PlannedRecord, type RuleName, sources } from './plan.ts';
 import { runCloseloop } from './processes.ts';
 import { chanceOf } from './random.ts';
 import { openWorld, type Shown, shown, type World } from './world.ts';
@@ -33,8 +33,6 @@ interface Scenario {
   rule?: RuleName;
   answers?: PlannedRecord['answers'];
   config?: (text: string) => string;
-  /** The vendor's clock is this much behind: what happens there now happened a while ago. */
-  agoMs?: number;
   /** Before any process runs. */
   prepare?: (stage: Stage) => Promise<void> | void;
   /** With a clean process, which is gone before the one under test begins. */
@@ -122,11 +120,10 @@ const scenarios: readonly Scenario[] = [
   },
   {
     // No webhook tells of it: the poll does, which leaves webhooks two minutes.
-    agoMs: 300_000,
     prepare: async ({ world, redis }) => {
       world.desk.removeWebhooks();
       await redis.hset('{cl:support}:poll', 'since', Date.now() - 600_000);
-      world.close(record);
+      world.backdate(300_000, () => world.close(record));
     },
     reaches: ['poll-events-queued', 'poll-cursor-saved'],
     ends: closes.ends,
@@ -162,10 +159,11 @@ async function play(
     balancer,
     chance,
     onTaken: (taken) => customers.got(taken),
-    agoMs: scenario.agoMs ?? 0,
   });
   const config = join(dir, 'closeloop.yaml');
-  const text = world.config(server.socket, 200);
+  const whole = world.config(server.socket, 200);
+  // The help desk alone: the other account's polls and grades would pass the same points.
+  const text = whole.slice(0, whole.indexOf(`\n  ${sources.crm}:`));
   writeFileSync(config, scenario.config?.(text) ?? text);
   const start = (env: Record<string, string> = {}) =>
     runCloseloop({ role: 'all', name, config, logs: dir, env, onUrl: (url) => balancer.urls.splice(0, 1, url) });

@@ -49,6 +49,8 @@ export interface World {
   config(redisSocket: string, collectEveryMs: number): string;
   add(record: PlannedRecord): void;
   close(record: Pick<PlannedRecord, 'vendor' | 'id'>): void;
+  /** What this does happened so long ago at the help desk. */
+  backdate(ms: number, act: () => void): void;
   reopen(record: Pick<PlannedRecord, 'vendor' | 'id'>): void;
   order(fault: PlannedFault): void;
   endFaults(): void;
@@ -63,10 +65,9 @@ export async function openWorld(options: {
   balancer: Balancer;
   chance: Chance;
   onTaken: (taken: Taken) => void;
-  /** The help desk's clock is so much behind. */
-  agoMs?: number;
 }): Promise<World> {
-  const { balancer, chance, agoMs = 0 } = options;
+  const { balancer, chance } = options;
+  let agoMs = 0;
   const timeZone = 'Europe/Tallinn';
   // A vendor's own pauses between attempts, made shorter: Zendesk's 5 s become 1, HubSpot's half a day half a second.
   const webhooks = { duplicates: 0.3, reorder: true, concurrency: 20 };
@@ -170,6 +171,11 @@ ${rulesFor(campaigns.crm, 'contact.email', 'ticket.subject')}
     },
     reopen({ vendor, id }) {
       void (vendor === 'desk' ? desk.reopen(id) : crm.reopen(id));
+    },
+    backdate(ms, act) {
+      agoMs = ms;
+      act();
+      agoMs = 0;
     },
     order: ({ on, fault }) => servers[on].order(fault),
     endFaults() {

@@ -13,12 +13,14 @@ import { type Breakage, type ConnectorSample, connectorContract, customer } from
 const hookUrl = 'https://closeloop.example/hooks/contract';
 
 /** Takes what a stand-in delivers. Answers 200, as the worker does. */
-function mailbox() {
+function mailbox(now: () => Date) {
   let last: Delivery | undefined;
+  const all: Delivery[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const { url, method, headers } = new Request(input, init);
     const raw = new Uint8Array(Buffer.from(String(init?.body)));
-    last = { url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() };
+    last = { url, method, headers: Object.fromEntries(headers), raw, receivedAt: now() };
+    all.push(last);
     return new Response();
   };
   return {
@@ -27,6 +29,8 @@ function mailbox() {
       if (last === undefined) throw new Error('the stand-in delivered nothing');
       return last;
     },
+    /** What has come since the last time. */
+    emptied: () => all.splice(0),
   };
 }
 
@@ -58,9 +62,14 @@ const zendeskSample: ConnectorSample = {
   missingId: '999999999',
   // One for the token, one for the names of the fields, one for the tickets; a write looks before and after, and at its job.
   callsFor100: { plan: 3, ask: 3, writeBack: 7 },
+  does: ['poll', 'no-answer', 'echo', 'check', 'setup'],
+  planted: ['webhook', 'grade'],
   async start() {
-    const { fetch, taken } = mailbox();
-    const standin = createZendeskStandin({ fetch, jobs: { queuedMs: 0, workingMs: 0 } });
+    // The last minute is never in an export: time goes on by leaps.
+    let aheadMs = 0;
+    const now = () => new Date(Date.now() + aheadMs);
+    const { fetch, taken, emptied } = mailbox(now);
+    const standin = createZendeskStandin({ fetch, now, jobs: { queuedMs: 0, workingMs: 0 } });
     const server = await serve(standin.handle, { faults: standin.faults });
     const grade = standin.addTicketField({ title: 'Grade', type: 'integer' }).id;
     const comment = standin.addTicketField({ title: 'Comment', type: 'textarea' }).id;
@@ -74,11 +83,11 @@ const zendeskSample: ConnectorSample = {
         clientId: standin.credentials.clientId,
         clientSecret: standin.credentials.clientSecret,
         baseUrl: server.url,
-        writeBack: { grade, comment, answeredAt, note: true, tags: true },
+        writeBack: { grade, comment, answeredAt, note: true, tags: true, noAnswer: true },
         ...(secrets && { webhookSecrets: secrets }),
       }),
       // Jobs end before the first look; what they do is looked at, not how long it takes.
-      ports: { sleep: () => standin.idle() },
+      ports: { sleep: () => standin.idle(), now },
       async closeRecord(secret) {
         standin.setWebhook({ url: hookUrl, secrets: [secret] });
         const { id } = standin.addTicket({ requesterId, assigneeId, groupId, subject: customer.comment });
@@ -107,6 +116,15 @@ const zendeskSample: ConnectorSample = {
       },
       breakVendor: (how, words) => standin.faults.add(fault(how, words)),
       calls: () => standin.totalCalls(),
+      now,
+      settle: async () => void (aheadMs += 120_000),
+      goingLive: () => ({ hookUrl, grades: [1, 2, 3], reads: [], answersWithinMs: 86_400_000 }),
+      async plant(what) {
+        if (what === 'webhook') standin.removeWebhook();
+        else standin.ticketField(grade).active = false;
+      },
+      strip: async () => void standin.removeWebhook(),
+      delivered: async () => emptied(),
       close: () => server.close(),
     };
   },

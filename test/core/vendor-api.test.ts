@@ -29,6 +29,7 @@ const ports: ConnectorPorts = {
     pause: async (ms) => void asked.pauses.push(ms),
     left: async (quota) => void asked.left.push(quota),
   },
+  told: { of: async () => [] },
   vault: { get: async () => undefined, set: async () => undefined, locked: (_name, work) => work() },
 };
 

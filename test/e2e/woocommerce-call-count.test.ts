@@ -34,7 +34,7 @@ sources:
     const billing = { email: `customer-${i}@example.com` };
     return standin.addOrder({ billing, customerId: i + 1 }).id;
   });
-  const { log, told: told } = memoryLog();
+  const { log, told } = memoryLog();
   const runtime = {
     config: loadConfig(text, { env: {}, connectors }),
     handle,

@@ -16,6 +16,7 @@ export async function collectOnce(options: RuntimeOptions): Promise<number> {
     redis,
     connection,
     intakeConnection: connection,
+    replicated: handle.replicated,
     clock: liveClock,
     ports: livePorts,
     log,

@@ -21,7 +21,8 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const runtime = await openRuntime(options);
   const { config, handle, redis } = runtime;
-  const connections = { connection: handle.bull(), intakeConnection: handle.bullIntake() };
+  const { replicated } = handle;
+  const connections = { connection: handle.bull(), intakeConnection: handle.bullIntake(), replicated };
   const engine = new Engine({ config, redis, ...connections, clock: liveClock, ports: livePorts, log });
   process.on('message', (message) => {
     const job = Job.parse(message);

@@ -86,6 +86,7 @@ export async function run(
     redis,
     connection: handle.bull(),
     intakeConnection: handle.bullIntake(),
+    replicated: handle.replicated,
     ports,
     ...rest,
   });
@@ -98,7 +99,7 @@ export async function run(
       lanes: engine.lanes,
       store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
       publicUrl,
-      ping: () => redis.ping(),
+      ping: () => handle.ping(),
       paused: () => engine.paused(),
       now: () => new Date(),
       log,

@@ -33,6 +33,7 @@ export async function withSources<T>(
     redis,
     connection,
     intakeConnection: connection,
+    replicated: handle.replicated,
     clock: liveClock,
     ports: livePorts,
     log,

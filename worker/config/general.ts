@@ -7,11 +7,21 @@ import { isStandardSecret } from '../../core/standard-webhook.ts';
 /** The password is in it: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
 
-/** One server by its address or unix socket, or a Redis Cluster by some of its nodes. */
+const Sentinel = z.strictObject({
+  name: z.string().min(1).describe('Of the master, as the sentinels call it'),
+  nodes: z.array(RedisUrl).min(1).describe('Some of the sentinels, as redis://host:26379'),
+  username: z.string().min(1).optional().describe('At the Redis they watch'),
+  password: z.string().min(1).optional().describe('At the Redis they watch'),
+  db: z.int().min(0).optional(),
+  tls: z.boolean().optional().describe('Of the Redis they watch; of the sentinels: rediss://'),
+});
+
+/** One server by its address or unix socket, the master that sentinels name, or a Redis Cluster by some of its nodes. */
 const Redis = z.union([
   RedisUrl.transform((url) => ({ url })),
   z.strictObject({ url: RedisUrl }),
   z.strictObject({ path: z.string().min(1) }),
+  z.strictObject({ sentinel: Sentinel }),
   z.strictObject({ cluster: z.array(RedisUrl).min(1) }),
 ]);
 
@@ -59,7 +69,7 @@ const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
 /** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
 export const General = z.strictObject({
   feedback: FeedbackSettings.describe('The account of the Feedback Collection Service'),
-  redis: Redis.optional().describe('Redis, Valkey or Redis Cluster. Left out: REDIS_URL, else the embedded default'),
+  redis: Redis.optional().describe('Redis, Valkey, Sentinel or Redis Cluster. Left out: REDIS_URL, else the embedded default'),
   http: Http.prefault({}).describe('Where deliveries come in'),
   secretsKey: SecretsKey.optional().describe(
     'Seals secrets that change and are kept in Redis (refresh tokens): 32 random bytes in base64',

@@ -32,6 +32,7 @@ redis.call('HINCRBY', KEYS[1], 'alive', 1)
 redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
 redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'data', ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
+redis.call('PERSIST', ARGV[1] .. ':told:' .. ARGV[2])
 for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
 return {id, 1}`;
 
@@ -56,7 +57,7 @@ return 1`;
 /**
  * The record's memory lives as long as any of its journeys: without it a number would be given twice, and a customer
  * asked twice. Returns 1, or 0 when the journey is gone, or in another state than when it was read.
- * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state
+ * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, what was told
  */
 const forgetScript = `
 local data = redis.call('HGET', KEYS[1], 'data')
@@ -66,7 +67,7 @@ redis.call('ZREM', KEYS[3], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
 for i = 6, #KEYS do redis.call('SREM', KEYS[i], ARGV[1]) end
 if redis.call('HINCRBY', KEYS[5], 'alive', -1) <= 0 then
-  redis.call('DEL', KEYS[5])
+  redis.call('DEL', KEYS[5], ARGV[4])
   return 1
 end
 local memory = redis.call('HGETALL', KEYS[5])
@@ -343,6 +344,7 @@ export class JourneyStore {
       journey.id,
       requestId,
       journey.state,
+      `${this.#tag}:told:${journey.recordId}`,
     );
     return forgotten === 1;
   }

@@ -2,9 +2,22 @@ import type { ConnectionOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import type { RedisClient } from '../journey/store.ts';
+import { createReplicated, type Replicated } from './replicated.ts';
 
-/** Where Redis is: one server by URL or socket, or a cluster by some of its nodes. */
-export type RedisAddress = { url: string } | { path: string } | { cluster: string[] };
+export interface SentinelAddress {
+  /** Of the master, as the sentinels call it. */
+  name: string;
+  /** URLs of some sentinels, with what lets one in there. */
+  nodes: string[];
+  /** What lets one in at the Redis they watch. */
+  username?: string | undefined;
+  password?: string | undefined;
+  db?: number | undefined;
+  tls?: boolean | undefined;
+}
+
+/** Where Redis is: one server by URL or socket, the master that sentinels name, or a cluster by some of its nodes. */
+export type RedisAddress = { url: string } | { path: string } | { sentinel: SentinelAddress } | { cluster: string[] };
 
 export interface RedisHandle {
   client: RedisClient;
@@ -12,6 +25,10 @@ export interface RedisHandle {
   bull(): ConnectionOptions;
   /** For intake: commands fail at once while Redis is away, so that the vendor hears 503 in time. */
   bullIntake(): ConnectionOptions;
+  /** Does it answer an intake now? Fails at once while Redis is away. */
+  ping(): Promise<unknown>;
+  /** See replicated.ts. */
+  replicated: Replicated;
   close(): Promise<void>;
 }
 
@@ -34,6 +51,8 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
     client,
     bull,
     bullIntake: intake,
+    ping: () => intake().ping(),
+    replicated: createReplicated(lazily(() => open(false))),
     close: async () => {
       for (const one of opened) one.disconnect();
     },
@@ -41,17 +60,46 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
 }
 
 function create(address: RedisAddress, enableOfflineQueue: boolean): RedisClient {
-  const options = { maxRetriesPerRequest: null, retryStrategy, enableOfflineQueue };
+  const own = { maxRetriesPerRequest: null, reconnectOnError: isReplicaNow };
+  const options = { ...own, retryStrategy, enableOfflineQueue };
   if ('path' in address) return new Redis({ ...options, path: address.path });
   if ('url' in address) return new Redis(address.url, options);
+  if ('sentinel' in address) return new Redis({ ...options, ...throughSentinels(address.sentinel) });
   return new Cluster(address.cluster, {
-    redisOptions: { maxRetriesPerRequest: null, ...accessOf(address.cluster) },
+    redisOptions: { ...own, ...accessOf(address.cluster) },
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
   });
 }
 
-/** The cluster tells its other nodes by address alone: how to get in is taken from the first that was given. */
+/** This server was the master until a failover: whoever connects anew finds the one that is. 2: and sends it again there. */
+function isReplicaNow(error: Error): 2 | false {
+  return error.message.startsWith('READONLY') ? 2 : false;
+}
+
+function throughSentinels({ name, nodes, username, password, db, tls }: SentinelAddress) {
+  const access = accessOf(nodes);
+  return {
+    name,
+    role: 'master' as const,
+    sentinels: nodes.map((node) => {
+      const { hostname, port } = new URL(node);
+      return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 26_379 : Number(port) };
+    }),
+    sentinelRetryStrategy: retryStrategy,
+    // A failover is heard of at once, not when the old master's connection breaks.
+    failoverDetector: true,
+    ...(access.username !== undefined && { sentinelUsername: access.username }),
+    ...(access.password !== undefined && { sentinelPassword: access.password }),
+    ...(access.tls && { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(db !== undefined && { db }),
+    ...(tls && { tls: {} }),
+  };
+}
+
+/** Other nodes are told of by address alone: how to get in is taken from the first that was given. */
 function accessOf(nodes: readonly string[]): { username?: string; password?: string; tls?: object } {
   const url = URL.parse(nodes[0] ?? '');
   if (url === null) return {};
@@ -84,9 +132,11 @@ export async function checkRedis(client: RedisClient): Promise<{ refuse?: string
   for (const server of servers) {
     let memory: Record<string, string>;
     let persistence: Record<string, string>;
+    let replication: Record<string, string>;
     try {
       memory = fieldsOf(await server.info('memory'));
       persistence = fieldsOf(await server.info('persistence'));
+      replication = fieldsOf(await server.info('replication'));
     } catch {
       warnings.add('INFO is not allowed here, so eviction and persistence could not be checked');
       continue;
@@ -94,10 +144,12 @@ export async function checkRedis(client: RedisClient): Promise<{ refuse?: string
     const { maxmemory_policy: policy, maxmemory, used_memory: used } = memory;
     if (policy === undefined) warnings.add('it does not tell its maxmemory-policy; it must be noeviction');
     if (policy !== undefined && policy !== 'noeviction') return { refuse: evicts(policy), warnings: [] };
+    if (replication.role === 'slave') return { refuse: isReplica, warnings: [] };
     const percent = Number(maxmemory) > 0 ? Math.round((Number(used) / Number(maxmemory)) * 100) : 0;
     if (percent >= nearlyFull)
       warnings.add(`${percent} % of its memory is used; when it is full, nothing can be stored`);
     if (persistence.aof_enabled !== '1') warnings.add(await withoutAppendOnlyFile(server));
+    else for (const warning of await lateWrites(server)) warnings.add(warning);
   }
   return { warnings: [...warnings] };
 }
@@ -107,6 +159,22 @@ function evicts(policy: string): string {
     `This Redis has maxmemory-policy ${policy}: when its memory is full it would throw journeys away, and customers ` +
     'would be asked twice or never. Set it to noeviction ("CONFIG SET maxmemory-policy noeviction"), or use another Redis'
   );
+}
+
+const isReplica =
+  'This Redis is a replica: it takes no writes. Name its master in "redis", or its sentinels (redis: {sentinel: …})';
+
+/** With `always` an answered write is on the disk. What is lost otherwise: worker/redis/README.md. */
+async function lateWrites(server: Redis): Promise<string[]> {
+  try {
+    const [, fsync] = z.array(z.string()).parse(await server.config('GET', 'appendfsync'));
+    if (fsync === undefined || fsync === 'always') return [];
+    const lost = fsync === 'everysec' ? 'the last second or two of' : 'up to half a minute of';
+    const loss = `a power cut loses ${lost} deliveries that were acknowledged (no crash of a process does)`;
+    return [`its appendfsync is ${fsync}: ${loss}. Set "appendfsync always"`];
+  } catch {
+    return ['CONFIG is not allowed here, so appendfsync could not be checked: with anything but "always" a power cut loses deliveries'];
+  }
 }
 
 async function withoutAppendOnlyFile(server: Redis): Promise<string> {

@@ -10,6 +10,7 @@ import type { Intent, Journey } from '../journey/journey.ts';
 import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
 import { campaignOf, mapFields, sendTime } from './decide.ts';
+import { forgottenRequest } from './forgotten-request.ts';
 import { lookForRequest } from './look-for-request.ts';
 import { planned } from './plan.ts';
 import type { StageResult } from './stage.ts';
@@ -192,6 +193,18 @@ async function create(
   const key = contactKey(contact);
   const known = await feedback.contact(contact);
   const lastHere = await contacts.lastAsked(key);
+  const intentAt = (at: Date): Intent => ({
+    token: randomUUID(),
+    at,
+    campaign: campaign.id,
+    ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: ref } } : {}),
+    numAppeals: known?.num_appeals ?? 0,
+    lastAppeal: known?.last_appeal ?? null,
+    lookAfter: new Date(clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
+  });
+  const forgotten = forgottenRequest(journey, ref, known, lastHere);
+  if (forgotten) return await lookFirst(journey, intentAt(forgotten.at), forgotten.why, context);
+
   // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
   const lastOther = lastHere?.journey === ref ? undefined : lastHere;
   const no = whyNotNow(known, lastOther?.at, rule, clock.now());
@@ -199,15 +212,7 @@ async function create(
 
   const began = Date.now();
   const at = clock.now();
-  const intent: Intent = {
-    token: randomUUID(),
-    at,
-    campaign: campaign.id,
-    ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: ref } } : {}),
-    numAppeals: known?.num_appeals ?? 0,
-    lastAppeal: known?.last_appeal ?? null,
-    lookAfter: new Date(at.getTime() + context.lookAfterMs + context.callMs + staleMs),
-  };
+  const intent = intentAt(at);
   await contacts.setLastAsked(key, { at, journey: ref });
   failpoint('last-asked-noted');
   const creating = await store.update(journey.id, (now) =>
@@ -221,6 +226,13 @@ async function create(
   failpoint('intent-saved');
   // Somebody else went ahead, on this job or on an event: it is theirs now.
   if (creating?.intent?.token !== intent.token) return done;
+  try {
+    await context.replicated();
+  } catch (error) {
+    await contacts.setLastAsked(key, lastOther);
+    await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context);
+    throw error;
+  }
   if (Date.now() - began > staleMs) {
     await backToWaiting(creating, 'this process stood still before it sent anything: it starts anew', context);
     return { do: 'wait', delayMs: 0 };
@@ -247,6 +259,19 @@ async function create(
     }
     throw error;
   }
+}
+
+/** The journey may have asked already: nothing is sent before that is known. */
+async function lookFirst(journey: Journey, intent: Intent, why: string, context: SourceContext): Promise<StageResult> {
+  await context.store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? {
+          journey: step(now, 'creating', context.clock.now(), { intent, attempts: (now.attempts ?? 0) + 1 }),
+          trace: [`${why}: looks for that request first, at ${intent.lookAfter.toISOString()}`],
+        }
+      : undefined,
+  );
+  return { do: 'wait', delayMs: context.clock.until(intent.lookAfter) };
 }
 
 /** Why this person is not to be asked by this rule now, if so: the service's lists, and the throttle over all sources. */

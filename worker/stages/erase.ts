@@ -28,6 +28,9 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
     add(journey, context);
     if (journey.contact) contacts.set(contactKey(journey.contact), journey.contact);
   }
+  for (const of of context.sources()) {
+    for await (const journey of toldOf(contacts, of)) add(journey, of);
+  }
   // The same person may be known by other sources: a contact is one at the service.
   for (const of of context.sources()) {
     for (const contact of contacts.values()) {
@@ -51,6 +54,7 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
         : { journey: erased(now, of.clock.now()), trace: [`erased: ${event.what}`] },
     );
   }
+  for (const { journey, of } of journeys.values()) await of.told.erase(journey.recordId, event.receivedAt);
   const proof = { journeys: journeys.size, contacts: contacts.size, requestsMasked: requests };
   await context.store.noteErasure({ at: context.clock.now(), key: event.key, what: event.what, ...proof });
   context.log.info({ source: context.name, event: event.what, proof }, 'erased');
@@ -66,6 +70,24 @@ async function* meant(event: EraseJob, context: SourceContext): AsyncGenerator<J
 async function journeysOf(who: Parameters<JourneyStore['idsOf']>[0], { store }: SourceContext): Promise<Journey[]> {
   const journeys = await Promise.all((await store.idsOf(who)).map((id) => store.get(id)));
   return journeys.filter((one) => one !== undefined);
+}
+
+/** Journeys about records that were told with one of the contacts anywhere in them, also where nobody was asked. */
+async function* toldOf(contacts: ReadonlyMap<string, Contact>, of: SourceContext): AsyncGenerator<Journey> {
+  if (contacts.size === 0 || !(await of.told.isUsed())) return;
+  for await (const journey of of.store.all()) {
+    const [told] = await of.told.of([journey.recordId]);
+    const isMeant = textsIn(told).some((text) => {
+      const contact = /@|\d{4}/.test(text) ? contactIn(text, of) : undefined;
+      return contact !== undefined && contacts.has(contactKey(contact));
+    });
+    if (isMeant) yield journey;
+  }
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string' || typeof value === 'number') return [String(value)];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** Undefined for what can't name anybody. */

@@ -35,6 +35,7 @@ async function journeyFor(event: GradedJob, context: SourceContext): Promise<Jou
   const { latest } = await store.memoryOf(event.recordId);
   const known = latest === undefined ? undefined : await store.get(latest);
   if (known && known.state !== 'received') return known;
+  if (event.told) await context.told.keep(event.recordId, event.at, event.told, { onlyFirst: true });
   const look = lookAt(await context.read(event.recordId, 'plan'));
   if (look.is !== 'closed') {
     const why = look.is === 'open' ? 'it is not closed' : look.why;

@@ -13,12 +13,15 @@ import { withdraw } from './withdraw.ts';
 
 const Happened = z.object({ at: z.coerce.date(), key: z.string(), what: z.string(), receivedAt: z.coerce.date() });
 
+const Told = z.record(z.string(), z.unknown()).optional();
+
 const RecordJob = Happened.extend({
   kind: z.enum(['closed', 'changed']),
   recordId: z.string(),
   certain: z.boolean().default(false),
   closing: z.string().optional(),
   mergedInto: z.string().optional(),
+  told: Told,
   /** Who found it: what a poll finds first, a webhook has missed. */
   via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
   /** A poll sees old records that were touched: what closed before this was there before closeloop, and never asks. */
@@ -41,6 +44,7 @@ const GradedJob = Happened.extend({
   recordId: z.string(),
   grade: z.number().nullable(),
   comment: z.string().nullable(),
+  told: Told,
 });
 export type GradedJob = z.output<typeof GradedJob>;
 
@@ -51,7 +55,7 @@ const SurveyJob = Happened.extend({
 });
 export type SurveyJob = z.output<typeof SurveyJob>;
 
-/** One event: what intake stores. Personal data only where a person is erased or has answered elsewhere, until that is done. */
+/** One event: what intake stores. Personal data only where it tells of a record, or a person is erased or has answered elsewhere, until that is done. */
 export const PlanJob = z.discriminatedUnion('kind', [
   RecordJob,
   EraseJob,
@@ -94,6 +98,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     (await store.ofEvent(event.recordId, event.key)) ??
     (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
   if (known && known.state !== 'received') return await goOn(known, context);
+  if (event.told) await context.told.keep(event.recordId, event.at, event.told);
 
   const memory = await store.memoryOf(event.recordId);
   const latest = memory.latest === undefined ? undefined : await store.get(memory.latest);
@@ -254,7 +259,10 @@ export async function planned(journey: Journey, record: PresentedRecord, context
   const verdict = await decide({ journeyId, recordId, closedAt }, record, context);
   if (verdict.do === 'skip') {
     const { rule } = verdict;
-    const chosen = rule ? { rule: rule.name, campaign: rule.campaign } : {};
+    const chosen = {
+      ...(rule ? { rule: rule.name, campaign: rule.campaign } : {}),
+      ...(record.personId === undefined ? {} : { personId: record.personId }),
+    };
     return await skip(journey, verdict.why, verdict.trace, context, chosen);
   }
   const { rule, campaign, contact, values, dueAt, trace } = verdict;

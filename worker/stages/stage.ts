@@ -13,6 +13,7 @@ import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep } from '../../core/retry.ts';
 import type { Quarantine } from '../quarantine.ts';
+import { isRedisTrouble } from '../redis/trouble.ts';
 
 /** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
 export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
@@ -42,6 +43,9 @@ export interface StageOptions<Data extends z.ZodType> {
 
 /** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
+
+/** Redis was in trouble: look again soon. No attempt is spent on it. Real time. */
+const troubleMs = 1_000;
 
 /** A job that was running in two processes when they ended is suspected. Most are innocent: a kill hits many at once. */
 const suspectedAfter = 2;
@@ -98,6 +102,7 @@ export class Stage<Data extends z.ZodType> {
       ...crashSettings,
       settings: {
         backoffStrategy: (attempt, _type, error) => {
+          if (isRedisTrouble(error)) return troubleMs;
           const step = nextStep(adviceOf(error), attempt, ports.random());
           return step.do === 'stop' ? -1 : step.delayMs;
         },
@@ -149,6 +154,8 @@ export class Stage<Data extends z.ZodType> {
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
     const { name, source, log, ports } = this.#options;
+    // Told by the connection's own listener. Refused as well, the job stays with its lock, and is run again when that ends.
+    if (isRedisTrouble(error)) return await this.#delay(job, token, troubleMs);
     const about = { source, stage: name, ...idsOf(data) };
     const advice = adviceOf(error);
     const message = error instanceof Error ? error.message : String(error);

@@ -6,18 +6,23 @@ import type { Journey } from '../journey/journey.ts';
 import { step } from '../journey/transitions.ts';
 import type { StageResult } from './stage.ts';
 
-export const WriteBackJob = z.object({ journeyId: z.string() });
+/** `noAnswer`: the journey is about to expire, and that is to be written. */
+export const WriteBackJob = z.object({ journeyId: z.string(), noAnswer: z.boolean().optional() });
+
+/** Until the sweep has marked it as expired, or the next one has. Real time. */
+const expiringMs = 1_000;
 
 /**
  * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
  * later grade replaces an earlier one and never the other way round.
  */
 export async function writeBack(
-  { journeyId }: z.output<typeof WriteBackJob>,
+  { journeyId, noAnswer }: z.output<typeof WriteBackJob>,
   context: SourceContext,
 ): Promise<StageResult> {
   const { store, clock } = context;
   const journey = await store.get(journeyId);
+  if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return { do: 'done' };

@@ -8,6 +8,7 @@ import type {
   Urgency,
   WriteBack,
 } from '../../../core/connector.ts';
+import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 import { type ConnectorSample, customer, type Vendor } from './sample.ts';
 
@@ -49,9 +50,13 @@ export async function createBench(sample: ConnectorSample): Promise<Bench> {
 }
 
 /** Another process opens the same source. */
-export function reopen({ sample, vendor, asked }: Bench, deadlineMs?: number): { source: Source; asked: Asked } {
-  const opened = openPorts(vendor.ports, asked.budget, deadlineMs);
-  return { source: sample.connector.open(vendor.settings(secrets), opened.ports), asked: opened.asked };
+export function reopen(
+  { sample, vendor, asked }: Bench,
+  other: { deadlineMs?: number; secrets?: readonly string[] } = {},
+): { source: Source; asked: Asked } {
+  const opened = openPorts(vendor.ports, asked.budget, other.deadlineMs);
+  const settings = vendor.settings(other.secrets ?? secrets);
+  return { source: sample.connector.open(settings, opened.ports), asked: opened.asked };
 }
 
 /**
@@ -94,6 +99,7 @@ export function openPorts(
     sleep: async () => undefined,
     log: { debug: log, info: log, warn: log, error: log },
     budget: asked.budget,
+    told: memoryTold(),
     vault: memoryVault(),
     ...own,
   };

@@ -90,8 +90,9 @@ async function errorsOf(bench: Bench, how: Breakage, doing: 'read' | 'write'): P
   vendor.breakVendor(how, `${customer.email} ${customer.comment}`);
   asked.pauses.length = 0;
   // The used one keeps its fetch; its deadline is shortened where it looks.
-  if (how === 'silent') asked.deadlineMs = deadlineMs;
-  const fresh = reopen(bench, asked.deadlineMs);
+  const other = how === 'silent' ? { deadlineMs } : {};
+  asked.deadlineMs = other.deadlineMs;
+  const fresh = reopen(bench, other);
   const errors: CloseloopError[] = [];
   for (const source of [used, fresh.source]) {
     const work = () => (doing === 'read' ? source.read([id], 'plan') : source.writeBack([answer(id)]));

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import type { ConnectorPorts, Quota, Source } from '../../../core/connector.ts';
+import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
 /** What may be sent in a batch; anything that isn't text as a value is refused, as HubSpot does. */
@@ -74,6 +75,7 @@ export function testPorts(clock = () => now) {
     random: () => 0.5,
     sleep: async () => undefined,
     log: { debug: silent, info: silent, warn: silent, error: silent },
+    told: memoryTold(),
     vault: memoryVault(),
     budget: {
       take: async () => {

@@ -42,7 +42,10 @@ describe('points', () => {
   test('it tells of nothing left until the next call of that size can be paid for', async () => {
     shop.standin.changeSettings({ maximumAvailable: 40, restoreRate: 10 });
     const { source, seen } = shop.open();
-    const id = shop.standin.addOrder({ email: 'a@b.example', customerId: shop.standin.addCustomer({ phone: '+1' }).id }).id;
+    const id = shop.standin.addOrder({
+      email: 'a@b.example',
+      customerId: shop.standin.addCustomer({ phone: '+1' }).id,
+    }).id;
     await source.read([id], 'plan');
     expect(seen.lefts).toEqual([{ limit: 40, remaining: 0, resetMs: expect.any(Number) }]);
     expect(seen.lefts[0]?.resetMs).toBeLessThan(4_000);
@@ -54,7 +57,10 @@ describe('points', () => {
     const ids = [shop.order(), shop.order()];
     const error = await thrownBy(source.read(ids, 'plan'));
     // 68 points can never be there at once: the bucket being full has to do, and it is.
-    expect(error).toMatchObject({ advice: { kind: 'transient', throttled: true, retryAfterMs: 100 }, outcome: 'refused' });
+    expect(error).toMatchObject({
+      advice: { kind: 'transient', throttled: true, retryAfterMs: 100 },
+      outcome: 'refused',
+    });
     shop.standin.changeSettings({ maximumAvailable: 100, restoreRate: 10 });
     for (;;) {
       const one = await source.read(ids, 'plan').catch((thrown: unknown) => thrown);
@@ -72,7 +78,10 @@ describe('points', () => {
 });
 
 describe('refusals', () => {
-  const code = (code: string, path?: string[]) => ({ data: null, errors: [{ extensions: { code }, ...(path && { path }) }] });
+  const code = (code: string, path?: string[]) => ({
+    data: null,
+    errors: [{ extensions: { code }, ...(path && { path }) }],
+  });
   const config = { kind: 'config' };
   const transient = { kind: 'transient' };
   const wait = (retryAfterMs: number) => ({ kind: 'transient', throttled: true, retryAfterMs });
@@ -91,7 +100,13 @@ describe('refusals', () => {
     [503, '30', {}, { kind: 'transient', retryAfterMs: 30_000 }, /503/],
     [200, null, undefined, transient, /no JSON/],
     [200, null, code('THROTTLED'), wait(1_000), /points/],
-    [200, null, code('ACCESS_DENIED', ['nodes', 'customer']), config, /access to nodes.customer is denied.*protected customer data/],
+    [
+      200,
+      null,
+      code('ACCESS_DENIED', ['nodes', 'customer']),
+      config,
+      /access to nodes.customer is denied.*protected customer data/,
+    ],
     [200, null, code('SHOP_INACTIVE'), config, /inactive/],
     [200, null, code('INTERNAL_SERVER_ERROR'), transient, /INTERNAL/],
     [200, null, code('MAX_COST_EXCEEDED'), { kind: 'permanent' }, /MAX_COST_EXCEEDED/],

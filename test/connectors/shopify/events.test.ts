@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { events } from '../../../connectors/shopify/events.ts';
 import type { SourceEvent } from '../../../core/connector.ts';
-import { delivery, fulfillmentDelivered, orderFulfilled, receivedAt, settingsOf, told, vectorShop, vectors } from './fixture.ts';
+import {
+  delivery,
+  fulfillmentDelivered,
+  orderFulfilled,
+  receivedAt,
+  settingsOf,
+  told,
+  vectorShop,
+  vectors,
+} from './fixture.ts';
 
 type Choice = { trigger?: 'fulfilled' | 'delivered' | 'paid'; parcels?: 'first' | 'all' };
 const settings = settingsOf({ trigger: 'delivered' });
@@ -15,7 +24,8 @@ function short(topic: string, body: unknown, choice: Choice = {}): string {
   if (!found.ok) return `unreadable: ${found.why}`;
   const [event] = found.events;
   if (event === undefined) return found.ignored.map(({ why }) => why).join();
-  if (event.kind === 'closed' || event.kind === 'changed') return `${event.kind}${event.certain ? '!' : ''} ${event.recordId}`;
+  if (event.kind === 'closed' || event.kind === 'changed')
+    return `${event.kind}${event.certain ? '!' : ''} ${event.recordId}`;
   return event.kind;
 }
 
@@ -37,7 +47,10 @@ describe('the vectors', () => {
         at: new Date('2026-11-18T09:12:46.304Z'),
       },
     ],
-    ['lower-case header names (HTTP/2)', { kind: 'closed', recordId: order, key: 'b54557e4-bdd9-4b37-8a5f-000000000003' }],
+    [
+      'lower-case header names (HTTP/2)',
+      { kind: 'closed', recordId: order, key: 'b54557e4-bdd9-4b37-8a5f-000000000003' },
+    ],
     ['fulfillment event delivered', { kind: 'closed', recordId: order }],
     ['refunds/create', { kind: 'changed', recordId: order }],
     [
@@ -64,21 +77,24 @@ describe('the vectors', () => {
     expect(JSON.stringify(found)).not.toMatch(/jordis|1713920012/);
   });
 
-  test.each(vectors.shopify_sequences.map((one) => [one.name, one] as const))('it tells deliveries apart: %s', (_name, sequence) => {
-    const choice = settingsOf({ trigger: 'fulfilled', parcels: 'first' });
-    const bodies: Record<string, unknown> = {
-      'orders/fulfilled': orderFulfilled,
-      'fulfillments/create': { order_id: orderFulfilled.id, status: 'success' },
-    };
-    const keys = sequence.deliveries.map(({ topic, webhook_id, event_id }) => {
-      const headers = { 'x-shopify-webhook-id': webhook_id, 'x-shopify-event-id': event_id };
-      const found = events(told(topic, bodies[topic], headers), choice);
-      return found.ok ? found.events.map(({ key }) => key).join() : '';
-    });
-    const duplicate = keys[0] === keys[1];
-    expect(keys.join('')).not.toBe('');
-    expect(duplicate).toBe(sequence.expect[1] === 'duplicate');
-  });
+  test.each(vectors.shopify_sequences.map((one) => [one.name, one] as const))(
+    'it tells deliveries apart: %s',
+    (_name, sequence) => {
+      const choice = settingsOf({ trigger: 'fulfilled', parcels: 'first' });
+      const bodies: Record<string, unknown> = {
+        'orders/fulfilled': orderFulfilled,
+        'fulfillments/create': { order_id: orderFulfilled.id, status: 'success' },
+      };
+      const keys = sequence.deliveries.map(({ topic, webhook_id, event_id }) => {
+        const headers = { 'x-shopify-webhook-id': webhook_id, 'x-shopify-event-id': event_id };
+        const found = events(told(topic, bodies[topic], headers), choice);
+        return found.ok ? found.events.map(({ key }) => key).join() : '';
+      });
+      const duplicate = keys[0] === keys[1];
+      expect(keys.join('')).not.toBe('');
+      expect(duplicate).toBe(sequence.expect[1] === 'duplicate');
+    },
+  );
 });
 
 describe('topics', () => {
@@ -121,7 +137,9 @@ describe('topics', () => {
   ])('it reads %s %j with %j', (topic, body, choice, expected) => expect(short(topic, body, choice)).toBe(expected));
 
   test('it names the rights that were taken away', () => {
-    expect(one(said('app/scopes_update', { current: ['write_orders', 'read_customers', 'read_locations'] }))).toMatchObject({
+    expect(
+      one(said('app/scopes_update', { current: ['write_orders', 'read_customers', 'read_locations'] })),
+    ).toMatchObject({
       what: 'rights were taken away: give the app read_fulfillments again',
     });
   });
@@ -140,7 +158,10 @@ describe('privacy', () => {
 
   test.each<[body: object, event: object]>([
     [{ customer: { id: 7, email: null, phone: '' } }, { personIds: ['7'], recordIds: [], contacts: [] }],
-    [{ customer: null, orders_to_redact: [5] }, { personIds: [], recordIds: ['5'], contacts: [] }],
+    [
+      { customer: null, orders_to_redact: [5] },
+      { personIds: [], recordIds: ['5'], contacts: [] },
+    ],
     [{ customer: { email: 'a@b.example' } }, { personIds: [], recordIds: [], contacts: ['a@b.example'] }],
   ])('it finds whom to forget in %j', (body, event) =>
     expect(one(said('customers/redact', { shop_domain, ...body }))).toMatchObject(event),
@@ -163,7 +184,13 @@ test('it tells the time of receipt and a key from the body where Shopify leaves 
 });
 
 test('it never throws, whatever is signed', () => {
-  const topic = fc.constantFrom('orders/fulfilled', 'fulfillments/update', 'customers/redact', 'shop/redact', 'app/uninstalled');
+  const topic = fc.constantFrom(
+    'orders/fulfilled',
+    'fulfillments/update',
+    'customers/redact',
+    'shop/redact',
+    'app/uninstalled',
+  );
   fc.assert(
     fc.property(topic, fc.jsonValue(), (name, body) => {
       expect(() => said(name, body)).not.toThrow();

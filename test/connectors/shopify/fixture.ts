@@ -4,6 +4,7 @@ import { type ShopifySettings, settings } from '../../../connectors/shopify/sett
 import { shopify } from '../../../connectors/shopify/shopify.ts';
 import type { ConnectorPorts, Delivery, Quota, Source, WriteBack } from '../../../core/connector.ts';
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../standins/shopify/standin.ts';
+import { memoryTold, memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
 function json(name: string): unknown {
@@ -38,7 +39,9 @@ export const vectors = z
   })
   .parse(json('webhooks'));
 export const orderFulfilled = z.looseObject({ id: z.number() }).parse(json('shopify-order-fulfilled'));
-export const fulfillmentDelivered = z.looseObject({ order_id: z.number() }).parse(json('shopify-fulfillment-delivered'));
+export const fulfillmentDelivered = z
+  .looseObject({ order_id: z.number() })
+  .parse(json('shopify-fulfillment-delivered'));
 
 export const vectorShop = 'nordlicht-demo.myshopify.com';
 export const vectorSecret = 'shpss_TEST_not_a_real_secret_0001';
@@ -46,7 +49,13 @@ export const receivedAt = new Date('2026-11-21T10:00:00Z');
 
 export function delivery(headers: Record<string, string>, raw: Uint8Array): Delivery {
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  return { method: 'POST', url: 'https://closeloop.example/hooks/shop', headers: Object.fromEntries(lower), raw, receivedAt };
+  return {
+    method: 'POST',
+    url: 'https://closeloop.example/hooks/shop',
+    headers: Object.fromEntries(lower),
+    raw,
+    receivedAt,
+  };
 }
 
 /** A body of a topic, unsigned: for what comes after the signature. */
@@ -83,7 +92,9 @@ export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: Connecto
       pause: async (ms) => void seen.pauses.push(ms),
       left: async (quota) => void seen.lefts.push(quota),
     },
+    told: memoryTold(),
     vault: memoryVault(),
+    told: memoryTold(),
     ...more,
   };
   return { ports, seen };

@@ -59,33 +59,147 @@ describe('check', () => {
   test('it finds nothing where all is well', () => expect(found({})).toEqual([]));
 
   test.each<[what: string, more: Partial<Inventory>, settings: object, going: Partial<GoingLive>, expected: RegExp]>([
-    ['a missing right', { scopes: ['write_orders', 'read_customers', 'read_locations'] }, {}, {}, /^error scopes: the app lacks read_fulfillments/],
-    ['a right to read only', { scopes: ['read_orders', 'read_customers', 'read_fulfillments', 'read_locations'] }, {}, {}, /^error scopes: the app lacks write_orders/],
+    [
+      'a missing right',
+      { scopes: ['write_orders', 'read_customers', 'read_locations'] },
+      {},
+      {},
+      /^error scopes: the app lacks read_fulfillments/,
+    ],
+    [
+      'a right to read only',
+      { scopes: ['read_orders', 'read_customers', 'read_fulfillments', 'read_locations'] },
+      {},
+      {},
+      /^error scopes: the app lacks write_orders/,
+    ],
     ['another shop', { shop: 'other.myshopify.com' }, {}, {}, /^error shop: .*another shop/],
     ['another version', { webhookVersion: '2026-07' }, {}, {}, /^warning webhook version/],
     ['late answers', {}, { deliveredWithin: '50d' }, {}, /^warning scopes: .*64 days/],
     ['no address', {}, {}, { hookUrl: 'http://closeloop.example/hooks/shop' }, /^error webhooks: .*https only/],
-    ['a removed webhook', { subscriptions: inventory().subscriptions.slice(1) }, {}, {}, /^error webhook ORDERS_FULFILLED: it does not exist/],
+    [
+      'a removed webhook',
+      { subscriptions: inventory().subscriptions.slice(1) },
+      {},
+      {},
+      /^error webhook ORDERS_FULFILLED: it does not exist/,
+    ],
     ['the webhook of a trigger', {}, { parcels: 'first' }, {}, /^error webhook FULFILLMENTS_CREATE/],
     ['the webhook of payment', {}, { trigger: 'paid' }, {}, /^error webhook ORDERS_PAID/],
-    ['another address', { subscriptions: instead('ORDERS_FULFILLED', { uri: 'https://old.example' }) }, {}, {}, /to another address only/],
-    ['XML', { subscriptions: instead('ORDERS_FULFILLED', { format: 'XML' }) }, {}, {}, /^error webhook ORDERS_FULFILLED: it delivers XML/],
-    ['fields without the id', { subscriptions: instead('ORDERS_FULFILLED', { includeFields: ['name'] }) }, {}, {}, /leaves out id/],
-    ['fields without the order', { subscriptions: instead('FULFILLMENTS_UPDATE', { includeFields: ['id'] }) }, {}, {}, /leaves out order_id/],
-    ['a filter', { subscriptions: instead('FULFILLMENTS_UPDATE', { filter: 'shipment_status:delivered' }) }, {}, {}, /^warning webhook FULFILLMENTS_UPDATE: a filter/],
-    ['one twice', { subscriptions: [...inventory().subscriptions, subscription('ORDERS_CANCELLED')] }, {}, {}, /^warning webhook ORDERS_CANCELLED: .*more than once/],
-    ['one too many', { subscriptions: [...inventory().subscriptions, subscription('ORDERS_UPDATED')] }, {}, {}, /^warning webhook ORDERS_UPDATED/],
-    ['no definition', {}, { writeBack: { grade: 'stars' } }, {}, /^error writeBack.grade: .*\$app.stars has no definition/],
-    ['another type', {}, { writeBack: { grade: 'words' } }, {}, /^error writeBack.grade: .*has the type multi_line_text_field/],
+    [
+      'another address',
+      { subscriptions: instead('ORDERS_FULFILLED', { uri: 'https://old.example' }) },
+      {},
+      {},
+      /to another address only/,
+    ],
+    [
+      'XML',
+      { subscriptions: instead('ORDERS_FULFILLED', { format: 'XML' }) },
+      {},
+      {},
+      /^error webhook ORDERS_FULFILLED: it delivers XML/,
+    ],
+    [
+      'fields without the id',
+      { subscriptions: instead('ORDERS_FULFILLED', { includeFields: ['name'] }) },
+      {},
+      {},
+      /leaves out id/,
+    ],
+    [
+      'fields without the order',
+      { subscriptions: instead('FULFILLMENTS_UPDATE', { includeFields: ['id'] }) },
+      {},
+      {},
+      /leaves out order_id/,
+    ],
+    [
+      'a filter',
+      { subscriptions: instead('FULFILLMENTS_UPDATE', { filter: 'shipment_status:delivered' }) },
+      {},
+      {},
+      /^warning webhook FULFILLMENTS_UPDATE: a filter/,
+    ],
+    [
+      'one twice',
+      { subscriptions: [...inventory().subscriptions, subscription('ORDERS_CANCELLED')] },
+      {},
+      {},
+      /^warning webhook ORDERS_CANCELLED: .*more than once/,
+    ],
+    [
+      'one too many',
+      { subscriptions: [...inventory().subscriptions, subscription('ORDERS_UPDATED')] },
+      {},
+      {},
+      /^warning webhook ORDERS_UPDATED/,
+    ],
+    [
+      'no definition',
+      {},
+      { writeBack: { grade: 'stars' } },
+      {},
+      /^error writeBack.grade: .*\$app.stars has no definition/,
+    ],
+    [
+      'another type',
+      {},
+      { writeBack: { grade: 'words' } },
+      {},
+      /^error writeBack.grade: .*has the type multi_line_text_field/,
+    ],
     ['a grade too high', { definitions: defined({ name: 'max', value: '4' }) }, {}, {}, /does not take the grades 5/],
     ['a grade too low', { definitions: defined({ name: 'min', value: '2' }) }, {}, {}, /does not take the grades 1/],
-    ['a short text', { definitions: new Map([definition('words', 'multi_line_text_field', [{ name: 'max', value: '50' }])]) }, { writeBack: { comment: 'words' } }, {}, /only short texts/],
-    ['a pattern', { definitions: new Map([definition('words', 'multi_line_text_field', [{ name: 'regex', value: 'x' }])]) }, { writeBack: { comment: 'words' } }, {}, /one pattern/],
-    ['choices', { definitions: new Map([definition('done', 'single_line_text_field', [{ name: 'choices', value: '["yes"]' }])]) }, { writeBack: { status: 'done' } }, {}, /does not offer "answered"/],
-    ['a survey question without a definition', {}, { writeBack: { answers: { q1: 'speed' } } }, {}, /^error writeBack.answers.q1/],
-    ['a slip of the pen', {}, {}, { reads: [{ at: 'rules[0].when', path: ['ordre'] }] }, /^warning rules\[0\].when: ordre is nothing/],
-    ['another one', {}, {}, { reads: [{ at: 'rules[0].when', path: ['order', 'total_price'] }] }, /order.total_price is nothing/],
-    ['a metafield that is not read', {}, {}, { reads: [{ at: 'rules[0].when', path: ['order', 'metafields', 'custom.branch'] }] }, /custom.branch is not read/],
+    [
+      'a short text',
+      { definitions: new Map([definition('words', 'multi_line_text_field', [{ name: 'max', value: '50' }])]) },
+      { writeBack: { comment: 'words' } },
+      {},
+      /only short texts/,
+    ],
+    [
+      'a pattern',
+      { definitions: new Map([definition('words', 'multi_line_text_field', [{ name: 'regex', value: 'x' }])]) },
+      { writeBack: { comment: 'words' } },
+      {},
+      /one pattern/,
+    ],
+    [
+      'choices',
+      { definitions: new Map([definition('done', 'single_line_text_field', [{ name: 'choices', value: '["yes"]' }])]) },
+      { writeBack: { status: 'done' } },
+      {},
+      /does not offer "answered"/,
+    ],
+    [
+      'a survey question without a definition',
+      {},
+      { writeBack: { answers: { q1: 'speed' } } },
+      {},
+      /^error writeBack.answers.q1/,
+    ],
+    [
+      'a slip of the pen',
+      {},
+      {},
+      { reads: [{ at: 'rules[0].when', path: ['ordre'] }] },
+      /^warning rules\[0\].when: ordre is nothing/,
+    ],
+    [
+      'another one',
+      {},
+      {},
+      { reads: [{ at: 'rules[0].when', path: ['order', 'total_price'] }] },
+      /order.total_price is nothing/,
+    ],
+    [
+      'a metafield that is not read',
+      {},
+      {},
+      { reads: [{ at: 'rules[0].when', path: ['order', 'metafields', 'custom.branch'] }] },
+      /custom.branch is not read/,
+    ],
   ])('it finds %s', (_what, more, settings, going, expected) => {
     const findings = found(more, settings, going);
     expect(findings.filter((one) => expected.test(one))).toHaveLength(1);
@@ -158,7 +272,10 @@ describe('setup', () => {
   test('it says what is wrong with an address that Shopify refuses', async () => {
     const shop = await openShop();
     const steps = (await shop.source.setup?.(about({ hookUrl: 'http://closeloop.example/hooks/shop' }))) ?? [];
-    await expect(steps[0]?.apply()).rejects.toMatchObject({ advice: { kind: 'config' }, message: /ORDERS_FULFILLED.*https/ });
+    await expect(steps[0]?.apply()).rejects.toMatchObject({
+      advice: { kind: 'config' },
+      message: /ORDERS_FULFILLED.*https/,
+    });
     await shop.close();
   });
 });

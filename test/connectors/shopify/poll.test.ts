@@ -5,7 +5,14 @@ import { openShop } from './fixture.ts';
 const day = 86_400_000;
 const minute = 60_000;
 const hook = 'https://closeloop.example/hooks/shop';
-const topics = ['ORDERS_FULFILLED', 'FULFILLMENTS_UPDATE', 'ORDERS_CANCELLED', 'REFUNDS_CREATE', 'APP_UNINSTALLED', 'APP_SCOPES_UPDATE'];
+const topics = [
+  'ORDERS_FULFILLED',
+  'FULFILLMENTS_UPDATE',
+  'ORDERS_CANCELLED',
+  'REFUNDS_CREATE',
+  'APP_UNINSTALLED',
+  'APP_SCOPES_UPDATE',
+];
 
 let shop: Awaited<ReturnType<typeof openShop>>;
 let since: Date;
@@ -80,7 +87,13 @@ test('it finds nothing old that somebody touches', async () => {
 
 test('it finds what waits for delivery, what arrived, and what is over', async () => {
   const { source } = shop.open({ trigger: 'delivered', deliveredWithin: '7d' });
-  const [waiting, there, cancelled, open, tried] = [shop.order(), shop.order(), shop.order(), shop.order(), shop.order({ test: true })];
+  const [waiting, there, cancelled, open, tried] = [
+    shop.order(),
+    shop.order(),
+    shop.order(),
+    shop.order(),
+    shop.order({ test: true }),
+  ];
   for (const id of [waiting, there, tried]) await shop.standin.fulfil({ id });
   await shop.standin.deliver(there);
   await shop.standin.cancel({ id: cancelled });

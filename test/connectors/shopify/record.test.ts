@@ -80,11 +80,29 @@ test('it presents an order with everything that rules can see', async () => {
         country: 'DE',
         city: 'Hamburg',
         items: [
-          { title: 'Filterkaffee "Alster"', variant: '500 g', sku: 'NK-ALS-500', vendor: 'Nordlicht', quantity: 2, giftCard: false, shipped: true },
-          { title: 'Gutschein', variant: undefined, sku: undefined, vendor: undefined, quantity: 1, giftCard: true, shipped: false },
+          {
+            title: 'Filterkaffee "Alster"',
+            variant: '500 g',
+            sku: 'NK-ALS-500',
+            vendor: 'Nordlicht',
+            quantity: 2,
+            giftCard: false,
+            shipped: true,
+          },
+          {
+            title: 'Gutschein',
+            variant: undefined,
+            sku: undefined,
+            vendor: undefined,
+            quantity: 1,
+            giftCard: true,
+            shipped: false,
+          },
         ],
       },
-      fulfillments: [{ id: expect.any(String), status: 'FULFILLED', createdAt: '2026-11-20T12:00:00.000Z', deliveredAt: undefined }],
+      fulfillments: [
+        { id: expect.any(String), status: 'FULFILLED', createdAt: '2026-11-20T12:00:00.000Z', deliveredAt: undefined },
+      ],
       contact: { email: 'jordis.petersen@example.com', phones: ['+491713920012', '+494066969123'] },
       customer: {
         id: '7304411152583',
@@ -132,7 +150,9 @@ test('it names the branch of a sale in a shop', async () => {
 test('it reads the metafields that are named', async () => {
   const id = await fixture();
   const { source } = shop.open({ writeBack: { namespace: 'custom', grade: 'branch' } });
-  await source.writeBack([{ recordId: id, outcome: 'answered', marker: 'm', grade: 7, comment: null, answeredAt: new Date(), campaign: 'C' }]);
+  await source.writeBack([
+    { recordId: id, outcome: 'answered', marker: 'm', grade: 7, comment: null, answeredAt: new Date(), campaign: 'C' },
+  ]);
   expect((await read(id)).shape).toMatchObject({ order: { metafields: { 'custom.branch': '7' } } });
 });
 
@@ -164,18 +184,66 @@ const base = {
 };
 
 test.each<[what: string, order: object, phones: string[], texted: string | undefined]>([
-  ['the order before the addresses', { phone: '+491713920012', shippingAddress: address('0172 9925904', 'DE') }, ['+491713920012', '+491729925904'], '+491713920012'],
-  ['the customer before the addresses', { customer: { id: 'x', defaultPhoneNumber: { phoneNumber: '+491713920012' } }, billingAddress: address('0172 9925904', 'DE') }, ['+491713920012', '+491729925904'], '+491713920012'],
-  ['the country of each address', { shippingAddress: address('55512345', 'EE'), billingAddress: address('0171 3920012', 'DE') }, ['+37255512345', '+491713920012'], '+37255512345'],
-  ['a mobile behind a landline', { shippingAddress: address('(040) 66969 123', 'DE'), billingAddress: address('0171 3920012', 'DE') }, ['+494066969123', '+491713920012'], '+491713920012'],
+  [
+    'the order before the addresses',
+    { phone: '+491713920012', shippingAddress: address('0172 9925904', 'DE') },
+    ['+491713920012', '+491729925904'],
+    '+491713920012',
+  ],
+  [
+    'the customer before the addresses',
+    {
+      customer: { id: 'x', defaultPhoneNumber: { phoneNumber: '+491713920012' } },
+      billingAddress: address('0172 9925904', 'DE'),
+    },
+    ['+491713920012', '+491729925904'],
+    '+491713920012',
+  ],
+  [
+    'the country of each address',
+    { shippingAddress: address('55512345', 'EE'), billingAddress: address('0171 3920012', 'DE') },
+    ['+37255512345', '+491713920012'],
+    '+37255512345',
+  ],
+  [
+    'a mobile behind a landline',
+    { shippingAddress: address('(040) 66969 123', 'DE'), billingAddress: address('0171 3920012', 'DE') },
+    ['+494066969123', '+491713920012'],
+    '+491713920012',
+  ],
   ['a landline alone', { shippingAddress: address('(040) 66969 123', 'DE') }, ['+494066969123'], undefined],
-  ['digits with the calling code', { shippingAddress: address('491713920012', 'DE') }, ['+491713920012'], '+491713920012'],
+  [
+    'digits with the calling code',
+    { shippingAddress: address('491713920012', 'DE') },
+    ['+491713920012'],
+    '+491713920012',
+  ],
   ['00 for a plus', { shippingAddress: address('0049 171 3920012', 'DE') }, ['+491713920012'], '+491713920012'],
-  ['a national number in America', { shippingAddress: address('(212) 555-2368', 'US') }, ['+12125552368'], '+12125552368'],
-  ['the exit code of America', { shippingAddress: address('011 49 171 3920012', 'US') }, ['+491713920012'], '+491713920012'],
+  [
+    'a national number in America',
+    { shippingAddress: address('(212) 555-2368', 'US') },
+    ['+12125552368'],
+    '+12125552368',
+  ],
+  [
+    'the exit code of America',
+    { shippingAddress: address('011 49 171 3920012', 'US') },
+    ['+491713920012'],
+    '+491713920012',
+  ],
   ['no country', { shippingAddress: { phone: '0171 3920012', countryCodeV2: null } }, ['0171 3920012'], undefined],
-  ['the same number twice', { phone: '+491713920012', billingAddress: address('0171 3920012', 'DE') }, ['+491713920012'], '+491713920012'],
-  ['no number', { phone: 'n/a', shippingAddress: address('', 'DE'), billingAddress: address('..', 'DE') }, ['n/a', '..'], undefined],
+  [
+    'the same number twice',
+    { phone: '+491713920012', billingAddress: address('0171 3920012', 'DE') },
+    ['+491713920012'],
+    '+491713920012',
+  ],
+  [
+    'no number',
+    { phone: 'n/a', shippingAddress: address('', 'DE'), billingAddress: address('..', 'DE') },
+    ['n/a', '..'],
+    undefined,
+  ],
 ])('it puts phone numbers in order: %s', (_what, order, phones, texted) => {
   const found = phonesOf(Order.parse({ ...base, ...order }));
   expect(found).toEqual(phones);

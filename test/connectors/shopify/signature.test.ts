@@ -13,10 +13,13 @@ function expected({ headers, expect }: (typeof vectors.shopify)[number]): Verdic
   return expect.valid && isOurs ? { ok: true } : { ok: false, why: 'mismatch' };
 }
 
-test.each(vectors.shopify.map((vector) => [vector.name, vector] as const))('it judges the vector "%s"', (_name, vector) => {
-  const raw = Buffer.from(vector.body_base64, 'base64');
-  expect(verify(delivery(vector.headers, raw), vector.secrets, vectorShop)).toEqual(expected(vector));
-});
+test.each(vectors.shopify.map((vector) => [vector.name, vector] as const))(
+  'it judges the vector "%s"',
+  (_name, vector) => {
+    const raw = Buffer.from(vector.body_base64, 'base64');
+    expect(verify(delivery(vector.headers, raw), vector.secrets, vectorShop)).toEqual(expected(vector));
+  },
+);
 
 test('it has seen every vector, those of foreign shops and of other headers among them', () => {
   expect(vectors.shopify).toHaveLength(21);

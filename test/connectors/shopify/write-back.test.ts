@@ -95,7 +95,9 @@ test('it refuses one order alone, and says what to do', async () => {
   const [good, bad] = [shop.order(), shop.order()];
   const [one, two, three] = await shop.source.writeBack([answer(bad, { grade: 5 }), answer(good), answer('77')]);
   expect(one).toMatchObject({ ok: false, why: 'error', error: { advice: { kind: 'permanent' } } });
-  expect(one?.ok === false && one.why === 'error' && one.error.message).toMatch(/metafieldsSet: INVALID_VALUE.*closeloop check/);
+  expect(one?.ok === false && one.why === 'error' && one.error.message).toMatch(
+    /metafieldsSet: INVALID_VALUE.*closeloop check/,
+  );
   expect(two).toEqual(written);
   expect(three).toMatchObject({ ok: false, why: 'not-found' });
 });
@@ -109,7 +111,10 @@ test('it tells a metafield of another type, or of somebody else, as a mistake in
 test('it finds what the shop did not keep', async () => {
   shop.standin.changeSettings({ sticky: { '$app.feedback_grade': '1' } });
   const [result] = await shop.source.writeBack([answer(shop.order())]);
-  expect(result).toMatchObject({ ok: true, findings: [expect.stringContaining('writeBack.grade) did not keep its value')] });
+  expect(result).toMatchObject({
+    ok: true,
+    findings: [expect.stringContaining('writeBack.grade) did not keep its value')],
+  });
 });
 
 test('it keeps the note within its 5,000 characters, and whole where there is no room', async () => {
@@ -135,7 +140,12 @@ test('it stays within the cost of a call, whatever there is to do', async () => 
   const write = (more: object) => shop.source.writeBack(ids.map((id) => answer(id, { answers: { q1: 'a' }, ...more })));
   await write({});
   shop.standin.clearCalls();
-  const results = await write({ grade: 1, comment: null, marker: 'j8.1', answeredAt: new Date('2026-11-21T10:00:00Z') });
+  const results = await write({
+    grade: 1,
+    comment: null,
+    marker: 'j8.1',
+    answeredAt: new Date('2026-11-21T10:00:00Z'),
+  });
   expect(results).toEqual(ids.map(() => written));
   // Five mutations each.
   expect(shop.standin.callCounts()).toEqual({ 'POST graphql AnswersOnOrders': 2, 'POST graphql WriteAnswers': 6 });

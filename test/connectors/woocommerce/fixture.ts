@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settings, type WooCommerceSettings } from '../../../connectors/woocommerce/settings.ts';
 import type { ConnectorPorts, Delivery } from '../../../core/connector.ts';
+import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
 /** A whole order as a shop of version 11.1 sends it. Persons and shops are made up. */
@@ -84,6 +85,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
         pause: async (ms) => void seen.pauses.push(ms),
         left: async () => undefined,
       },
+      told: memoryTold(),
       vault: memoryVault(),
       ...overrides,
     },

@@ -274,6 +274,17 @@ describe('setup', () => {
     expect(shop.standin.webhooks()).toHaveLength(2);
   });
 
+  test('it leaves alone a webhook that somebody made meanwhile', async () => {
+    shop.standin.removeWebhooks();
+    const todo = await steps();
+    shop.standin.addWebhook({ topic: 'order.updated', url: hookUrl, secret: 'theirs' });
+    for (const step of todo) await step.apply();
+    expect(shop.standin.webhooks().map(({ topic, secret }) => [topic, secret])).toEqual([
+      ['order.updated', 'theirs'],
+      ['order.deleted', 'wc-test-secret-ABCdef0123456789'],
+    ]);
+  });
+
   test("it leaves another installation's webhooks alone", async () => {
     for (const { id } of shop.standin.webhooks())
       shop.standin.changeWebhook({ id, url: 'https://staging.example/hooks/shop' });

@@ -85,7 +85,7 @@ test('it says that no answer came, but not over an answer', async () => {
 
 test("it mends rows that stand there twice, and leaves other plugins' alone", async () => {
   await shop.standin.setMeta({ id: Number(id), key: 'gift_wrap', value: { paper: 'red' } });
-  order().meta.push({ id: 1, key: 'feedback_grade', value: '4' }, { id: 2, key: 'feedback_grade', value: '2' });
+  order().meta.push({ id: 1, key: 'feedback_grade', value: '4' }, { id: 2, key: 'feedback_grade', value: '4' });
   expect(await shop.source.writeBack([answer(id)])).toEqual(ok);
   const rows = order().meta.map(({ key }) => key);
   expect(rows.filter((key) => key === 'feedback_grade')).toHaveLength(1);

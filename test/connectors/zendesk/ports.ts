@@ -1,5 +1,6 @@
 import type { ZendeskApi } from '../../../connectors/zendesk/client.ts';
 import type { ConnectorPorts, Quota } from '../../../core/connector.ts';
+import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
 /** What a connector asked of its surroundings. */
@@ -31,6 +32,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
       pause: async (ms, lane) => void seen.paused.push({ ms, lane }),
       left: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
     },
+    told: memoryTold(),
     vault: memoryVault(),
     ...overrides,
   };

@@ -32,6 +32,7 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
     redis: redis.handle.client,
     connection: redis.handle.bull(),
     intakeConnection: redis.handle.bullIntake(),
+    replicated: redis.handle.replicated,
     clock: liveClock,
     ports: livePorts,
     log,

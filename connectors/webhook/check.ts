@@ -1,0 +1,157 @@
+import type { Delivery, Finding, GoingLive, Source } from '../../core/connector.ts';
+import { eventReader } from './events.ts';
+import { compileAll } from './expressions.ts';
+import { reach } from './reach.ts';
+import { ToldRecord } from './record.ts';
+import type { WebhookSettings } from './settings.ts';
+
+type Level = Finding['level'];
+const finding = (level: Level, at: string, problem: string, remedy: string): Finding => ({
+  level,
+  at,
+  problem,
+  remedy,
+});
+
+/** Nobody can be asked anything, so the settings are looked at, the samples tried, and the receiver's door knocked at. */
+export function checker(settings: WebhookSettings): NonNullable<Source['check']> {
+  return async (about) => [
+    ...ofSignature(settings, about),
+    ...ofExpressions(settings),
+    ...ofSamples(settings, about),
+    ...(await ofWriteBack(settings, about)),
+  ];
+}
+
+/** Fewer characters than this can be guessed, or were made up by a person. */
+const shortest = 20;
+
+function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: GoingLive): Finding[] {
+  const found: Finding[] = [];
+  const tell = (...args: Parameters<typeof finding>): void => void found.push(finding(...args));
+  const at = 'signature.secrets';
+  const fresh = 'make a new one: openssl rand -base64 32';
+  signature.secrets.forEach((secret, i) => {
+    const plain = secret.replace(/^(?:Bearer|Basic|Token) /i, '');
+    if (signature.kind !== 'standard' && plain.length < shortest) {
+      tell('warning', `${at}.${i}`, 'is short enough to be guessed', fresh);
+    } else if (new Set(plain.replace(/^wh(?:sec|pk)_/, '').replace(/=+$/, '')).size < 8) {
+      tell('error', `${at}.${i}`, 'consists of very few different signs', fresh);
+    }
+  });
+  const [one, two] = signature.secrets;
+  if (one === two) tell('warning', at, 'both are the same', 'take one out, or rotate to another');
+  if (writeBack?.secrets.some((secret) => signature.secrets.includes(secret))) {
+    const problem = 'the same secret signs events in both directions: what we send could be sent back to us as genuine';
+    tell('error', 'writeBack.secrets', problem, fresh);
+  }
+  if (signature.kind === 'token') {
+    const problem = 'whoever has seen one delivery can send others: a token proves little';
+    tell('warning', 'signature', problem, 'let the sender sign (standard or hmac), if it can');
+  }
+  if (signature.kind === 'hmac' && signature.algorithm === 'sha1') {
+    tell('warning', 'signature.algorithm', 'SHA-1 is outdated', 'let the sender sign with SHA-256');
+  }
+  if (hookUrl === undefined) {
+    const problem = 'it is not known where the sender has to deliver';
+    tell('warning', 'webhook', problem, 'set http.publicUrl, and give the sender <publicUrl>/hooks/<source>');
+  } else if (hookUrl.startsWith('http:') && !isLoopback(hookUrl)) {
+    const problem = 'events, with personal data in them, would come unencrypted';
+    tell(signature.kind === 'token' ? 'error' : 'warning', 'webhook', problem, 'give http.publicUrl an https address');
+  }
+  return found;
+}
+
+const isLoopback = (url: string): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
+
+const conditions = ['closed', 'changed', 'graded.when', 'survey.when', 'erase.when'];
+
+function ofExpressions({ event }: WebhookSettings): Finding[] {
+  const { all } = compileAll(event);
+  const found: Finding[] = [];
+  for (const [place, { constant }] of all) {
+    const at = `event.${place}`;
+    const isCondition = conditions.includes(place);
+    if (constant === undefined || (isCondition && constant.ok && constant.value === true)) continue;
+    const problem = isCondition
+      ? 'is never true: it reads nothing of the event'
+      : 'is the same for every event: it reads nothing of it';
+    found.push(finding('error', at, problem, 'write names without quotes: type = "ticket.closed", data.ticket.id'));
+  }
+  if (event.closed !== undefined && event.closed === event.changed) {
+    const problem = 'is the condition of event.closed: every closing would end itself';
+    found.push(finding('error', 'event.changed', problem, 'say what tells that a record is open again'));
+  }
+  if (event.closed !== undefined && event.changed === undefined) {
+    const problem = 'customers are asked about records that were reopened, cancelled or refunded since';
+    found.push(finding('warning', 'event.changed', problem, 'let the sender tell of it, and say by which condition'));
+  }
+  if (event.graded !== undefined && !(event.graded.grade ?? event.graded.comment)) {
+    const problem = 'names neither a grade nor a comment';
+    found.push(finding('error', 'event.graded', problem, 'add grade: data.rating, or comment: data.text'));
+  }
+  return found;
+}
+
+function ofSamples({ event, samples }: WebhookSettings, { reads }: GoingLive): Finding[] {
+  const read = eventReader(event);
+  const found: Finding[] = [];
+  const shapes: object[] = [];
+  samples.forEach((sample, i) => {
+    const at = `samples.${i}`;
+    const said = read(sampled(sample));
+    if (!said.ok) found.push(finding('error', at, said.why, 'correct the expression, or the sample'));
+    else if (said.events.length === 0) {
+      const problem = 'means nothing: no condition in event is true for it';
+      found.push(finding('warning', at, problem, 'correct the conditions, or take the sample out'));
+    } else {
+      for (const one of said.events) {
+        const told = ToldRecord.safeParse('told' in one ? one.told : undefined);
+        if (told.success && told.data.state === 'closed') shapes.push(told.data.shape);
+      }
+    }
+  });
+  if (shapes.length === 0) return found;
+  for (const { at, path } of reads) {
+    if (shapes.some((shape) => holds(shape, path))) continue;
+    const problem = `reads ${path.join('.')}, which no sample has`;
+    found.push(finding('warning', at, problem, 'correct the name, or add a sample that has it'));
+  }
+  return found;
+}
+
+function sampled(sample: object): Delivery {
+  const raw = Buffer.from(JSON.stringify(sample));
+  return { method: 'POST', url: '', headers: {}, raw, receivedAt: new Date() };
+}
+
+/** Lists are looked through, as JSONata does. */
+function holds(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return true;
+  if (Array.isArray(value)) return value.some((one) => holds(one, [name, ...rest]));
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
+  return holds(Object.entries(value).find(([key]) => key === name)?.[1], rest);
+}
+
+async function ofWriteBack({ event, writeBack }: WebhookSettings, { hookUrl }: GoingLive): Promise<Finding[]> {
+  const at = 'writeBack.url';
+  if (writeBack === undefined) {
+    if (event.closed === undefined) return [];
+    const problem = 'no answer will be sent to anybody';
+    return [finding('warning', 'writeBack', problem, 'name the URL that takes them, or read them at the service')];
+  }
+  const { url, allowPrivate } = writeBack;
+  if (hookUrl !== undefined && new URL(url).href === new URL(hookUrl).href) {
+    return [finding('error', at, "is this source's own hook: answers would come back as events", 'name the receiver')];
+  }
+  const met = await reach(url, allowPrivate);
+  const found: Finding[] = met.problem === undefined ? [] : [finding('error', at, met.problem, met.remedy)];
+  if (url.startsWith('http:') && met.isPublic) {
+    found.push(finding('warning', at, 'answers would go over the internet unencrypted', 'use https'));
+  }
+  if (allowPrivate && met.isPublic) {
+    const problem = 'is true, and the address is public: a name that changes could lead into your network';
+    found.push(finding('warning', 'writeBack.allowPrivate', problem, 'take it out'));
+  }
+  return found;
+}

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type {
+  Delivery,
+  EraseEvent,
+  Events,
+  GradedEvent,
+  RecordEvent,
+  SourceEvent,
+  SurveyEvent,
+} from '../../core/connector.ts';
+import { jsonBody } from '../../core/json-body.ts';
+import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
+import type { ToldRecord } from './record.ts';
+import { recordIdFrom } from './record-id.ts';
+import type { WebhookSettings } from './settings.ts';
+
+const Shape = z.record(z.string(), z.unknown());
+const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+const Answers = z.record(z.string().min(1).max(100), Answer.nullable());
+const Contacts = z.union([z.string(), z.array(z.string())]).transform((found) => [found].flat());
+
+/** What all events of one delivery have in common. */
+interface Told {
+  body: unknown;
+  /** When it happened, by the sender's word; never later than when it came, or nothing could be newer. */
+  at: Date;
+  /** The sender's own word, if it said one. */
+  saidAt: Date | undefined;
+  id: string;
+  what: string;
+}
+
+/**
+ * What a verified delivery says, by the expressions of `event`. It may say several things at once: a grade that closes the
+ * record. A body that an expression can't read is refused, as what is acknowledged is never lost.
+ */
+export function eventReader(event: WebhookSettings['event']): (delivery: Delivery) => Events {
+  const { find } = compileAll(event);
+
+  return (delivery) => {
+    const body = jsonBody(delivery.raw);
+    if (body === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
+    try {
+      const told = toldBy(find, body, delivery);
+      const events = eventsIn(find, told);
+      const ignored = events.length > 0 ? [] : [{ what: told.what, why: 'none of the conditions in event is true' }];
+      return { ok: true, events, ignored };
+    } catch (error) {
+      if (error instanceof Unreadable) return { ok: false, why: error.message };
+      throw error;
+    }
+  };
+}
+
+function toldBy(find: Find, body: unknown, { headers, raw, receivedAt }: Delivery): Told {
+  const saidAt = instantFrom(find, 'at', body);
+  const signedId = headers['webhook-id'] ?? headers['svix-id'];
+  const type = find('type', body);
+  return {
+    body,
+    saidAt,
+    at: saidAt === undefined || saidAt > receivedAt ? receivedAt : saidAt,
+    id: digest(textFrom(find, 'id', body) ?? signedId ?? raw),
+    // Nothing that a person typed gets into a trace.
+    what: typeof type === 'string' && /^[\w.:/-]{1,60}$/.test(type) ? type : 'an event',
+  };
+}
+
+function eventsIn(find: Find, told: Told): SourceEvent[] {
+  const is = (at: string): boolean => find(at, told.body) === true;
+  return [
+    ...(is('changed') ? [changed(find, told)] : []),
+    ...(is('closed') ? [closed(find, told)] : []),
+    ...(is('graded.when') ? [graded(find, told)] : []),
+    ...(is('survey.when') ? [survey(find, told)] : []),
+    ...(is('erase.when') ? [erase(find, told)] : []),
+  ];
+}
+
+const happened = <K extends SourceEvent['kind']>(kind: K, { at, id, what }: Told) => ({
+  kind,
+  at,
+  key: `${kind}.${id}`,
+  what,
+});
+
+function changed(find: Find, told: Told): RecordEvent {
+  const open: ToldRecord = { state: 'open' };
+  return { ...happened('changed', told), recordId: recordId(find, told), told: open };
+}
+
+function closed(find: Find, told: Told): RecordEvent {
+  const record = closedRecord(find, told);
+  return {
+    ...happened('closed', told),
+    certain: true,
+    recordId: recordId(find, told),
+    closing: record.closing,
+    told: record,
+  };
+}
+
+function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'closed' }> {
+  const { body, saidAt, at, id } = told;
+  const closedAt = instantFrom(find, 'closedAt', body) ?? saidAt;
+  const shape = Shape.safeParse(find('shape', body));
+  if (!shape.success) throw new Unreadable('event.shape finds no object');
+  const personId = textFrom(find, 'person', body);
+  const timeZone = textFrom(find, 'timeZone', body);
+  const locale = textFrom(find, 'locale', body);
+  return {
+    state: 'closed',
+    closing: closedAt?.toISOString() ?? `id-${id}`,
+    closedAt: (closedAt ?? at).toISOString(),
+    ...(personId === undefined ? {} : { personId }),
+    ...(timeZone !== undefined && isZone(timeZone) ? { timeZone } : {}),
+    ...(locale === undefined ? {} : { locale }),
+    shape: shape.data,
+  };
+}
+
+/** The record of it as well, for a sender that tells of nothing but grades. */
+function graded(find: Find, told: Told): GradedEvent {
+  const comment = find('graded.comment', told.body) ?? null;
+  if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
+  return {
+    ...happened('graded', told),
+    recordId: recordId(find, told),
+    grade: gradeFrom(find('graded.grade', told.body)),
+    comment: comment === null || comment.trim() === '' ? null : comment,
+    told: closedRecord(find, told),
+  };
+}
+
+function gradeFrom(found: unknown): number | null {
+  if (found === undefined || found === '') return null;
+  const grade = typeof found === 'string' && /^-?\d+(?:\.\d+)?$/.test(found.trim()) ? Number(found) : found;
+  if (typeof grade !== 'number') throw new Unreadable('event.graded.grade finds no number');
+  return grade;
+}
+
+function survey(find: Find, told: Told): SurveyEvent {
+  const requestId = textFrom(find, 'survey.request', told.body);
+  if (requestId === undefined) throw new Unreadable('event.survey.request finds nothing');
+  const found = Answers.safeParse(find('survey.answers', told.body) ?? {});
+  if (!found.success) throw new Unreadable('event.survey.answers must find an object: question id to answer');
+  const given = Object.entries(found.data).flatMap(([question, value]) => (value === null ? [] : [[question, value]]));
+  const answers = z.record(z.string(), Answer).parse(Object.fromEntries(given));
+  return { ...happened('survey', told), requestId, answers };
+}
+
+/** A request to forget somebody whom nothing finds is refused: the sender has to know. */
+function erase(find: Find, told: Told): EraseEvent {
+  const personId = textFrom(find, 'person', told.body);
+  const record = textFrom(find, 'record', told.body);
+  const contacts = Contacts.safeParse(find('erase.contacts', told.body) ?? []);
+  if (!contacts.success) throw new Unreadable('event.erase.contacts finds neither a text nor a list of texts');
+  if (personId === undefined && record === undefined && contacts.data.length === 0) {
+    throw new Unreadable('the event is to erase somebody, and neither record, person nor erase.contacts finds whom');
+  }
+  return {
+    ...happened('erase', told),
+    ...(personId === undefined ? {} : { personIds: [personId] }),
+    ...(record === undefined ? {} : { recordIds: [recordId(find, told)] }),
+    contacts: contacts.data,
+  };
+}
+
+function recordId(find: Find, { body }: Told): string {
+  const text = textFrom(find, 'record', body);
+  if (text === undefined) throw new Unreadable('event.record finds nothing');
+  const id = recordIdFrom(text);
+  if (id === undefined)
+    throw new Unreadable('event.record finds no id: it is too long (100 characters), or broken Unicode');
+  return id;
+}
+
+function digest(of: string | Uint8Array): string {
+  return createHash('sha256').update(of).digest('base64url').slice(0, 32);
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}

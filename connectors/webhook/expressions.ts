@@ -1,0 +1,58 @@
+import { CloseloopError } from '../../core/errors.ts';
+import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
+import type { WebhookSettings } from './settings.ts';
+
+/** What an expression found where something else is needed. `message` says where, never what. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+}
+
+/** Runs one expression of the settings; undefined where there is none, or it finds nothing. @throws Unreadable */
+export type Find = (at: string, body: unknown) => unknown;
+
+/** All of `event`, compiled once, by their places in it: `graded.when`. */
+export function compileAll(event: WebhookSettings['event']): { find: Find; all: ReadonlyMap<string, Expression> } {
+  const all = new Map<string, Expression>();
+  for (const [name, value] of Object.entries(event)) {
+    if (typeof value === 'string') all.set(name, compileExpression(value));
+    else {
+      for (const [part, source] of Object.entries(value ?? {})) all.set(`${name}.${part}`, compileExpression(source));
+    }
+  }
+  const find: Find = (at, body) => {
+    try {
+      return all.get(at)?.evaluateNow(body) ?? undefined;
+    } catch (error) {
+      if (error instanceof CloseloopError) throw new Unreadable(`event.${at}: ${error.message}`);
+      throw error;
+    }
+  };
+  return { find, all };
+}
+
+/** A text or a whole number; '' is nothing. @throws Unreadable */
+export function textFrom(find: Find, at: string, body: unknown): string | undefined {
+  const value = find(at, body);
+  if (value === undefined) return undefined;
+  // JSON's reader has rounded a larger number already.
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    throw new Unreadable(`event.${at} finds a number that is not whole, or too large to be exact: send it as a text`);
+  }
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    throw new Unreadable(`event.${at} finds neither a text nor a number`);
+  }
+  const text = String(value).trim();
+  return text === '' ? undefined : text;
+}
+
+const instant = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
+
+/** @throws Unreadable for what names no instant without a guess */
+export function instantFrom(find: Find, at: string, body: unknown): Date | undefined {
+  const value = find(at, body);
+  if (value === undefined || value === '') return undefined;
+  const date = new Date(typeof value === 'string' && instant.test(value) ? value.replace(' ', 'T') : Number.NaN);
+  if (!Number.isNaN(date.getTime())) return date;
+  const remedy = typeof value === 'number' ? ': for milliseconds since 1970 write $fromMillis(…)' : '';
+  throw new Unreadable(`event.${at} finds no instant like 2026-11-20T10:00:00Z${remedy}`);
+}

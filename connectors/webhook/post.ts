@@ -1,0 +1,104 @@
+import { Agent } from 'undici';
+import type { ConnectorPorts } from '../../core/connector.ts';
+import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
+import { retryAfter } from '../../core/feedback/failure.ts';
+import { isNeverSent } from '../../core/feedback/network-failure.ts';
+import { jsonBody } from '../../core/json-body.ts';
+import { signStandardWebhook } from '../../core/standard-webhook.ts';
+import { judge } from '../../core/vendor-api.ts';
+import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from './public-address.ts';
+import type { WebhookSettings } from './settings.ts';
+
+/** Standard Webhooks: 15 to 30 seconds. */
+const timeoutMs = 20_000;
+/** As much of the receiver's answer as is looked at. */
+const mostBytes = 2_048;
+const defaultPauseMs = 60_000;
+
+type Target = NonNullable<WebhookSettings['writeBack']>;
+
+/**
+ * Posts one event, signed: one attempt; the queue repeats it, under the same id. `not-found`: the receiver doesn't know
+ * the record (404, with no page).
+ * @throws CloseloopError for everything else but 2xx
+ */
+export type Post = (id: string, event: object) => Promise<'taken' | 'not-found'>;
+
+export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorPorts): Post {
+  const place = `The receiver of answers (${new URL(url).host})`;
+  // A connection that is kept open stays with the address that was judged when it was made.
+  const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
+
+  return async (id, event) => {
+    const literal = literalIn(url);
+    if (!allowPrivate && literal !== undefined && !isPublicAddress(literal)) throw privateAddress(place);
+    await ports.budget.take();
+    const body = JSON.stringify(event);
+    const signed = signStandardWebhook({ id, at: ports.now(), body }, secrets);
+    const { status, head, wait } = await send(body, signed);
+    if (status === 429 || (status === 503 && wait !== undefined)) await ports.budget.pause(wait || defaultPauseMs);
+    if (status === 410) throw gone(place);
+    if (status === 404 && (head === '' || jsonBody(head) !== undefined)) return 'not-found';
+    // A log-in page says 200, too. At a 404 there may be any text.
+    const failure = judge(status, status === 404 || /^<(?:!doctype|html)/i.test(head), wait);
+    if (failure === undefined) return 'taken';
+    const { advice, outcome, meaning } = failure;
+    throw new CloseloopError(`${place} answered ${status}: ${meaning}.`, advice, { outcome });
+  };
+
+  async function send(body: string, signed: Record<string, string>) {
+    try {
+      const response = await ports.fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': 'closeloop', ...signed },
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+        dispatcher,
+      });
+      const wait = retryAfter(response.headers.get('retry-after'), ports.now());
+      return { status: response.status, head: await headOf(response), wait };
+    } catch (cause) {
+      if (isPrivate(cause)) throw privateAddress(place, cause);
+      const isLate = cause instanceof Error && ['TimeoutError', 'AbortError'].includes(cause.name);
+      const what = isLate ? `no whole answer within ${timeoutMs} ms` : 'the connection failed';
+      const outcome: Outcome = isNeverSent(cause) ? 'never-sent' : 'unknown';
+      throw new CloseloopError(`${place}: ${what}; it is tried again.`, { kind: 'transient' }, { outcome, cause });
+    }
+  }
+}
+
+/** The beginning of an answer, which may be endless. */
+async function headOf({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    parts.push(part);
+    bytes += part.length;
+    // Leaving the loop cancels the rest.
+    if (bytes >= mostBytes) break;
+  }
+  return Buffer.concat(parts).toString('utf8').trim();
+}
+
+function isPrivate(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof PrivateAddress) return true;
+  return false;
+}
+
+const config: Advice = { kind: 'config' };
+
+function privateAddress(place: string, cause?: unknown): CloseloopError {
+  const remedy = 'name a public address in writeBack.url, or set writeBack.allowPrivate if it is meant';
+  return new CloseloopError(`${place} has a private address, which is not called: ${remedy}.`, config, {
+    outcome: 'never-sent',
+    cause,
+  });
+}
+
+function gone(place: string): CloseloopError {
+  return new CloseloopError(
+    `${place} answered 410: it wants no more events. Correct writeBack.url, or take writeBack out.`,
+    config,
+  );
+}

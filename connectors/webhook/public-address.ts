@@ -1,0 +1,82 @@
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/*
+ * Who may choose an address that we call must not reach what only we can reach: this machine, its network, the metadata
+ * service of its cloud. Source of the ranges: IANA's registries of special-purpose addresses for IPv4 and IPv6.
+ */
+
+const notPublic = new BlockList();
+for (const [net, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const) {
+  notPublic.addSubnet(net, prefix, 'ipv4');
+}
+
+/** Only this is handed out to the public; the rest is local, mapped, translated or reserved. */
+const global6 = new BlockList();
+global6.addSubnet('2000::', 3, 'ipv6');
+for (const [net, prefix] of [
+  // Tunnels and translations, which hide an IPv4 address; benchmarks, documentation.
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const) {
+  notPublic.addSubnet(net, prefix, 'ipv6');
+}
+
+/** May anybody on the internet have this address? Not for names. */
+export function isPublicAddress(address: string): boolean {
+  const kind = isIP(address);
+  if (kind === 4) return !notPublic.check(address, 'ipv4');
+  return kind === 6 && global6.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
+}
+
+/** The address that stands in a URL itself, if it is no name. `URL` has already brought `0x7f.1` and the like into form. */
+export function literalIn(url: string): string | undefined {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 ? undefined : host;
+}
+
+/** A name that leads to an address which isn't public. */
+export class PrivateAddress extends Error {
+  override readonly name = 'PrivateAddress';
+}
+
+type Resolve = (
+  host: string,
+  options: LookupOptions & { all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * Looks a name up for a connection that is about to be made, and fails where one of its addresses isn't public. The
+ * connection goes to what was judged here: a name that leads elsewhere a moment later gains nothing.
+ */
+export function publicLookup(resolve: Resolve = systemLookup): LookupFunction {
+  return (host, options, done) => {
+    resolve(host, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error) return done(error, '');
+      const isPublic = addresses.every(({ address }) => isPublicAddress(address));
+      if (first === undefined || !isPublic) return done(new PrivateAddress('the name leads to a private address'), '');
+      if (options.all === true) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+}

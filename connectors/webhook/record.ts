@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { ReadResult, RecordState, Told } from '../../core/connector.ts';
+
+/**
+ * A record as an event told it: there is no API to read it from. Of one that is open again nothing else is kept, so that
+ * personal data is held for records only that somebody is, or was, asked about.
+ */
+export const ToldRecord = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('open') }),
+  z.object({
+    state: z.literal('closed'),
+    closing: z.string(),
+    closedAt: z.string(),
+    personId: z.string().optional(),
+    timeZone: z.string().optional(),
+    locale: z.string().optional(),
+    shape: z.record(z.string(), z.unknown()),
+  }),
+]);
+export type ToldRecord = z.output<typeof ToldRecord>;
+
+/** What was last told, for planning and asking alike. */
+export function reader(told: Told) {
+  return async (recordIds: readonly string[]): Promise<ReadResult[]> => {
+    const all = await told.of(recordIds);
+    return recordIds.map((id, index) => {
+      if (all[index] === undefined) return { ok: false, why: 'not-found' };
+      const record = ToldRecord.parse(all[index]);
+      if (record.state === 'open') {
+        return { ok: true, record: { id, currentId: id, state: { is: 'open' }, shape: {} } };
+      }
+      const { closing, closedAt, shape, state: _, ...person } = record;
+      const state: RecordState = { is: 'closed', closing, closedAt: new Date(closedAt) };
+      return { ok: true, record: { id, currentId: id, state, shape, ...definedOf(person) } };
+    });
+  };
+}
+
+type Person = Partial<Record<'personId' | 'timeZone' | 'locale', string>>;
+
+function definedOf(person: { [K in keyof Person]: Person[K] | undefined }): Person {
+  return Object.fromEntries(Object.entries(person).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,40 @@
+import { defineConnector, type Source } from '../../core/connector.ts';
+import { checker } from './check.ts';
+import { eventReader } from './events.ts';
+import { poster } from './post.ts';
+import { reader } from './record.ts';
+import { settings } from './settings.ts';
+import { verify } from './signature.ts';
+import { writer } from './write-back.ts';
+
+/** A source that only tells: its answers stay at the service. */
+const keepHere: Source['writeBack'] = async (items) =>
+  items.map(() => ({ ok: true, findings: [], where: 'nothing: the source has no writeBack' }));
+
+/**
+ * Any system that can send a webhook.
+ *
+ * Nothing but its events tells of its records: expressions say what an event means, the worker keeps the newest telling of
+ * each record (`Told` in core/connector.ts), and that is what is read. Answers go out as signed events of our own. There is
+ * nothing to poll: what the sender doesn't repeat until it is acknowledged is lost to us.
+ *
+ * Where things are: `signature.ts` who sent it; `events.ts` what it says, by `expressions.ts`; `record.ts` the record;
+ * `write-back.ts` the answer, posted by `post.ts` to nowhere private (`public-address.ts`); `check.ts` before going live.
+ */
+export const webhook = defineConnector({
+  name: 'webhook',
+  settings,
+  open: (settings, ports) => {
+    const { signature, event, writeBack } = settings;
+    return {
+      batchSize: 100,
+      acceptedStatus: 202,
+      writesNoAnswer: writeBack?.noAnswer ?? false,
+      verify: (delivery) => verify(delivery, signature),
+      events: eventReader(event),
+      read: reader(ports.told),
+      writeBack: writeBack === undefined ? keepHere : writer(writeBack.include, poster(writeBack, ports)),
+      check: checker(settings),
+    };
+  },
+});

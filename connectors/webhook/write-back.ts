@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { Source, WriteBack, WriteResult } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { Post } from './post.ts';
+import { senderIdOf } from './record-id.ts';
+import type { WebhookSettings } from './settings.ts';
+
+/** How many records are told at once: receivers are often small. */
+const atOnce = 5;
+
+/**
+ * One signed event for each answer, in order for one record. A repetition has the same id and the same body, so that the
+ * receiver can tell; which answer is the newest it tells by `answeredAt`.
+ */
+export function writer(include: NonNullable<WebhookSettings['writeBack']>['include'], post: Post): Source['writeBack'] {
+  return async (items) => {
+    const results = new Map<WriteBack, WriteResult>();
+    const byRecord = Map.groupBy(items, ({ recordId }) => recordId);
+    const queue = [...byRecord.values()];
+    // What isn't about one record alone would happen to all: no further call is made.
+    let failure: CloseloopError | undefined;
+
+    async function write(item: WriteBack): Promise<WriteResult> {
+      if (failure !== undefined) return { ok: false, why: 'error', error: failure };
+      try {
+        const taken = await post(idOf(item), eventOf(item, include));
+        if (taken === 'taken') return { ok: true, findings: [] };
+        const message = 'The receiver of answers says that it has no such record (404).';
+        return { ok: false, why: 'not-found', message };
+      } catch (error) {
+        if (!(error instanceof CloseloopError)) throw error;
+        if (error.advice.kind !== 'permanent') failure = error;
+        return { ok: false, why: 'error', error };
+      }
+    }
+
+    const work = async (): Promise<void> => {
+      for (let of = queue.shift(); of !== undefined; of = queue.shift()) {
+        for (const item of of) results.set(item, await write(item));
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    if (failure !== undefined && [...results.values()].every(({ ok }) => !ok)) throw failure;
+    return items.flatMap((item) => results.get(item) ?? []);
+  };
+}
+
+/** Names this version of this answer. A `marker` has full stops in it, and ids can't. */
+export function idOf({ marker }: Pick<WriteBack, 'marker'>): string {
+  return `fb_${createHash('sha256').update(marker).digest('base64url').slice(0, 32)}`;
+}
+
+/** What the receiver gets. */
+export function eventOf(item: WriteBack, include: readonly ('comment' | 'answers')[]) {
+  const { outcome, recordId, requestId, campaign, grade, maxGrade, comment, answeredAt, answers } = item;
+  return {
+    type: outcome === 'answered' ? 'feedback.answered' : 'feedback.unanswered',
+    timestamp: answeredAt.toISOString(),
+    data: {
+      record: senderIdOf(recordId),
+      request: requestId ?? null,
+      campaign,
+      grade,
+      maxGrade: maxGrade ?? null,
+      comment: include.includes('comment') ? comment : null,
+      answers: include.includes('answers') ? (answers ?? {}) : {},
+      answeredAt: answeredAt.toISOString(),
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { CloseloopError } from '../../core/errors.ts';
+import type { RedisClient } from '../journey/store.ts';
+
+/** A replica that is this far behind is not waited for any longer, and the write is not called safe. Real time. */
+const waitMs = 1_000;
+/** A server without replicas is asked again after this long whether it has one now. Real time. */
+const lookAgainMs = 1_000;
+/** A replica that has said nothing for so long is as good as gone: Redis' own default of min-replicas-max-lag. */
+const goneAfterSeconds = 10;
+const keepMs = 60_000;
+
+/**
+ * Resolves when every write to keys of this tag that was answered before is also on a replica, where the server has one:
+ * replicas are fed after the answer (redis.io/docs/latest/commands/wait), so that a failover forgets what was written last.
+ * A server without a working replica has nobody to fail over to, and is not waited for.
+ * @throws CloseloopError transient, when a replica is there and doesn't keep up; or the error of the connection
+ */
+export type Replicated = (tag: string) => Promise<void>;
+
+/** @param open a connection of its own: WAIT holds up whatever comes after it. */
+export function createReplicated(open: () => RedisClient): Replicated {
+  const name = randomUUID();
+  const rounds = new Map<string, () => Promise<void>>();
+  return async (tag) => {
+    let round = rounds.get(tag);
+    if (!round) {
+      round = inRounds(createRound(open, `${tag}:replicated:${name}`));
+      rounds.set(tag, round);
+    }
+    await round();
+  };
+}
+
+/** Callers that come while a round is under way share the next one: it begins after what they wrote. */
+function inRounds(run: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= current
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        current = run();
+        return current;
+      });
+    return next;
+  };
+}
+
+/**
+ * The stream of writes reaches a replica in order: when a write of ours that came later is there, the earlier ones are.
+ * It is read back, because after a lost connection the client may have sent WAIT to another server, which knows nothing.
+ */
+function createRound(open: () => RedisClient, key: string): () => Promise<void> {
+  let alone = 0;
+  return async () => {
+    if (Date.now() < alone) return;
+    const redis = open();
+    // Commands without a key go where the key of their pipeline lies: that matters in a cluster.
+    const [info] = await results(redis.pipeline().call('INFO', 'replication').exists(key));
+    if (!hasReplica(String(info))) {
+      alone = Date.now() + lookAgainMs;
+      return;
+    }
+    const token = randomUUID();
+    const written = redis.pipeline().set(key, token, 'PX', keepMs).call('WAIT', 1, waitMs).get(key);
+    const [, replicas, found] = await results(written);
+    if (Number(replicas) >= 1 && found === token) return;
+    throw new CloseloopError(
+      `No replica of Redis took a write within ${waitMs} ms: a failover now would lose it`,
+      { kind: 'transient', retryAfterMs: waitMs, throttled: true },
+      { outcome: 'never-sent' },
+    );
+  };
+}
+
+async function results(pipeline: ReturnType<RedisClient['pipeline']>): Promise<unknown[]> {
+  return ((await pipeline.exec()) ?? []).map(([error, result]) => {
+    if (error) throw error;
+    return result;
+  });
+}
+
+/** INFO's lines `slave0:ip=…,port=…,state=online,offset=…,lag=<seconds since it last spoke>`. */
+export function hasReplica(info: string): boolean {
+  return [...info.matchAll(/^slave\d+:.*\bstate=online\b.*\blag=(-?\d+)/gm)].some(
+    ([, lag]) => Number(lag) >= 0 && Number(lag) <= goneAfterSeconds,
+  );
+}

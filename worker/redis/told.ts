@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Told } from '../../core/connector.ts';
+import type { RedisClient } from '../journey/store.ts';
+
+/**
+ * KEYS told, record, used · ARGV instant, JSON, milliseconds to keep it without a journey, '1': only where nothing was told.
+ * Of two tellings of one instant the later to come counts. Whoever claims a journey takes the expiry away, and whoever
+ * forgets the last one removes the telling (journey/store.ts).
+ */
+const keepScript = `
+local held = redis.call('HGET', KEYS[1], 'at')
+if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
+redis.call('HSET', KEYS[1], 'at', ARGV[1], 'json', ARGV[2])
+if redis.call('HEXISTS', KEYS[2], 'count') == 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+redis.call('SET', KEYS[3], 1)
+return 1`;
+
+/** An empty telling stays behind, so that what was told before can't come back. KEYS told · ARGV instant */
+const eraseScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'at', ARGV[1], 'json', '') end
+return 1`;
+
+/** What events told of the records of one source. */
+export interface ToldStore extends Told {
+  /** Keeps what an event tells, unless something newer is known. May be repeated, and come in any order. */
+  keep(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
+  /** Forgets it, and what events from before `at` may still tell. */
+  erase(recordId: string, at: Date): Promise<void>;
+  /** Has this source ever told anything? */
+  isUsed(): Promise<boolean>;
+}
+
+const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
+
+export function createToldStore(redis: RedisClient, { tag, keepMs }: { tag: string; keepMs: number }): ToldStore {
+  const keyOf = (recordId: string) => `${tag}:told:${recordId}`;
+  const used = `${tag}:tells`;
+
+  return {
+    async keep(recordId, at, told, { onlyFirst = false } = {}) {
+      const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used];
+      const json = JSON.stringify(told);
+      await redis.eval(keepScript, keys.length, ...keys, at.getTime(), json, keepMs, onlyFirst ? '1' : '0');
+    },
+    async erase(recordId, at) {
+      await redis.eval(eraseScript, 1, keyOf(recordId), at.getTime());
+    },
+    isUsed: async () => (await redis.exists(used)) === 1,
+    async of(recordIds) {
+      if (recordIds.length === 0) return [];
+      const pipeline = redis.pipeline();
+      for (const id of recordIds) pipeline.hget(keyOf(id), 'json');
+      const rows = Rows.parse(await pipeline.exec());
+      return rows.map(([error, json]) => {
+        if (error) throw error;
+        return json ? JSON.parse(json) : undefined;
+      });
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** Names that ioredis gives to errors of its own: the connection went, or no node of a cluster answers. */
+const clientErrors = new Set(['AbortError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);
+const clientMessages = /Connection is closed|Stream isn't writeable|Too many Cluster redirections|Socket timeout/;
+/** Codes with which Redis itself refuses for a while (redis.io/docs/latest/develop/reference/protocol-spec, src/server.c). */
+const refusals =
+  /\b(OOM|MISCONF|READONLY|LOADING|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|UNBLOCKED)\b/;
+
+/**
+ * It was Redis that failed, not the work: full, on a full disk, just started, a replica now, or away. Whoever meets this
+ * waits for it to end; it says nothing about a job, and no attempt is spent on it.
+ */
+export function isRedisTrouble(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'ReplyError') return refusals.test(error.message);
+  return clientErrors.has(error.name) || clientMessages.test(error.message);
+}

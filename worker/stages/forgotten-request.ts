@@ -1,0 +1,29 @@
+import type { ContactRecord } from '../../core/feedback/schemas.ts';
+import type { LastAsked } from '../journey/contacts.ts';
+import type { Journey } from '../journey/journey.ts';
+
+/** Clocks of two systems differ. */
+const clockSkewMs = 120_000;
+
+/**
+ * Redis may have lost its last moments (a failover, a power cut, a restored backup), and with them that this journey has
+ * asked. Two others remember: the contact's own note here, which lies elsewhere in a cluster, and the service. When either
+ * knows of a request since the closing that no journey's note explains, it has to be looked for before anybody is asked.
+ * `at`: when it was made.
+ */
+export function forgottenRequest(
+  journey: Journey,
+  ref: string,
+  known: ContactRecord | undefined,
+  lastHere: LastAsked | undefined,
+): { at: Date; why: string } | undefined {
+  // What an attempt of this journey's own came to is known.
+  if ((journey.attempts ?? 0) > 0) return undefined;
+  if (lastHere?.journey === ref) {
+    return { at: lastHere.at, why: 'its contact was noted as asked by it, which the journey does not know' };
+  }
+  const last = known?.last_appeal;
+  if (!last || last.getTime() < journey.closedAt.getTime() - clockSkewMs) return undefined;
+  if (lastHere && lastHere.at.getTime() >= last.getTime() - clockSkewMs) return undefined;
+  return { at: last, why: 'the service asked this contact since the closing, and no journey knows of it' };
+}
