@@ -8,7 +8,10 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'structure', include: ['test/structure.test.ts'] } },
-      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/structure.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'all', include: ['{test,examples}/**/*.test.ts'], exclude: ['test/structure.test.ts'] },
+      },
     ],
   },
 });

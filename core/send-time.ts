@@ -77,7 +77,7 @@ export function checkWindows(input: Pick<SendTimeInput, 'campaign' | 'window' | 
     // A recipient's zone isn't known yet: any two windows that open at all may meet somewhere.
     const { windows } = windowsOf(input);
     const [campaign, rule] = windows;
-    if (campaign === undefined || rule === undefined || input.window?.zone === 'recipient') return [];
+    if (rule === undefined || input.window?.zone === 'recipient') return [];
     return meet(campaign, rule) ? [] : [neverTogether(windows)];
   } catch (error) {
     if (error instanceof CloseloopError) return [error.message];
@@ -124,7 +124,8 @@ function windowsOf(input: Pick<SendTimeInput, 'campaign' | 'window' | 'accountZo
   if (!isZone(accountZone)) throw mistake(`feedback.timeZone: "${accountZone}" is not a time zone like Europe/Tallinn`);
   const why: string[] = [];
   const campaignName = `campaign${campaign.id === undefined ? '' : ` ${campaign.id}`} sends`;
-  const windows = [windowOf(campaignName, { from: campaign.sendFrom, until: campaign.sendUntil }, accountZone)];
+  const campaignHours = { from: campaign.sendFrom, until: campaign.sendUntil };
+  const windows: [SendWindow, ...SendWindow[]] = [windowOf(campaignName, campaignHours, accountZone)];
   if (window !== undefined) {
     let zone = accountZone;
     if (window.zone === 'recipient') {
@@ -149,7 +150,8 @@ function windowOf(name: string, hours: Omit<RuleWindow, 'zone'>, zone: string): 
 function secondsOf(text: string, name: string): number {
   const [, hour, minute, second] = /^(\d\d):([0-5]\d)(?::([0-5]\d))?$/.exec(text) ?? [];
   const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second ?? 0);
-  if (seconds >= 0 && seconds <= 86_400) return seconds;
+  // NaN, where the text has another shape, is not.
+  if (seconds <= 86_400) return seconds;
   throw mistake(`${name} from or until "${text}": must be a time of day like "09:00"`);
 }
 

@@ -28,7 +28,6 @@ export const searchDays = 15;
 const daySeconds = 86_400;
 
 export function isOpen(window: SendWindow, epochMs: number): boolean {
-  if (window.from === window.until && window.days === undefined) return true;
   const clock = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(window.zone);
   const second = clock.hour * 3_600 + clock.minute * 60 + clock.second;
   return opensOn(window, clock.dayOfWeek, second);
@@ -64,13 +63,13 @@ function turns(window: SendWindow, date: Temporal.PlainDate): number[] {
   if (start.offsetNanoseconds === end.offsetNanoseconds && start.hour === 0) return [midnight, midnight + from * 1_000];
 
   const local = date.toPlainDateTime().add({ seconds: from });
-  const change = start.getTimeZoneTransition('next')?.epochMilliseconds;
+  const change = start.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
   return [
     midnight,
     ...(['earlier', 'later'] as const).map(
       (disambiguation) => local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
     ),
-    ...(change !== undefined && change <= end.epochMilliseconds ? [change] : []),
+    ...(change <= end.epochMilliseconds ? [change] : []),
   ];
 }
 
@@ -84,10 +83,10 @@ export function meet(one: SendWindow, other: SendWindow): boolean {
   );
 }
 
-/** Half-open, in seconds since Monday midnight; Sunday's may go beyond the week. */
+/** Half-open, in seconds since the midnight in which the Sunday before began; the last Sunday's may go beyond the week. */
 function openHours({ from, until, days }: SendWindow): [start: number, end: number][] {
   return [...(days ?? [1, 2, 3, 4, 5, 6, 7])].map((day) => {
-    const midnight = (day - 1) * daySeconds;
+    const midnight = day * daySeconds;
     if (from === until) return [midnight, midnight + daySeconds];
     return [midnight + from, midnight + until + (until < from ? daySeconds : 0)];
   });

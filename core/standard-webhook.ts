@@ -47,8 +47,7 @@ export function verifyStandardWebhook(
   secrets: readonly string[],
 ): Verdict {
   const { headers, raw, receivedAt } = delivery;
-  const family =
-    headers['webhook-signature'] === undefined && headers['svix-signature'] !== undefined ? 'svix' : 'webhook';
+  const family = headers['webhook-signature'] === undefined ? 'svix' : 'webhook';
   const id = headers[`${family}-id`];
   const timestamp = headers[`${family}-timestamp`];
   const list = headers[`${family}-signature`];

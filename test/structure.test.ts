@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
-const rooms = ['core', 'connectors', 'worker', 'standins', 'test'];
+const rooms = ['core', 'connectors', 'worker', 'standins', 'examples', 'test'];
 
 /** What a file may import of ours, by where it lives. Narrower rows come first; the first that fits counts. */
 const allowed: [where: RegExp, mayImport: RegExp][] = [
@@ -17,6 +17,13 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^worker\/demo\//, /^(core|worker|standins)\/|^connectors\/index\.ts$/],
   [/^worker\//, /^(core|worker)\//],
   [/^standins\//, /^standins\//],
+  // What authors of connectors run on theirs ships with the package: nothing but the contract may come with it.
+  [
+    /^test\/connectors\/contract(\.ts$|\/(?!.*(suite\.test|whole-desk)))/,
+    /^core\/|^test\/connectors\/(contract|memory-)/,
+  ],
+  [/^examples\/.*(test|desk)\.ts$/, /^(examples|test|standins|core)\//],
+  [/^examples\//, /^examples\//],
   [/^test\//, /./],
 ];
 

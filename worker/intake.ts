@@ -9,8 +9,8 @@ const bodyLimit = 1024 * 1024;
 const Source = z.object({ source: z.string().optional() });
 /** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
-/** Redis must answer within this, or the vendor is told to come again: HubSpot waits 5 s in all. */
-const storeMs = 2_000;
+/** Redis must answer within this, or the vendor is told to come again: two seconds at most, of which this is the wait. */
+const storeMs = 1_500;
 
 export interface IntakeOptions {
   lanes: ReadonlyMap<string, Pick<Lane, 'context'>>;
@@ -27,7 +27,8 @@ export interface IntakeOptions {
 
 /** The HTTP server: verify over the raw bytes, one durable write, answer. Nothing slow happens before the answer. */
 export function createIntake(options: IntakeOptions): FastifyInstance {
-  const { lanes, store, log, now } = options;
+  const { lanes, log, now } = options;
+  const store = inTime(options.store);
   const app = Fastify({ bodyLimit, requestTimeout: 10_000, forceCloseConnections: 'idle', return503OnClosing: true });
   app.removeAllContentTypeParsers();
   const asBytes = { parseAs: 'buffer' } as const;
@@ -80,7 +81,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
     if (found.events.length > 0) {
       failpoint('event-received');
       try {
-        await within(storeMs, store(name, found.events, receivedAt));
+        await store(name, found.events, receivedAt);
       } catch (error) {
         log.error({ source: name, why: String(error) }, 'delivery not stored: the vendor is told to come again');
         return await reply
@@ -121,10 +122,36 @@ function firstValues(headers: Record<string, string | string[] | undefined>): Re
   );
 }
 
+/**
+ * What was sent to Redis can't be taken back, and is kept until it answers. While it owes an answer nothing more is sent,
+ * so that an outage under load fills no memory.
+ */
+function inTime(store: IntakeOptions['store']): IntakeOptions['store'] {
+  let owed = 0;
+  return async (source, events, receivedAt) => {
+    if (owed > 0) throw new Error('Redis has not answered for earlier deliveries yet');
+    const work = store(source, events, receivedAt);
+    let isLate = false;
+    const settle = () => {
+      if (isLate) owed -= 1;
+    };
+    work.then(settle, settle);
+    try {
+      await within(storeMs, work);
+    } catch (error) {
+      isLate = error instanceof TooLate;
+      if (isLate) owed += 1;
+      throw error;
+    }
+  };
+}
+
+class TooLate extends Error {}
+
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new TooLate(`Redis did not answer within ${ms} ms`)), ms);
   });
   try {
     return await Promise.race([work, late]);

@@ -11,11 +11,9 @@ export interface SuspectJob {
   data: unknown;
 }
 
-/** Runs jobs where a crash harms nobody. */
+/** Runs jobs where a crash harms nobody else. */
 export interface Quarantine {
-  /**
-   * @throws CloseloopError permanent when the process died of the job; else what the job itself threw
-   */
+  /** @throws CloseloopError permanent when a process of its own died of it; else what the job itself threw */
   run(job: SuspectJob): Promise<StageResult>;
 }
 
@@ -27,102 +25,141 @@ const Advice = z.union([
   }),
   z.object({ kind: z.enum(['permanent', 'config']) }),
 ]);
+const Result = z.union([z.object({ do: z.literal('done') }), z.object({ do: z.literal('wait'), delayMs: z.number() })]);
+const Failure = z.object({
+  message: z.string(),
+  advice: Advice,
+  outcome: z.enum(['never-sent', 'refused', 'unknown']),
+});
 
-/** What the other process says: that it can begin, and what became of a job. */
-export const QuarantineReply = z.union([
-  z.object({ is: z.literal('ready') }),
-  z.object({
-    is: z.literal('done'),
-    result: z.union([z.object({ do: z.literal('done') }), z.object({ do: z.literal('wait'), delayMs: z.number() })]),
-  }),
-  z.object({
-    is: z.literal('failed'),
-    message: z.string(),
-    advice: Advice,
-    outcome: z.enum(['never-sent', 'refused', 'unknown']),
-  }),
+/** What a child says: that it can begin, and what became of a job. */
+export const ChildReply = z.union([
+  z.object({ ready: z.literal(true) }),
+  z.object({ id: z.number(), result: Result }),
+  z.object({ id: z.number(), failure: Failure }),
 ]);
-export type QuarantineReply = z.output<typeof QuarantineReply>;
+export type ChildReply = z.output<typeof ChildReply>;
 
-/** Longer than the longest wait for a vendor's background job; who is not done by then stands still for good. */
+/** Longer than the longest wait for a vendor's background job: who is not done by then stands still for good. */
 const longestMs = 20 * 60_000;
 /** Nothing to do for this long: it is ended. */
 const idleMs = 30_000;
 
 /**
- * A process beside this one for jobs that were running more than once when their process ended, one at a time. Most of
- * them had nothing to do with it (the process was killed, or crashed by another job), and pass. One that kills this
- * process too, while its parent lives, is the culprit.
- * @param command the program and its arguments: it answers messages with `QuarantineReply`, and ends with its channel
+ * Processes beside this one for jobs that were running when a process ended. Nearly all of them had nothing to do with
+ * that; they run together, and pass. When that process dies as well, each of those it was at work on runs alone in the
+ * next. Who kills that one too, the third, is the culprit: their parent lives, so nobody has ended them all.
+ * @param command the program and its arguments: takes `{id, ...SuspectJob}`, says `ChildReply`, ends with its channel
  */
 export function createQuarantine(command: readonly [string, ...string[]]): Quarantine & { close(): void } {
+  const together = new Child(command);
+  const alone = new Child(command);
   const oneAtATime = pLimit(1);
-  let child: ChildProcess | undefined;
-  let idle: NodeJS.Timeout | undefined;
-  let closing = false;
-
-  /** @throws CloseloopError transient when it can't be started: no verdict on any job */
-  async function ready(): Promise<ChildProcess> {
-    if (child?.connected) return child;
-    const [program, ...args] = command;
-    const started = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    child = started;
-    const first = await next(started);
-    if (first?.is === 'ready') return started;
-    throw new CloseloopError('the process for suspected jobs could not be started', { kind: 'transient' });
-  }
-
-  async function run(job: SuspectJob): Promise<StageResult> {
-    clearTimeout(idle);
-    try {
-      const process = await ready();
-      process.send(job);
-      const reply = await next(process);
-      if (reply?.is === 'done') return reply.result;
-      if (reply?.is === 'failed') {
-        throw new CloseloopError(reply.message, reply.advice, { outcome: reply.outcome });
-      }
-      if (closing) throw new CloseloopError('stopped before it was done', { kind: 'transient' });
-      throw new CloseloopError(
-        'its processing crashed the process three times, the last time alone in it: it is set aside. Look for the crash in the log; when its cause is mended, replay the journey',
-        { kind: 'permanent' },
-        { outcome: 'unknown' },
-      );
-    } finally {
-      idle = setTimeout(end, idleMs).unref();
-    }
-  }
-
-  function end(): void {
-    clearTimeout(idle);
-    if (child?.connected) child.disconnect();
-    child = undefined;
-  }
-
   return {
-    run: (job) => oneAtATime(() => run(job)),
+    async run(job) {
+      try {
+        return await together.run(job);
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error;
+      }
+      try {
+        return await oneAtATime(() => alone.run(job));
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error;
+        const message =
+          'its processing crashed the process three times, at last one that did nothing else: it is set aside. ' +
+          'Look for the crash in the log; when its cause is mended, replay the journey';
+        throw new CloseloopError(message, { kind: 'permanent' }, { outcome: 'unknown' });
+      }
+    },
     close() {
-      closing = true;
-      end();
+      together.close();
+      alone.close();
     },
   };
 }
 
-/** The next message; `undefined` when the process has ended instead, or had to be. */
-async function next(child: ChildProcess): Promise<QuarantineReply | undefined> {
-  return await new Promise((resolve) => {
-    const settle = (reply: QuarantineReply | undefined): void => {
-      clearTimeout(late);
-      child.off('message', heard);
-      child.off('exit', gone);
-      child.off('error', gone);
-      resolve(reply);
-    };
-    const heard = (message: unknown): void => settle(QuarantineReply.parse(message));
-    const gone = (): void => settle(undefined);
-    const late = setTimeout(() => child.kill('SIGKILL'), longestMs).unref();
-    child.on('message', heard);
-    child.on('exit', gone);
-    child.on('error', gone);
-  });
+class Crash extends Error {}
+
+interface Pending {
+  resolve: (result: StageResult) => void;
+  reject: (error: Error) => void;
+  late: NodeJS.Timeout;
+}
+
+/** A process that is started for the first job, and again after a crash. */
+class Child {
+  readonly #command: readonly [string, ...string[]];
+  readonly #pending = new Map<number, Pending>();
+  #process: Promise<ChildProcess> | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #lastId = 0;
+  #isClosed = false;
+
+  constructor(command: readonly [string, ...string[]]) {
+    this.#command = command;
+  }
+
+  /** @throws Crash when the process died while it was at it */
+  async run(job: SuspectJob): Promise<StageResult> {
+    clearTimeout(this.#idle);
+    this.#process ??= this.#start();
+    const child = await this.#process;
+    return await new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      const late = setTimeout(() => child.kill('SIGKILL'), longestMs).unref();
+      this.#pending.set(id, { resolve, reject, late });
+      // A channel that is closed already is told by the process's end.
+      child.send({ id, ...job }, () => undefined);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#end();
+  }
+
+  async #start(): Promise<ChildProcess> {
+    const [program, ...args] = this.#command;
+    const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    return await new Promise((resolve, reject) => {
+      child.on('message', (message) => {
+        const reply = ChildReply.parse(message);
+        if ('ready' in reply) resolve(child);
+        else this.#settle(reply.id, reply);
+      });
+      const gone = (): void => {
+        this.#process = undefined;
+        reject(new CloseloopError('the process for suspected jobs could not be started', { kind: 'transient' }));
+        for (const id of this.#pending.keys()) this.#settle(id, undefined);
+      };
+      child.once('exit', gone);
+      child.once('error', gone);
+    });
+  }
+
+  #settle(id: number, reply: Exclude<ChildReply, { ready: true }> | undefined): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    clearTimeout(pending.late);
+    if (!reply) {
+      pending.reject(
+        this.#isClosed ? new CloseloopError('stopped before its end', { kind: 'transient' }) : new Crash(),
+      );
+    } else if ('result' in reply) {
+      pending.resolve(reply.result);
+    } else {
+      const { message, advice, outcome } = reply.failure;
+      pending.reject(new CloseloopError(message, advice, { outcome }));
+    }
+    if (this.#pending.size === 0) this.#idle = setTimeout(() => this.#end(), idleMs).unref();
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    const ending = this.#process;
+    this.#process = undefined;
+    ending?.then((child) => child.disconnect()).catch(() => undefined);
+  }
 }

@@ -16,7 +16,9 @@ export function compileAll(event: WebhookSettings['event']): { find: Find; all: 
   for (const [name, value] of Object.entries(event)) {
     if (typeof value === 'string') all.set(name, compileExpression(value));
     else {
-      for (const [part, source] of Object.entries(value ?? {})) all.set(`${name}.${part}`, compileExpression(source));
+      for (const [part, source] of Object.entries(value ?? {})) {
+        if (source !== undefined) all.set(`${name}.${part}`, compileExpression(source));
+      }
     }
   }
   const find: Find = (at, body) => {

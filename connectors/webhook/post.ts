@@ -48,14 +48,15 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
 
   async function send(body: string, signed: Record<string, string>) {
     try {
-      const response = await ports.fetch(url, {
+      const call: RequestInit = {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': 'closeloop', ...signed },
         body,
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
-        dispatcher,
-      });
+      };
+      // Assigned, as Node's types know another release of undici than the one that is installed.
+      const response = await ports.fetch(url, Object.assign(call, { dispatcher }));
       const wait = retryAfter(response.headers.get('retry-after'), ports.now());
       return { status: response.status, head: await headOf(response), wait };
     } catch (cause) {

@@ -45,9 +45,9 @@ export function writer(include: NonNullable<WebhookSettings['writeBack']>['inclu
   };
 }
 
-/** Names this version of this answer. A `marker` has full stops in it, and ids can't. */
-export function idOf({ marker }: Pick<WriteBack, 'marker'>): string {
-  return `fb_${createHash('sha256').update(marker).digest('base64url').slice(0, 32)}`;
+/** Names this version of this answer, for this record. A `marker` has full stops in it, and ids can't. */
+export function idOf({ recordId, marker }: Pick<WriteBack, 'recordId' | 'marker'>): string {
+  return `fb_${createHash('sha256').update(`${recordId} ${marker}`).digest('base64url').slice(0, 32)}`;
 }
 
 /** What the receiver gets. */

@@ -5,7 +5,7 @@ import { outcomeOf } from './events.ts';
 import { parseJson } from './json.ts';
 import { ListedOrder, momentFields } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
-import { activate, isNamedOurs, listWebhooks } from './webhooks.ts';
+import { activate, isNamedOurs, listWebhooks, makeWebhook, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
 
 const perPage = 100;
 /** What was saved while a sweep ran, by a transaction that took its time, is looked at again. */
@@ -24,18 +24,21 @@ const Cursor = z.object({
   since: instant,
   /** When the webhooks were last looked at. */
   watched: instant.nullable(),
+  /** Topics of the webhooks that delivered here then: one that is missing later was lost. */
+  here: z.array(z.enum(wantedTopics)).default([]),
 });
 type Cursor = z.output<typeof Cursor>;
 
 /**
  * Orders by the time of their last change, oldest first, a page a call. WooCommerce delivers each webhook once and late, so
  * this is what makes sure of a closing. Once a day it looks at the webhooks as well: after seven failures in a row the shop
- * switches one off, and tells nobody.
+ * switches one off, and tells nobody. One that was there and is gone is made again; the first ones are made by `setup`, with
+ * somebody's leave.
  */
 export function poller(
   settings: WooCommerceSettings,
   shop: Shop,
-  ports: Pick<ConnectorPorts, 'log' | 'now'>,
+  ports: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
 ): NonNullable<Source['poll']> {
   return async (from) => {
     const cursor = 'cursor' in from ? read(from.cursor) : beginning(from.since);
@@ -60,45 +63,60 @@ export function poller(
       page: 1,
       since: nextStart(cursor.since, at),
       // A sweep's first page may be a look only (`check` takes one): nothing is changed for it.
-      watched: 'cursor' in from ? await watchedAt(cursor.watched, at) : cursor.watched,
+      ...('cursor' in from ? await watch(cursor, at) : { watched: cursor.watched, here: cursor.here }),
     };
     return { events, cursor: written(next), done: true, reached: at };
   };
 
-  async function watchedAt(before: Date | null, at: Date): Promise<Date> {
-    if (before !== null && at.getTime() - before.getTime() < watchEveryMs) return before;
+  async function watch({ watched, here }: Cursor, at: Date): Promise<Pick<Cursor, 'watched' | 'here'>> {
+    if (watched !== null && at.getTime() - watched.getTime() < watchEveryMs) return { watched, here };
     try {
-      await wakeWebhooks(settings, shop, ports);
+      return { watched: at, here: await wakeWebhooks(settings, shop, ports, here) };
     } catch (error) {
       // The orders were found; the webhooks are looked at tomorrow.
       const why = error instanceof Error ? error.message : String(error);
       ports.log.warn({ why }, 'the webhooks could not be looked at');
+      return { watched: at, here };
     }
-    return at;
   }
 }
 
-/** Switches webhooks of ours that the shop switched off back on; one that a person has paused stays so. */
+/**
+ * Switches webhooks of ours that the shop switched off back on; one that a person has paused, or sent elsewhere, stays so.
+ * Makes those of the topics `before` again that are gone. Returns the topics that deliver here.
+ */
 async function wakeWebhooks(
-  { site }: WooCommerceSettings,
+  { site, webhookSecrets: [secret = ''] }: WooCommerceSettings,
   shop: Shop,
-  { log }: Pick<ConnectorPorts, 'log'>,
-): Promise<void> {
-  const ours = (await listWebhooks(shop, 'background')).filter(isNamedOurs);
-  if (ours.length === 0) {
-    log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
-  }
+  { log, hookUrl }: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
+  before: Cursor['here'],
+): Promise<Cursor['here']> {
+  const all = await listWebhooks(shop, 'background');
+  const ours = all.filter(isNamedOurs);
   for (const { id, topic, status } of ours) {
     if (status !== 'disabled') continue;
     await activate(shop, id, { urgency: 'background' });
     log.warn({ site, webhook: id, topic }, 'the shop had switched this webhook off after failures: it is on again');
   }
+  const hasTopic = (webhooks: readonly Webhook[], topic: string) => webhooks.some((one) => one.topic === topic);
+  const here = hookUrl === undefined ? [] : all.filter((one) => pointsTo(one, hookUrl));
+  const lost = before.filter((topic) => !hasTopic([...ours, ...here], topic));
+  if (ours.length + here.length + lost.length === 0) {
+    log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
+  }
+  // Without its address, what is lost stays so until that is known again.
+  if (hookUrl === undefined) return [...before];
+  for (const topic of lost) {
+    await makeWebhook(shop, { topic, hookUrl, secret }, 'background');
+    log.warn({ site, topic }, 'the webhook of this topic was gone from the shop: it is made again');
+  }
+  return wantedTopics.filter((topic) => hasTopic(here, topic) || lost.includes(topic));
 }
 
 /** Whole seconds, as the shop's dates are; what changed in the first of them is to be seen. */
 function beginning(since: Date): Cursor {
   const second = new Date(Math.floor(since.getTime() / 1_000) * 1_000);
-  return { after: new Date(second.getTime() - 1_000), page: 1, since: second, watched: null };
+  return { after: new Date(second.getTime() - 1_000), page: 1, since: second, watched: null, here: [] };
 }
 
 /** One second back, as others may have changed in the last one; on to the next page where that would be no step at all. */
@@ -120,6 +138,6 @@ function read(text: string): Cursor {
   return Cursor.parse(parseJson(text));
 }
 
-function written({ after, page, since, watched }: Cursor): string {
-  return JSON.stringify({ after, page, since, watched });
+function written({ after, page, since, watched, here }: Cursor): string {
+  return JSON.stringify({ after, page, since, watched, here });
 }

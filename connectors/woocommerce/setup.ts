@@ -2,7 +2,7 @@ import type { SetupStep, Source } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Shop } from './client.ts';
 import type { WooCommerceSettings } from './settings.ts';
-import { activate, listWebhooks, nameOf, pointsTo, Webhook, wantedTopics } from './webhooks.ts';
+import { activate, listWebhooks, makeWebhook, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
 
 /**
  * The webhooks. Meta data need no preparation. What is there isn't touched while it is active: nobody can read its secret,
@@ -28,10 +28,7 @@ export function installer({ webhookSecrets }: WooCommerceSettings, shop: Shop): 
         const now = await find(topic, hookUrl);
         if (now?.status === 'active') return {};
         if (now !== undefined) await activate(shop, now.id, { secret });
-        else {
-          const body = { name: nameOf(topic), topic, delivery_url: hookUrl, secret };
-          await shop.call('POST', 'webhooks', Webhook, { body });
-        }
+        else await makeWebhook(shop, { topic, hookUrl, secret });
         return {};
       },
     };

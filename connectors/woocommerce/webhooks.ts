@@ -17,7 +17,7 @@ export type Webhook = z.output<typeof Webhook>;
 /** What closeloop wants to hear: every save of an order, and that one is gone. The rest (orders made as completed) the poll finds. */
 export const wantedTopics = ['order.updated', 'order.deleted'] as const;
 
-export const nameOf = (topic: string): string => `${namePrefix}${topic}`;
+const nameOf = (topic: string): string => `${namePrefix}${topic}`;
 
 /** Of 100; shops have a handful. */
 export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promise<Webhook[]> {
@@ -31,6 +31,15 @@ export const isNamedOurs = ({ name }: Webhook): boolean => name.startsWith(nameP
 export function pointsTo(webhook: Webhook, hookUrl: string): boolean {
   const { delivery_url: url } = webhook;
   return URL.canParse(url) && URL.canParse(hookUrl) && new URL(url).href === new URL(hookUrl).href;
+}
+
+export async function makeWebhook(
+  shop: Shop,
+  { topic, hookUrl, secret }: { topic: string; hookUrl: string; secret: string },
+  urgency: Urgency = 'work',
+): Promise<void> {
+  const body = { name: nameOf(topic), topic, delivery_url: hookUrl, secret };
+  await shop.call('POST', 'webhooks', Webhook, { body, urgency });
 }
 
 export async function activate(

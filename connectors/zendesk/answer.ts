@@ -1,6 +1,7 @@
 import type { WriteBack } from '../../core/connector.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { type Part, parts, type Target, type Targets } from './targets.ts';
+import { answerValue } from './survey.ts';
+import { type MainPart, type Part, parts, questionOf, type Target, type Targets } from './targets.ts';
 import type { FieldValue, Ticket } from './ticket.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
@@ -9,6 +10,8 @@ type WriteBackSettings = ZendeskSettings['writeBack'];
 export interface Wanted {
   fields: WantedField[];
   tags: string[];
+  /** Answers to a survey that their fields can't hold, in words; left out where there are none. */
+  unfit?: string[];
 }
 
 export interface WantedField extends Target {
@@ -33,16 +36,40 @@ const choices = new Set(['tagger', 'dropdown', 'multiselect']);
 
 /** What `item` should put on its ticket. An answer without a grade or comment clears the field: the newest version wins. */
 export function wantedOf(item: WriteBack, settings: WriteBackSettings, targets: Targets): Wanted {
-  return { fields: wantedFields(item, settings, targets), tags: settings.tags ? tagsFor(item) : [] };
+  const unfit = surveyFields(item, targets).unfit.map(
+    ({ part, id, type }) =>
+      `the survey's answer does not fit into the ticket field ${id} (writeBack.${part}) of type ${type}: name a text field.`,
+  );
+  return {
+    fields: wantedFields(item, settings, targets),
+    tags: settings.tags ? tagsFor(item) : [],
+    ...(unfit.length > 0 ? { unfit } : {}),
+  };
 }
 
 /** The fields alone. That no answer came says `status`; an earlier answer stays as it is. */
 export function wantedFields(item: WriteBack, settings: WriteBackSettings, targets: Targets): WantedField[] {
-  const written: readonly Part[] = item.outcome === 'answered' ? parts : ['status'];
-  return written.flatMap((part) => {
+  const written: readonly MainPart[] = item.outcome === 'answered' ? parts : ['status'];
+  const main = written.flatMap((part): WantedField[] => {
     const target = targets[part];
     return target === undefined ? [] : [{ part, ...target, value: valueFor(part, target.type, item, settings) }];
   });
+  return [...main, ...surveyFields(item, targets).fitting];
+}
+
+/** Answers to a survey, by whether the field of their question can hold them. Questions that nobody answered stay as they are. */
+function surveyFields(item: WriteBack, targets: Targets): { fitting: WantedField[]; unfit: WantedField[] } {
+  const all = Object.entries(item.answers ?? {}).flatMap(([question, answer]): [WantedField, boolean][] => {
+    const part: Part = `answers.${question}`;
+    const target = targets[part];
+    if (target === undefined) return [];
+    const value = answerValue(answer, target);
+    return [[{ part, id: target.id, type: target.type, value: value ?? null }, value !== undefined]];
+  });
+  return {
+    fitting: all.flatMap(([field, fits]) => (fits ? [field] : [])),
+    unfit: all.flatMap(([field, fits]) => (fits ? [] : [field])),
+  };
 }
 
 function tagsFor({ outcome, grade }: WriteBack): string[] {
@@ -50,7 +77,7 @@ function tagsFor({ outcome, grade }: WriteBack): string[] {
   return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
 }
 
-function valueFor(part: Part, type: string, item: WriteBack, settings: WriteBackSettings): FieldValue {
+function valueFor(part: MainPart, type: string, item: WriteBack, settings: WriteBackSettings): FieldValue {
   switch (part) {
     case 'grade':
       return gradeValue(item.grade, type, settings.gradeValues);
@@ -124,7 +151,7 @@ export function missing(fields: readonly WantedField[], values: Values): WantedF
 
 /** What Zendesk didn't take, in words for the operator. A dropdown value that is no option's tag is dropped without an error. */
 export function findingsOn(wanted: Wanted, ticket: Ticket): string[] {
-  const refused = refusals(wanted.fields, valuesOf(ticket), 'writeBack', 'ticket field');
+  const refused = [...refusals(wanted.fields, valuesOf(ticket), 'writeBack', 'ticket field'), ...(wanted.unfit ?? [])];
   const lost = wanted.tags.filter((tag) => !ticket.tags.includes(tag));
   return lost.length === 0
     ? refused
@@ -136,6 +163,7 @@ export function refusals(fields: readonly WantedField[], values: Values, at: str
   return missing(fields, values).map(({ part, id, type, value }) => {
     const where = `${kind} ${id} (${at}.${part})`;
     if (!choices.has(type)) return `${where} did not keep its value: look for a trigger or another app that sets it.`;
+    if (questionOf(part) !== undefined) return `${where} has no option for this answer: add it, or name a text field.`;
     const setting = part === 'grade' ? 'gradeValues' : 'statusValues';
     return `${where} has no option with the tag "${String(value)}": add the option, or name an existing tag in writeBack.${setting}.`;
   });

@@ -3,7 +3,7 @@ import type { AdminField } from './admin.ts';
 import { valueFindings } from './check-values.ts';
 import { catalogueOf } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { type Part, parts, resolveFields } from './targets.ts';
+import { fieldFor, type Part, partsOf, resolveFields } from './targets.ts';
 
 const place = 'Admin Center > Objects and rules > Tickets > Fields';
 
@@ -17,11 +17,11 @@ export function fieldFindings(
   const byId = new Map(fields.map((field) => [field.id, field]));
   const owners = new Map<string, Part>();
   const found: Finding[] = problems.flatMap(({ why, part, ...finding }) => {
-    const named = byId.get(settings[part] ?? '');
+    const named = byId.get(fieldFor(settings, part) ?? '');
     // That it is Zendesk's own says more than that its type doesn't fit.
     return why === 'type' && named?.removable === false ? system(finding.at, named) : [finding];
   });
-  for (const part of parts) {
+  for (const part of partsOf(settings)) {
     const field = byId.get(targets[part]?.id ?? '');
     if (field === undefined) continue;
     const at = `writeBack.${part}`;

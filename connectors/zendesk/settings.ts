@@ -48,6 +48,8 @@ const writeBack = z
     status: fieldRef.optional(),
     /** Left out: "answered" and "no answer" in a text field, the tags `fb_answered` and `fb_no_answer` in a dropdown. */
     statusValues: z.strictObject({ answered: z.string().min(1), noAnswer: z.string().min(1) }).optional(),
+    /** Answers to a survey: question id → ticket field, by id or title. Lists fit into text and multi-select fields. */
+    answers: z.record(z.string().trim().min(1, 'is empty').max(100), fieldRef).default({}),
     /** Adds an internal note with the answer. Never public: a public comment is mailed to the customer. */
     note: z.boolean().default(false),
     /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */

@@ -6,7 +6,7 @@ import type { ZendeskApi } from './client.ts';
 import { catalogueOf } from './fields.ts';
 import { userFields } from './keyed-fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { isFieldId, type Part, resolveFields, resolveUserFields } from './targets.ts';
+import { fieldFor, isFieldId, isMain, type MainPart, type Part, resolveFields, resolveUserFields } from './targets.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
 
@@ -19,7 +19,7 @@ export async function ticketFieldSteps(
 ): Promise<SetupStep[]> {
   const missing = (fields: readonly AdminField[]) =>
     resolveFields(settings, catalogueOf(fields)).problems.flatMap(({ part, why }) => {
-      const title = settings[part];
+      const title = fieldFor(settings, part);
       return why === 'missing' && title !== undefined && !isFieldId(title) ? [{ part, title }] : [];
     });
   const fields = await adminFields(api);
@@ -83,7 +83,8 @@ export async function userFieldSteps(
   if (keys === undefined) return [];
   const missing = async () =>
     resolveUserFields(settings, await userFields(api)).problems.flatMap(({ part, why }) => {
-      const key = part === 'status' ? undefined : keys[part];
+      if (!isMain(part) || part === 'status') return [];
+      const key = keys[part];
       return why === 'missing' && key !== undefined ? [{ part, key }] : [];
     });
   return (await missing()).map(({ part, key }): SetupStep => {
@@ -100,7 +101,7 @@ export async function userFieldSteps(
   });
 }
 
-const titles: Record<Part, string> = {
+const titles: Record<MainPart, string> = {
   grade: 'Feedback grade',
   comment: 'Feedback comment',
   answeredAt: 'Feedback answered at',
@@ -122,7 +123,7 @@ function shapeOf(
   grades: readonly number[],
   dropdown: 'tagger' | 'dropdown',
 ): Shape {
-  if (part === 'comment') return { type: 'textarea' };
+  if (part === 'comment' || !isMain(part)) return { type: 'textarea' };
   if (part === 'answeredAt') return { type: 'date' };
   const mapped = Object.values(settings.gradeValues);
   if (part === 'grade' && mapped.length === 0) return { type: 'integer' };

@@ -8,12 +8,33 @@ type WriteBackSettings = ZendeskSettings['writeBack'];
 
 /** What an answer consists of. `status`: whether one came. */
 export const parts = ['grade', 'comment', 'answeredAt', 'status'] as const;
-export type Part = (typeof parts)[number];
+export type MainPart = (typeof parts)[number];
+/** `answers.17`: the answer to the question 17 of a survey. */
+export type Part = MainPart | `answers.${string}`;
+
+/** Every part that may go to a ticket field. */
+export function partsOf({ answers }: Pick<WriteBackSettings, 'answers'>): Part[] {
+  return [...parts, ...Object.keys(answers).map((question): Part => `answers.${question}`)];
+}
+
+/** The question of such a part; undefined for another part. */
+export function questionOf(part: Part): string | undefined {
+  return isMain(part) ? undefined : part.slice('answers.'.length);
+}
+
+/** The ticket field that `writeBack` names for a part. */
+export function fieldFor(settings: WriteBackSettings, part: Part): string | undefined {
+  return isMain(part) ? settings[part] : settings.answers[part.slice('answers.'.length)];
+}
+
+export const isMain = (part: Part): part is MainPart => parts.some((one) => one === part);
 
 /** Where one part goes: a ticket field by its id, a user field or a custom object's by its key. */
 export interface Target {
   id: string;
   type: string;
+  /** Of a dropdown or multi-select that takes a survey's answers: an answer may be an option's name or its tag. */
+  options?: readonly { name: string; value: string }[];
 }
 
 export type Targets = Partial<Record<Part, Target>>;
@@ -30,11 +51,12 @@ export interface Resolved {
 }
 
 /** Field types that can take each part. Text of every kind takes anything. A dropdown is `tagger` on tickets only. */
-export const fitting: Readonly<Record<Part, readonly string[]>> = {
+export const fitting: Readonly<Record<MainPart | 'answers', readonly string[]>> = {
   grade: ['integer', 'decimal', 'text', 'textarea', 'regexp', 'tagger', 'dropdown', 'multiselect', 'checkbox'],
   comment: ['text', 'textarea'],
   answeredAt: ['date', 'text', 'textarea'],
   status: ['text', 'textarea', 'tagger', 'dropdown'],
+  answers: ['text', 'textarea', 'integer', 'decimal', 'date', 'checkbox', 'tagger', 'dropdown', 'multiselect'],
 };
 
 /** An id is digits; everything else is a title. */
@@ -46,8 +68,8 @@ export const isFieldId = (ref: string): boolean => /^\d+$/.test(ref);
  */
 export function resolveFields(settings: WriteBackSettings, { byId }: Catalogue): Resolved {
   const fields = [...byId.values()];
-  return resolved((part) => {
-    const ref = settings[part];
+  return resolved(partsOf(settings), (part) => {
+    const ref = fieldFor(settings, part);
     if (ref === undefined) return undefined;
     const found = isFieldId(ref)
       ? fields.filter(({ id }) => id === ref)
@@ -55,7 +77,11 @@ export function resolveFields(settings: WriteBackSettings, { byId }: Catalogue):
     const at = `writeBack.${part}`;
     const name = isFieldId(ref) ? `ticket field ${ref}` : `ticket field "${ref}"`;
     const place = 'Admin Center > Objects and rules > Tickets > Fields';
-    return oneOf(part, at, name, found, {
+    const withOptions = found.map(({ custom_field_options: options, ...field }) => ({
+      ...field,
+      ...(questionOf(part) !== undefined && options ? { options } : {}),
+    }));
+    return oneOf(part, at, name, withOptions, {
       missing: isFieldId(ref)
         ? `Take the id from ${place}.`
         : `Take the exact title from ${place}, or let "closeloop setup" create it.`,
@@ -70,7 +96,7 @@ export function resolveUserFields(
   fields: readonly KeyedField[],
 ): Resolved {
   const place = 'Admin Center > People > Configuration > User fields';
-  return resolved((part) => byKey(part, keys, fields, 'userFields', 'user field', place));
+  return resolved(parts, (part) => byKey(part, keys, fields, 'userFields', 'user field', place));
 }
 
 /** And for the fields of the records that `writeBack.customObject` names by their keys. */
@@ -80,7 +106,9 @@ export function resolveObjectFields(
 ): Resolved {
   const { object, ...keys } = customObject;
   const place = 'Admin Center > Objects and rules > Custom objects > Objects';
-  return resolved((part) => byKey(part, keys, fields, 'customObject', `field of the custom object "${object}"`, place));
+  return resolved(parts, (part) =>
+    byKey(part, keys, fields, 'customObject', `field of the custom object "${object}"`, place),
+  );
 }
 
 function byKey(
@@ -113,8 +141,8 @@ export async function writableTargets(
 
 type Found = { target: Target } | { problem: Misfit };
 
-function resolved(find: (part: Part) => Found | undefined): Resolved {
-  const found = parts.map((part) => ({ part, one: find(part) }));
+function resolved(all: readonly Part[], find: (part: Part) => Found | undefined): Resolved {
+  const found = all.map((part) => ({ part, one: find(part) }));
   return {
     targets: Object.fromEntries(found.flatMap(({ part, one }) => (one && 'target' in one ? [[part, one.target]] : []))),
     problems: found.flatMap(({ one }) => (one && 'problem' in one ? [one.problem] : [])),
@@ -135,10 +163,12 @@ function oneOf(
   if (field === undefined) return problem('missing', 'does not exist', remedies.missing);
   if (second !== undefined) return problem('ambiguous', `exists ${found.length} times`, remedies.ambiguous);
   if (field.active === false) return problem('inactive', 'is inactive', 'Activate it in Admin Center.');
-  if (!fitting[part].includes(field.type)) {
-    return problem('type', `has the type ${field.type}`, `It must be one of ${fitting[part].join(', ')}.`);
+  const types = fitting[isMain(part) ? part : 'answers'];
+  if (!types.includes(field.type)) {
+    return problem('type', `has the type ${field.type}`, `It must be one of ${types.join(', ')}.`);
   }
-  return { target: { id: field.id, type: field.type } };
+  const { id, type, options } = field;
+  return { target: { id, type, ...(options && { options }) } };
 }
 
 function onlyActive(fields: readonly TicketField[]): readonly TicketField[] {

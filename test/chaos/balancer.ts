@@ -62,7 +62,10 @@ export function createBalancer(chance: Chance): Balancer {
     met,
     fetch: async (input, init) => {
       const url = new URL(String(input));
-      const first = chance.int(0, balancer.urls.length - 1);
+      // Mostly one that is up, as a load balancer with health checks would; now and then it hasn't noticed yet.
+      const up = balancer.urls.filter((url) => url !== undefined);
+      const choice = up.length > 0 && chance.happens(0.8) ? up : balancer.urls;
+      const first = choice[chance.int(0, choice.length - 1)];
       const isForAll = chance.happens(0.15);
       const post = async (origin: string | undefined): Promise<Response> => {
         // Nothing listens: as a load balancer without a healthy server would say, or the system's "connection refused".
@@ -72,7 +75,7 @@ export function createBalancer(chance: Chance): Balancer {
         return response;
       };
       try {
-        const answers = isForAll ? await Promise.all(balancer.urls.map(post)) : [await post(balancer.urls[first])];
+        const answers = isForAll ? await Promise.all(balancer.urls.map(post)) : [await post(first)];
         const [answer] = answers;
         if (answer === undefined) throw new TypeError('there is no intake');
         count(String(answer.status));

@@ -8,7 +8,7 @@ import { createHubspotStandin } from '../../standins/hubspot/standin.ts';
 import { type Fault, serve } from '../../standins/server.ts';
 import { signZendesk } from '../../standins/zendesk/signature.ts';
 import { createZendeskStandin } from '../../standins/zendesk/standin.ts';
-import { type Breakage, type ConnectorSample, connectorContract, customer } from './contract.ts';
+import { type Breakage, type ConnectorSample, connectorContract, customer, secrets } from './contract.ts';
 
 const hookUrl = 'https://closeloop.example/hooks/contract';
 
@@ -71,6 +71,7 @@ const zendeskSample: ConnectorSample = {
     const { fetch, taken, emptied } = mailbox(now);
     const standin = createZendeskStandin({ fetch, now, jobs: { queuedMs: 0, workingMs: 0 } });
     const server = await serve(standin.handle, { faults: standin.faults });
+    standin.setWebhook({ url: hookUrl, secrets: [...secrets] });
     const grade = standin.addTicketField({ title: 'Grade', type: 'integer' }).id;
     const comment = standin.addTicketField({ title: 'Comment', type: 'textarea' }).id;
     const answeredAt = standin.addTicketField({ title: 'Answered', type: 'date' }).id;
@@ -117,13 +118,15 @@ const zendeskSample: ConnectorSample = {
       breakVendor: (how, words) => standin.faults.add(fault(how, words)),
       calls: () => standin.totalCalls(),
       now,
-      settle: async () => void (aheadMs += 120_000),
+      async settle() {
+        aheadMs += 120_000;
+      },
       goingLive: () => ({ hookUrl, grades: [1, 2, 3], reads: [], answersWithinMs: 86_400_000 }),
       async plant(what) {
-        if (what === 'webhook') standin.removeWebhook();
+        if (what === 'webhook') standin.removeWebhooks();
         else standin.ticketField(grade).active = false;
       },
-      strip: async () => void standin.removeWebhook(),
+      strip: async () => void standin.removeWebhooks(),
       delivered: async () => emptied(),
       close: () => server.close(),
     };
@@ -136,8 +139,9 @@ const hubspotSample: ConnectorSample = {
   missingId: 'ticket-999999999',
   // Two for the tickets with their history, one each for pipelines, associations, contacts and owners.
   callsFor100: { plan: 6, ask: 2, writeBack: 1 },
+  does: ['poll', 'no-answer', 'echo', 'erase'],
   async start() {
-    const { fetch, taken } = mailbox();
+    const { fetch, taken, emptied } = mailbox(() => new Date());
     // Closings are told apart by their instants: a clock that never shows one twice.
     let clock = Date.now() - 3_600_000;
     const now = () => new Date(clock++);
@@ -150,6 +154,8 @@ const hubspotSample: ConnectorSample = {
     ] as const) {
       standin.addProperty({ type: 'tickets', name, kind });
     }
+    const options = ['answered', 'no_answer'];
+    standin.addProperty({ type: 'tickets', name: 'feedback_status', kind: 'enumeration', options });
     const owner = standin.addOwner({});
     const contact = standin.addContact({ properties: { email: customer.email } }).id;
     const number = (id: string) => Number(id.replace('ticket-', ''));
@@ -157,9 +163,16 @@ const hubspotSample: ConnectorSample = {
       settings: (secrets) => ({
         accessToken: standin.accessToken,
         baseUrl: server.url,
-        writeBack: { grade: 'feedback_grade', comment: 'feedback_comment', answeredAt: 'feedback_at' },
+        writeBack: {
+          grade: 'feedback_grade',
+          comment: 'feedback_comment',
+          answeredAt: 'feedback_at',
+          status: 'feedback_status',
+          noAnswer: true,
+        },
         ...(secrets && { webhookSecrets: secrets }),
       }),
+      ports: { now },
       async closeRecord(secret) {
         const properties = {
           subject: customer.comment,
@@ -190,6 +203,15 @@ const hubspotSample: ConnectorSample = {
       },
       breakVendor: (how, words) => standin.faults.add(fault(how, words)),
       calls: () => standin.totalCalls(),
+      now,
+      delivered: async () => emptied(),
+      async erase(_id, secret) {
+        standin.setWebhook({ url: hookUrl, secrets: [secret] });
+        await standin.privacyDelete(contact);
+        const told = emptied().find(({ raw }) => Buffer.from(raw).includes('privacyDeletion'));
+        if (told === undefined) throw new Error('the stand-in told nobody');
+        return told;
+      },
       close: () => server.close(),
     };
   },

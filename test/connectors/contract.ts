@@ -8,7 +8,7 @@ import type { ConnectorSample } from './contract/sample.ts';
 import { sweeps } from './contract/sweeps.ts';
 
 export type { TestRunner } from './contract/bench.ts';
-export { type Breakage, type ConnectorSample, customer, type Part, type Vendor } from './contract/sample.ts';
+export { type Breakage, type ConnectorSample, customer, type Part, secrets, type Vendor } from './contract/sample.ts';
 
 /**
  * The contract of a connector (core/connector.ts), as tests of one connector. `closeloop/testing` for authors elsewhere.

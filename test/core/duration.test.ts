@@ -15,6 +15,7 @@ describe('parseDuration', () => {
     ['1d12h5m3s7ms', 129_903_007],
     [' 2h ', 7_200_000],
     ['0s', 0],
+    ['3660d', 316_224_000_000],
   ];
   for (const [text, ms] of rows) test(`reads "${text}"`, () => expect(parseDuration(text)).toBe(ms));
 
@@ -31,6 +32,7 @@ describe('parseDuration', () => {
     'h',
     '2H',
     'PT2H',
+    '3660d1ms',
     '4000d',
     '999999999999999d',
   ]) {
@@ -71,7 +73,10 @@ describe('Duration', () => {
     });
   }
 
-  test('is a text in a JSON Schema', () => {
-    expect(z.toJSONSchema(Duration, { io: 'input' })).toMatchObject({ type: 'string' });
+  test('is a text in a JSON Schema, told with examples', () => {
+    expect(z.toJSONSchema(Duration, { io: 'input' })).toMatchObject({
+      type: 'string',
+      description: 'A duration: 90s, 15m, 2h, 1h30m, 30d',
+    });
   });
 });

@@ -10,7 +10,7 @@ interface Row {
   now?: string;
   closedAt?: string;
   delayMs?: number;
-  /** 'HH:MM-HH:MM' of the campaign. */
+  /** 'HH:MM-HH:MM' of the campaign, or with seconds. */
   campaign?: string;
   sendDelay?: number | null;
   window?: RuleWindow;
@@ -20,12 +20,14 @@ interface Row {
 }
 
 function inputOf(row: Row): SendTimeInput {
-  const [from, until] = (row.campaign ?? '00:00-00:00').split('-');
+  const [sendFrom = '', sendUntil = ''] = (row.campaign ?? '00:00-00:00')
+    .split('-')
+    .map((text) => (text.length === 5 ? `${text}:00` : text));
   return {
     now: new Date(row.now ?? saturday),
     closedAt: new Date(row.closedAt ?? row.now ?? saturday),
     delayMs: row.delayMs,
-    campaign: { id: 12, sendFrom: `${from}:00`, sendUntil: `${until}:00`, sendDelayMinutes: row.sendDelay ?? null },
+    campaign: { id: 12, sendFrom, sendUntil, sendDelayMinutes: row.sendDelay ?? null },
     window: row.window,
     accountZone: row.zone ?? 'Europe/Tallinn',
     recipientZone: row.recipientZone,
@@ -90,6 +92,7 @@ table("the campaign's window", [
     { now: '2026-11-21T17:59:59.999Z', campaign: '09:00-20:00' },
     '2026-11-21T17:59:59.999Z',
   ],
+  ['is kept to the second', { now: '2026-11-21T07:00:29Z', campaign: '09:00:30-20:00' }, '2026-11-21T07:00:30Z'],
   ['excludes its end', { now: '2026-11-21T18:00:00Z', campaign: '09:00-20:00' }, '2026-11-22T07:00:00Z'],
   [
     'is always open when it begins where it ends',
@@ -266,6 +269,16 @@ table('a clock change', [
     '2026-04-23T22:00:00Z',
   ],
   [
+    'at midnight does not open a window of the day before the next change',
+    { now: '2026-04-23T22:10:00Z', window: { days: ['thu'], zone: 'account' }, zone: 'Africa/Cairo' },
+    '2026-04-29T21:00:00Z',
+  ],
+  [
+    'at midnight can be the last of its zone',
+    { now: '2022-02-24T23:00:00Z', campaign: '09:00-20:00', zone: 'Asia/Amman' },
+    '2022-02-25T06:00:00Z',
+  ],
+  [
     'of half an hour counts',
     { now: '2026-10-03T15:15:00Z', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' },
     '2026-10-03T15:30:00Z',
@@ -306,6 +319,31 @@ describe('the trace', () => {
     ]);
   });
 
+  test('names hours to the second where they are so, and a campaign without its id', () => {
+    const input = inputOf({ now: '2026-11-21T05:00:00Z', campaign: '09:00:30-20:00' });
+    const { why } = nextSendTime({ ...input, campaign: { ...input.campaign, id: undefined } });
+    expect(why).toStrictEqual(['campaign sends 09:00:30–20:00 Europe/Tallinn; closed until Sat 21 Nov 09:00:30']);
+  });
+
+  const allDay: RuleWindow[] = [
+    { days: ['sun'], zone: 'account' },
+    { from: '09:00', until: '09:00', days: ['sun'], zone: 'account' },
+    { from: '00:00', until: '24:00', days: ['sun'], zone: 'account' },
+  ];
+  test.each(allDay)('says that %o is all day', (window) => {
+    expect(why({ window })).toStrictEqual([
+      'the rule sends at any hour sun Europe/Tallinn; closed until Sun 22 Nov 00:00',
+    ]);
+  });
+
+  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  test.each(months)('calls a month %s', (month) => {
+    const now = new Date(`1 ${month} 2027 12:00 UTC`).toISOString();
+    expect(why({ now, delayMs: hour, zone: 'UTC' })).toStrictEqual([
+      expect.stringMatching(`^the rule's delay of 1h ends [A-Z][a-z]{2} 1 ${month} 13:00$`),
+    ]);
+  });
+
   test('says what the service waits itself', () => {
     expect(why({ sendDelay: 60, serviceAddsDelay: true })).toStrictEqual([
       "the campaign's delay of 1h ends Sat 21 Nov 18:30",
@@ -341,6 +379,16 @@ describe('windows that can not work', () => {
       'are hours that are none',
       { window: window('9:00', '20:00') },
       'the rule sends from or until "9:00": must be a time of day like "09:00"',
+    ],
+    [
+      'are hours with something before them',
+      { window: window('at 09:00', '20:00') },
+      'the rule sends from or until "at 09:00": must be a time of day like "09:00"',
+    ],
+    [
+      'are hours with something after them',
+      { window: window('09:00', '20:00 sharp') },
+      'the rule sends from or until "20:00 sharp": must be a time of day like "09:00"',
     ],
     [
       'are hours beyond the day',
@@ -381,6 +429,10 @@ describe('windows that can not work', () => {
     ['that share a minute', { campaign: '09:00-18:00', window: window('17:59', '22:00') }],
     ["that share Sunday's night", { campaign: '00:00-03:00', window: window('22:00', '02:00', ['sun']) }],
     ['that share a day', { campaign: '09:00-09:00', window: window('00:00', '00:00', ['sat']) }],
+    [
+      "that may meet in a recipient's zone",
+      { campaign: '09:00-18:00', window: { ...window('18:00', '22:00'), zone: 'recipient' } },
+    ],
     ['without a rule', { campaign: '09:00-18:00' }],
   ];
   for (const [name, row] of fine)

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -60,7 +61,43 @@ describe('the signature of a Standard Webhook', () => {
     });
   });
 
+  const { 'webhook-signature': good, ...named } = signStandardWebhook(message, [secret]);
+  const filler = (count: number) => Array(count).fill('v1,AAAA').join(' ');
   test.each([
+    ['as it was made', good, true],
+    ['the tenth', `${filler(9)} ${good}`, true],
+    ['the eleventh: nobody signs so often', `${filler(10)} ${good}`, false],
+    ['with something before the digest', good.replace(',', ',AAAA'), false],
+    ['with something after the digest', `${good}A`, false],
+    ['of another version', good.replace('v1', 'v2'), false],
+  ])('it counts %s or not', (_, signature, counts) => {
+    const headers = { ...named, 'webhook-signature': signature };
+    const verdict = verifyStandardWebhook({ headers, raw, receivedAt: at }, [secret]);
+    expect(verdict).toEqual(counts ? { ok: true } : { ok: false, why: 'mismatch' });
+  });
+
+  const pair = generateKeyPairSync('ed25519');
+  const publicKey = `whpk_${pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')}`;
+  const signed = Buffer.concat([Buffer.from(`msg_1.${named['webhook-timestamp']}.`), raw]);
+  const asymmetric = sign(null, signed, pair.privateKey).toString('base64');
+  test.each([
+    ['as it was made', `v1a,${asymmetric}`, publicKey, true],
+    ['under the version of a shared secret', `v1,${asymmetric}`, publicKey, false],
+    ['cut short', `v1a,${asymmetric.slice(0, 40)}`, publicKey, false],
+    ['with a key that is none', `v1a,${asymmetric}`, 'whpk_c2hvcnQ=', false],
+  ])('it counts, made with a private key, %s or not', (_, signature, key, counts) => {
+    const headers = { ...named, 'webhook-signature': signature };
+    const verdict = verifyStandardWebhook({ headers, raw, receivedAt: at }, [key]);
+    expect(verdict).toEqual(counts ? { ok: true } : { ok: false, why: 'mismatch' });
+  });
+
+  const keyOf = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
+  test.each([
+    [`whsec_${keyOf(23)}`, false],
+    [`whsec_${keyOf(24)}`, true],
+    [`whsec_${keyOf(64)}`, true],
+    [`whsec_${keyOf(65)}`, false],
+    [`whpk_${keyOf(24)}`, false],
     ['whsec_', false],
     ['whsec_c2hvcnQ=', false],
     ['', false],

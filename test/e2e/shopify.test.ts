@@ -45,6 +45,8 @@ beforeAll(async () => {
   const customFields = [{ name: 'Store' }, { name: 'Agent' }, { name: 'closeloop' }];
   feedback.standin.addCampaign({ account: 'acme', id: 40, name: 'After delivery', type: 'mixed', customFields });
   shop = await startShopifyStandin({ now: () => new Date(Date.now() + offsetMs) });
+  // What the loop didn't store comes again soon, not in a minute.
+  shop.standin.changeSender({ pauseScale: 0.01 });
   const port = await freePort();
   writeFileSync(
     config,
@@ -224,9 +226,18 @@ test('a customer who is to be forgotten is masked at the service and gone here, 
   expect(JSON.stringify([gone, proofs, told])).not.toMatch(/emil@example/);
 });
 
-test('a shop that left is forgotten whole, and its source stops and says why', async () => {
-  await shop.standin.uninstall();
-  await until(async () => told.some(({ fields }) => /app was uninstalled/.test(String(fields.why))));
-  await app.engine.lanes.get('shop')?.pauses.clear([]);
+test('everybody of a shop is forgotten', async () => {
   expect(await shop.standin.redactShop()).toMatchObject([{ status: 200 }]);
+  await until(async () => (await store().erasures()).some(({ what }) => what.includes('shop/redact')));
+  expect(feedback.standin.requests().filter(({ masked, campaign }) => campaign === 40 && !masked)).toEqual([]);
 });
+
+test('the source stops when the app is uninstalled, and says who must do what', async () => {
+  await shop.standin.uninstall();
+  await until(() =>
+    told.some(({ fields }) => /the app was uninstalled: the shop's owner must/.test(String(fields.why))),
+  );
+});
+
+// Shopify sends shop/redact two days after uninstalling: it has to be carried out though the source is stopped.
+test.todo('everybody of a shop that left is forgotten');

@@ -22,8 +22,9 @@ export interface Server {
   /** SIGSTOP: it neither answers nor fails. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again on its data, perhaps by way of another program (`prlimit …`). Resolves when it answers. */
-  start(by?: readonly string[]): Promise<void>;
+  isRunning(): boolean;
+  /** Starts it again on its data, perhaps with more settings. Resolves when it answers. */
+  start(more?: readonly string[]): Promise<void>;
   /** Ends it for good and removes its data. */
   stop(): Promise<void>;
 }
@@ -76,16 +77,18 @@ async function open(port: number, lines: (dir: string) => string[], mode: readon
     pid: () => child?.pid ?? 0,
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
-    async start(by = []) {
-      const [program = '', ...args] = [...by, binary.command, file, ...mode];
-      const started = spawn(program, args, { stdio: 'ignore', env: { ...process.env, ...binary.env } });
+    isRunning: () => child !== undefined && child.exitCode === null && child.signalCode === null,
+    async start(more = []) {
+      // What would end a process whose files may not grow is ignored: it is told by an error then, as of a full disk.
+      const shell = ['-c', `trap '' XFSZ; exec "$@"`, 'sh', binary.command, file, ...mode, ...more];
+      const started = spawn('sh', shell, { stdio: 'ignore', env: { ...process.env, ...binary.env } });
       child = started;
       running.add(started);
       started.once('exit', () => running.delete(started));
       await admin.ping();
     },
     async kill() {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      if (!child || !server.isRunning()) return;
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;

@@ -3,18 +3,18 @@ import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { liveClock } from '../clock.ts';
 import { Engine } from '../engine.ts';
 import { createLog } from '../log.ts';
-import type { QuarantineReply } from '../quarantine.ts';
+import type { ChildReply } from '../quarantine.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
 import { livePorts } from './start.ts';
 
-const Job = z.object({ source: z.string(), stage: z.string(), data: z.unknown() });
+const Job = z.object({ id: z.number(), source: z.string(), stage: z.string(), data: z.unknown() });
 
 /**
- * Runs the jobs that its parent sends, one after the other, until the parent has gone: worker/quarantine.ts. Takes none
+ * Runs the jobs that its parent sends, until the parent has gone: worker/quarantine.ts. Takes none
  * from the queues itself.
  */
 export async function quarantine(options: RuntimeOptions): Promise<number> {
-  const say = (reply: QuarantineReply) => void process.send?.(reply);
+  const say = (reply: ChildReply) => void process.send?.(reply);
   // The parent ends it; a signal to the whole group must not look like a job's crash.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
   const gone = new Promise((resolve) => process.once('disconnect', resolve));
@@ -25,17 +25,17 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
   const connections = { connection: handle.bull(), intakeConnection: handle.bullIntake(), replicated };
   const engine = new Engine({ config, redis, ...connections, clock: liveClock, ports: livePorts, log });
   process.on('message', (message) => {
-    const job = Job.parse(message);
+    const { id, ...job } = Job.parse(message);
     engine.runJob(job).then(
-      (result) => say({ is: 'done', result }),
+      (result) => say({ id, result }),
       (error: unknown) => {
         const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
-        const message = error instanceof Error ? error.message : String(error);
-        say({ is: 'failed', message, advice: adviceOf(error), outcome });
+        const text = error instanceof Error ? error.message : String(error);
+        say({ id, failure: { message: text, advice: adviceOf(error), outcome } });
       },
     );
   });
-  say({ is: 'ready' });
+  say({ ready: true });
   await gone;
   await engine.close(0);
   await runtime.close();

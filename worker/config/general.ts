@@ -69,7 +69,9 @@ const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
 /** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
 export const General = z.strictObject({
   feedback: FeedbackSettings.describe('The account of the Feedback Collection Service'),
-  redis: Redis.optional().describe('Redis, Valkey, Sentinel or Redis Cluster. Left out: REDIS_URL, else the embedded default'),
+  redis: Redis.optional().describe(
+    'Redis, Valkey, Sentinel or Redis Cluster. Left out: REDIS_URL, else the embedded default',
+  ),
   http: Http.prefault({}).describe('Where deliveries come in'),
   secretsKey: SecretsKey.optional().describe(
     'Seals secrets that change and are kept in Redis (refresh tokens): 32 random bytes in base64',

@@ -35,6 +35,12 @@ export interface RedisHandle {
 /** BullMQ's own strategy takes 8–13 s to resume after a restart, this one half a second. */
 const retryStrategy = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 10), 1_000);
 
+/**
+ * A server that owes an answer for so long is given up, and connected to anew: one that vanished without a goodbye (its
+ * machine, the network) would hold its connections for a quarter of an hour. Longer than BullMQ lets a call wait, 10 s.
+ */
+const silentMs = 15_000;
+
 /** Errors of the connection are told through `onError`; without a listener ioredis would end the process. */
 export function connect(address: RedisAddress, onError: (error: Error) => void): RedisHandle {
   const opened: RedisClient[] = [];
@@ -52,7 +58,7 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
     bull,
     bullIntake: intake,
     ping: () => intake().ping(),
-    replicated: createReplicated(lazily(() => open(false))),
+    replicated: createReplicated(lazily(() => open(true))),
     close: async () => {
       for (const one of opened) one.disconnect();
     },
@@ -60,7 +66,7 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
 }
 
 function create(address: RedisAddress, enableOfflineQueue: boolean): RedisClient {
-  const own = { maxRetriesPerRequest: null, reconnectOnError: isReplicaNow };
+  const own = { maxRetriesPerRequest: null, reconnectOnError: isReplicaNow, socketTimeout: silentMs };
   const options = { ...own, retryStrategy, enableOfflineQueue };
   if ('path' in address) return new Redis({ ...options, path: address.path });
   if ('url' in address) return new Redis(address.url, options);
@@ -173,7 +179,9 @@ async function lateWrites(server: Redis): Promise<string[]> {
     const loss = `a power cut loses ${lost} deliveries that were acknowledged (no crash of a process does)`;
     return [`its appendfsync is ${fsync}: ${loss}. Set "appendfsync always"`];
   } catch {
-    return ['CONFIG is not allowed here, so appendfsync could not be checked: with anything but "always" a power cut loses deliveries'];
+    return [
+      'CONFIG is not allowed here, so appendfsync could not be checked: with anything but "always" a power cut loses deliveries',
+    ];
   }
 }
 

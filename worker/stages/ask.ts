@@ -203,7 +203,8 @@ async function create(
     lookAfter: new Date(clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
   });
   const forgotten = forgottenRequest(journey, ref, known, lastHere);
-  if (forgotten) return await lookFirst(journey, intentAt(forgotten.at), forgotten.why, context);
+  if (forgotten && onList(known, rule) === undefined)
+    return await lookFirst(journey, intentAt(forgotten.at), forgotten.why, context);
 
   // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
   const lastOther = lastHere?.journey === ref ? undefined : lastHere;
@@ -281,15 +282,20 @@ export function whyNotNow(
   rule: LoadedRule,
   now: Date,
 ): string | undefined {
-  if (known?.blacklist) return 'the contact is on the blacklist of the Feedback service';
-  if (known?.graylist?.campaigns.some(({ id }) => id === rule.campaign)) {
-    return `the contact is on the graylist of campaign ${rule.campaign}`;
-  }
-  if (rule.throttle === undefined) return undefined;
+  const listed = onList(known, rule);
+  if (listed !== undefined || rule.throttle === undefined) return listed;
   const last = Math.max(lastHere?.getTime() ?? 0, known?.last_appeal?.getTime() ?? 0);
   if (last + rule.throttle <= now.getTime()) return undefined;
   const days = (ms: number) => `${Math.round(ms / 8_640_000) / 10} days`;
   return `the contact was asked ${days(now.getTime() - last)} ago (throttle ${days(rule.throttle)})`;
+}
+
+function onList(known: ContactRecord | undefined, { campaign }: LoadedRule): string | undefined {
+  if (known?.blacklist) return 'the contact is on the blacklist of the Feedback service';
+  if (known?.graylist?.campaigns.some(({ id }) => id === campaign)) {
+    return `the contact is on the graylist of campaign ${campaign}`;
+  }
+  return undefined;
 }
 
 /** A custom field of this name is ours: it takes the journey's reference, by which a lost request is found again. */

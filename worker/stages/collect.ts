@@ -34,6 +34,9 @@ export interface CollectContext {
 /** A pass renews its lock with every page: longer than a page can take. Real time. */
 const lockMs = 60_000;
 
+/** Creating a request, and finding out whether it was created, is done by then. */
+const youngMs = 600_000;
+
 /** What is remembered of a campaign's last pass; forgotten, the next pass reads the whole export. */
 export function seenKey(campaign: number): string {
   return `{cl}:campaign:${campaign}`;
@@ -82,16 +85,21 @@ async function pass(campaign: number, context: CollectContext, renew: () => Prom
   if (!isFullDue && seen.stats === stats) return;
 
   let answers = 0;
+  let strangers = 0;
   let unreadable = 0;
   for await (const page of feedback.requestPages({ campaign })) {
     await renew();
-    answers += await takeAnswers(page.results, context);
+    const taken = await takeAnswers(page.results, context);
+    answers += taken.due;
+    strangers += taken.strangers;
     unreadable += page.unreadable.length;
     const [first] = page.unreadable;
     if (first)
       log.warn({ campaign, requests: page.unreadable.length, why: first.message }, 'requests could not be read');
   }
-  await redis.set(seenKey(campaign), JSON.stringify({ stats, fullAt: now }));
+  // One of them may belong to a journey that doesn't know its request yet: then nothing would tell of it again.
+  const seenStats = strangers > 0 ? '' : stats;
+  await redis.set(seenKey(campaign), JSON.stringify({ stats: seenStats, fullAt: now }));
   failpoint('collected-noted');
   log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
 }
@@ -102,14 +110,20 @@ function fingerprint({ stats }: Campaign): string {
   return JSON.stringify([stats.appeals_graded, stats.appeals_commented, stats.average_grade, counts]);
 }
 
-async function takeAnswers(requests: readonly FeedbackRequest[], context: CollectContext): Promise<number> {
+/** `strangers`: requests of no journey that were answered only just after they were made. */
+async function takeAnswers(
+  requests: readonly FeedbackRequest[],
+  context: CollectContext,
+): Promise<{ due: number; strangers: number }> {
   const answered = requests.filter(({ grade, comment }) => grade !== null || (comment !== null && comment !== ''));
   let taken = 0;
+  const owned = new Set<string>();
   for (const source of context.sources) {
     const ids = await source.store.idsOfRequests(answered.map(({ id }) => id));
     const journeys = await Promise.all(
       answered.map(async (request, i) => {
         const journeyId = ids[i];
+        if (journeyId !== undefined) owned.add(request.id);
         return journeyId === undefined ? undefined : await takeAnswer(journeyId, request, source);
       }),
     );
@@ -120,7 +134,10 @@ async function takeAnswers(requests: readonly FeedbackRequest[], context: Collec
     if (due.length > 0) failpoint('write-back-queued');
     taken += due.length;
   }
-  return taken;
+  const youngFrom = context.clock.now().getTime() - youngMs;
+  const isYoung = ({ id, scheduled }: FeedbackRequest) =>
+    !owned.has(id) && scheduled !== null && scheduled.getTime() > youngFrom;
+  return { due: taken, strangers: answered.filter(isYoung).length };
 }
 
 async function takeAnswer(id: string, request: FeedbackRequest, context: SourceContext): Promise<Journey | undefined> {

@@ -31,7 +31,7 @@ export interface StageOptions<Data extends z.ZodType> {
   process: (data: z.output<Data>) => Promise<StageResult>;
   /** No further attempt will be made: settle what the job was about, with this reason. */
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
-  /** Where a job runs that was running each time its process ended. Left out: here, like any other. */
+  /** Where a job runs that was running when a process ended. Left out: here, like any other. */
   quarantine?: Quarantine;
   /** A person has to act before any job of this stage can succeed. The stage has stopped itself. */
   onConfigError: (why: string) => Promise<void>;
@@ -47,8 +47,8 @@ const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOn
 /** Redis was in trouble: look again soon. No attempt is spent on it. Real time. */
 const troubleMs = 1_000;
 
-/** A job that was running in two processes when they ended is suspected. Most are innocent: a kill hits many at once. */
-const suspectedAfter = 2;
+/** A job that was running when a process ended is suspected. Nearly all are innocent: a kill hits many at once. */
+const suspectedAfter = 1;
 
 /** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };

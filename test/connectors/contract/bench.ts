@@ -10,7 +10,7 @@ import type {
 } from '../../../core/connector.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
-import { type ConnectorSample, customer, type Vendor } from './sample.ts';
+import { type ConnectorSample, customer, secrets, type Vendor } from './sample.ts';
 
 /** The four words that test runners have in common. They are handed in: two copies of a runner don't share their tests. */
 export interface TestRunner {
@@ -31,9 +31,6 @@ export interface Asked {
   /** Set: deadlines of calls end this soon. */
   deadlineMs: number | undefined;
 }
-
-/** Both are configured; deliveries may be signed with either. */
-export const secrets: readonly [string, string] = ['first-secret', 'second-secret'];
 
 /** What a test works with: an account at the vendor and a source that was just opened on it. New for every test. */
 export interface Bench {

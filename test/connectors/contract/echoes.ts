@@ -7,10 +7,9 @@ import {
   closingOf,
   eventsOf,
   needed,
-  secrets,
   type TestRunner,
 } from './bench.ts';
-import { customer } from './sample.ts';
+import { customer, secrets } from './sample.ts';
 
 /** `echo`: what the vendor delivers about our own writes. */
 export function echoes(bench: () => Bench, { test }: TestRunner): void {

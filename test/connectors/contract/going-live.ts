@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Finding, GoingLive, Source } from '../../../core/connector.ts';
-import { assertNothingPersonal, type Bench, needed, reopen, secrets, type TestRunner } from './bench.ts';
-import { type ConnectorSample, customer } from './sample.ts';
+import { assertNothingPersonal, type Bench, needed, reopen, type TestRunner } from './bench.ts';
+import { type ConnectorSample, customer, secrets } from './sample.ts';
 
 /** `check`: what would keep the source from working. */
 export function checks({ planted = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {

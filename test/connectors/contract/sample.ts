@@ -55,7 +55,7 @@ export interface ConnectorSample {
   signatureHeaders: readonly [string, ...string[]];
   /** A record id as the connector writes them, of a record that doesn't exist. */
   missingId: string;
-  /** Vendor calls for 100 closed records by a source that was just opened. */
+  /** Vendor calls for 100 closed records by a source that was just opened; none to read what `told` holds. */
   callsFor100: { plan: number; ask: number; writeBack: number };
   /** What the connector does beyond the least; nothing else of it is tested. */
   does?: readonly Part[];
@@ -65,3 +65,6 @@ export interface ConnectorSample {
 
 /** Given to the vendor's records, by `start`. No error may repeat them. */
 export const customer = { email: 'hanna.customer@example.com', comment: 'My neighbour Tom was rude to your engineer' };
+
+/** Those of every source that the suite opens; `check` wants the webhook to sign with one of them. */
+export const secrets: readonly [string, string] = ['first-secret', 'second-secret'];

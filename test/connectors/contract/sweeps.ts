@@ -16,7 +16,10 @@ export function sweeps(bench: () => Bench, { test }: TestRunner): void {
     const found = closingsIn(await sweep(bench().source, { since }));
     assert.deepEqual(new Set(found.map(({ recordId }) => recordId)), new Set(ids));
     assert.ok(!found.some(({ recordId }) => recordId === early));
-    for (const { at } of found) assert.ok(at >= since, `${at.toISOString()} is before ${since.toISOString()}`);
+    // Many vendors count in seconds.
+    const second = since.getTime() - since.getMilliseconds();
+    for (const { at } of found)
+      assert.ok(at.getTime() >= second, `${at.toISOString()} is before ${since.toISOString()}`);
     assertNothingPersonal(found);
   });
 
@@ -69,11 +72,12 @@ export function sweeps(bench: () => Bench, { test }: TestRunner): void {
   });
 
   test('it leaves the quota to those for whom a person waits', async () => {
-    const { asked } = bench();
+    const { source, asked } = bench();
     const since = now(bench());
     await closeOne(bench());
     await settled(bench());
-    const { source } = reopen(bench());
+    // The first time it may have to get itself a token.
+    await sweep(source, { since });
     asked.takes.length = 0;
     await sweep(source, { since });
     assert.ok(asked.takes.length > 0);

@@ -4,7 +4,7 @@ import { type ShopifySettings, settings } from '../../../connectors/shopify/sett
 import { shopify } from '../../../connectors/shopify/shopify.ts';
 import type { ConnectorPorts, Delivery, Quota, Source, WriteBack } from '../../../core/connector.ts';
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../standins/shopify/standin.ts';
-import { memoryTold, memoryTold } from '../memory-told.ts';
+import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
 function json(name: string): unknown {
@@ -92,7 +92,6 @@ export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: Connecto
       pause: async (ms) => void seen.pauses.push(ms),
       left: async (quota) => void seen.lefts.push(quota),
     },
-    told: memoryTold(),
     vault: memoryVault(),
     told: memoryTold(),
     ...more,

@@ -90,6 +90,8 @@ export const shopifySample: ConnectorSample = {
     });
     const server = await serve(standin.handle, { faults: standin.faults });
     for (const topic of topics) standin.addSubscription({ topic, uri: hookUrl });
+    // Somebody else's, so that our writes are told at all.
+    standin.addSubscription({ topic: 'ORDERS_UPDATED', uri: 'https://elsewhere.example/hooks' });
     for (const [key, type] of metafields) standin.addDefinition({ key, type });
     standin.setCompliance({ uri: hookUrl });
     standin.changeSettings({ maximumAvailable: 1_000_000, restoreRate: 1_000_000 });

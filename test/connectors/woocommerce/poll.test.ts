@@ -139,6 +139,54 @@ describe('the daily look at the webhooks', () => {
     expect(looks()).toBe(2);
   });
 
+  describe('knowing where the shop has to deliver', () => {
+    const hookUrl = 'https://closeloop.example/hooks/shop';
+    const secret = 'first-secret';
+    const topics = () => shop.standin.webhooks().map(({ topic, deliveryUrl }) => `${topic} ${deliveryUrl}`);
+    const add = (topic: string, more: object = {}) =>
+      shop.standin.addWebhook({ name: `closeloop ${topic}`, topic, url: hookUrl, secret, ...more }).id;
+    let opened: ReturnType<Shop['open']>;
+    beforeEach(() => {
+      opened = shop.open({ webhookSecrets: [secret, 'old'] }, { hookUrl });
+    });
+    const nextDay = async (cursor: string): Promise<string> => {
+      shop.later(25 * 60 * minute);
+      return (await opened.source.poll?.({ cursor }))?.cursor ?? '';
+    };
+
+    test('it makes a webhook again that was there and is gone, with our secret, once', async () => {
+      add('order.updated');
+      add('order.deleted', { name: 'made by hand' });
+      let cursor = await nextDay(await begun());
+      shop.standin.removeWebhooks();
+      add('order.updated');
+      cursor = await nextDay(cursor);
+      expect(topics()).toEqual([`order.updated ${hookUrl}`, `order.deleted ${hookUrl}`]);
+      expect(shop.standin.webhooks()[1]).toMatchObject({ name: 'closeloop order.deleted', status: 'active' });
+      expect(opened.seen.logged).toMatchObject([{ level: 'warn', fields: { topic: 'order.deleted' } }]);
+      expect(new Set(opened.seen.takes)).toEqual(new Set(['background']));
+      await nextDay(cursor);
+      expect(topics()).toHaveLength(2);
+    });
+
+    test('it makes both again, though the first attempt to look failed', async () => {
+      for (const topic of ['order.updated', 'order.deleted']) add(topic);
+      const cursor = await nextDay(await begun());
+      shop.standin.removeWebhooks();
+      shop.standin.faults.add({ path: 'webhooks', status: 500 });
+      await nextDay(await nextDay(cursor));
+      expect(topics()).toEqual([`order.updated ${hookUrl}`, `order.deleted ${hookUrl}`]);
+    });
+
+    test('it makes none where none has been, and leaves one alone that a person sent elsewhere', async () => {
+      const id = add('order.deleted');
+      const cursor = await nextDay(await begun());
+      shop.standin.changeWebhook({ id, url: 'https://elsewhere.example/hooks/shop' });
+      await nextDay(await nextDay(cursor));
+      expect(topics()).toEqual(['order.deleted https://elsewhere.example/hooks/shop']);
+    });
+  });
+
   test('it says when there is no webhook at all', async () => {
     await sweep({ cursor: await begun() });
     expect(shop.seen.logged).toMatchObject([{ level: 'warn', message: expect.stringMatching(/closeloop setup/) }]);

@@ -108,6 +108,10 @@ sources:
     ['redis: { url: "rediss://u:p@h" }', { url: 'rediss://u:p@h' }],
     ['redis: { path: /run/redis.sock }', { path: '/run/redis.sock' }],
     ['redis: { cluster: ["redis://a", "redis://b"] }', { cluster: ['redis://a', 'redis://b'] }],
+    [
+      'redis: { sentinel: { name: main, nodes: ["redis://a:26379"], password: p } }',
+      { sentinel: { name: 'main', nodes: ['redis://a:26379'], password: 'p' } },
+    ],
   ];
   test.each(redis)('it takes %j as the Redis %j', (written, expected, variables = {}) => {
     expect(load(whole(written), variables).redis).toEqual(expected);

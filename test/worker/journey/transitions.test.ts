@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type JourneyState, journeyStates } from '../../../worker/journey/journey.ts';
-import { askedStates, mayFollow, settledStates, step, unaskedStates } from '../../../worker/journey/transitions.ts';
+import { type Journey, type JourneyState, journeyStates } from '../../../worker/journey/journey.ts';
+import {
+  askedStates,
+  erased,
+  mayFollow,
+  settledStates,
+  step,
+  unaskedStates,
+} from '../../../worker/journey/transitions.ts';
 import { journeyIn } from './example.ts';
 
 /** Every pair, in the order of `journeyStates`: row from, column to; x may follow. */
@@ -70,7 +77,39 @@ test('every state is unasked, asked, or an end without a question', () => {
   const neither = journeyStates.filter((state) => !unaskedStates.includes(state) && !askedStates.includes(state));
   expect(neither).toEqual(['skipped', 'cancelled', 'failed', 'parked']);
   expect(unaskedStates.filter((state) => askedStates.includes(state))).toEqual([]);
-  expect(
-    settledStates.filter((state) => ['received', 'waiting', 'creating', 'asked', 'answered'].includes(state)),
-  ).toEqual([]);
+});
+
+test('a state is settled unless a step of ours or the customer is awaited', () => {
+  const open: JourneyState[] = ['received', 'waiting', 'creating', 'asked', 'answered'];
+  expect(journeyStates.filter((state) => settledStates.includes(state))).toEqual(
+    journeyStates.filter((state) => !open.includes(state)),
+  );
+});
+
+describe('an erased journey', () => {
+  const at = new Date('2026-05-05T10:00:00Z');
+  const personal: Partial<Journey> = {
+    contact: { kind: 'email', value: 'erika@example.com' },
+    personId: 'p-7',
+    values: { name: 'Erika' },
+    answer: { grade: 4, comment: 'Frau Muster was kind', seenAt: at, version: 1 },
+    survey: { at, answers: { 1: 'Erika' } },
+    given: { at, grade: 4, comment: 'Frau Muster', told: true },
+    intent: { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, lookAfter: at },
+    recipientZone: 'Europe/Tallinn',
+    why: 'Erika was out of office',
+  };
+
+  test.each(journeyStates)('it keeps of one in %s what leads to nobody, and ends what was under way', (state) => {
+    const before = journeyIn(state, { ...personal, rule: 'phone team', requestId: '81' });
+    const ends = ['received', 'waiting', 'asked', 'answered', 'failed', 'parked'].includes(state);
+    expect(erased(before, at)).toStrictEqual({
+      ...journeyIn(ends ? 'cancelled' : state),
+      rule: 'phone team',
+      requestId: '81',
+      why: 'erased at the request of the person or the vendor',
+      updatedAt: at,
+      erasedAt: at,
+    });
+  });
 });

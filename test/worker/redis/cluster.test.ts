@@ -40,6 +40,7 @@ beforeAll(async () => {
     ['cluster-announce-ip', '127.0.0.1'],
     ['requirepass', password],
     ['appendonly', 'yes'],
+    ['appendfsync', 'always'],
     ['dir', dir],
   ];
   const args = settings.flatMap(([name, value]) => [`--${name}`, value]);

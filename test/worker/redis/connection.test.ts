@@ -71,14 +71,19 @@ describe('a connection', () => {
 /** A Redis that writes its first append-only file can't be ended. */
 async function restore(): Promise<void> {
   const { client } = redis.handle;
-  const usual = { maxmemory: '0', 'maxmemory-policy': 'noeviction', save: '', appendonly: 'yes' };
+  const usual = { appendfsync: 'always', maxmemory: '0', 'maxmemory-policy': 'noeviction', save: '', appendonly: 'yes' };
   for (const [name, value] of Object.entries(usual)) await client.call('CONFIG', 'SET', name, value);
   while (/^aof_rewrite_(in_progress|scheduled):1/m.test(await client.info('persistence'))) await sleep(5);
 }
 
 describe('checkRedis', () => {
   const rows: [what: string, settings: Record<string, string>, expected: object][] = [
-    ['has nothing to say about the embedded one', {}, { warnings: [] }],
+    ['has nothing to say about the embedded one', { appendfsync: 'always' }, { warnings: [] }],
+    [
+      'warns of what a power cut loses',
+      { appendfsync: 'everysec' },
+      { warnings: [expect.stringMatching(/everysec: a power cut loses[\s\S]*"appendfsync always"/)] },
+    ],
     [
       'refuses one that evicts',
       { 'maxmemory-policy': 'allkeys-lru' },
@@ -96,7 +101,7 @@ describe('checkRedis', () => {
     ],
     [
       'warns of memory that is nearly full',
-      { maxmemory: '1000' },
+      { maxmemory: '1000', appendfsync: 'always' },
       { warnings: [expect.stringMatching(/% of its memory/)] },
     ],
   ];

@@ -1,0 +1,261 @@
+import { z } from 'zod';
+import { ControlError, controlRoute, createControlSurface } from '../control-surface.ts';
+import { jsonBody } from '../router.ts';
+import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serve } from '../server.ts';
+import {
+  createWebhookSender,
+  type DeliveryResult,
+  type Message,
+  type RetryPolicy,
+  type SenderSettings,
+} from '../webhook-sender.ts';
+import * as define from './definitions.ts';
+import { isSigned, signature } from './signature.ts';
+
+export interface JobboardOptions {
+  fetch?: typeof globalThis.fetch;
+  now?: () => Date;
+  /** 0 ≤ x < 1 */
+  random?: () => number;
+  /** Signs what comes back. */
+  answerSecret?: string;
+  webhooks?: SenderSettings;
+}
+
+/** One job of a craftsman, and what became of it. */
+export interface Job {
+  id: string;
+  title: string;
+  status: 'open' | 'done';
+  doneAt: string | null;
+  customer: { id: string; email?: string; phone?: string };
+  /** The newest answer that came back. */
+  feedback: { grade: number | null; comment: string | null; answeredAt: string; answers: object } | null;
+  unanswered: boolean;
+  /** Answers taken, repetitions left out. */
+  taken: number;
+}
+
+const Answer = z.object({
+  type: z.enum(['feedback.answered', 'feedback.unanswered']),
+  timestamp: z.iso.datetime(),
+  data: z.strictObject({
+    record: z.string(),
+    request: z.string().nullable(),
+    campaign: z.string(),
+    grade: z.number().nullable(),
+    maxGrade: z.number().nullable(),
+    comment: z.string().nullable(),
+    answers: z.record(z.string(), z.unknown()),
+    answeredAt: z.iso.datetime(),
+  }),
+});
+
+/** The example schedule of Standard Webhooks, to its third repetition. */
+const retries: RetryPolicy = {
+  timeoutMs: 15_000,
+  pauseMs(attempts) {
+    const last = attempts.at(-1);
+    const isGone = last?.met === 'answer' && last.status === 410;
+    return isGone ? undefined : [5_000, 300_000, 1_800_000][attempts.length - 1];
+  },
+};
+
+/**
+ * "Anybody": a small job board that no connector was written for. It tells of its jobs by webhooks (Standard Webhooks) and
+ * takes answers at `POST /answers`, signed the same way, once for each id. Its control surface is under `/_control`.
+ */
+export class JobboardStandin {
+  readonly faults = new FaultQueue();
+  readonly answerSecret: string;
+  readonly #options: JobboardOptions;
+  readonly #sender: ReturnType<typeof createWebhookSender>;
+  readonly #jobs = new Map<string, Job>();
+  readonly #sent = new Map<string, { id: string; body: string }>();
+  readonly #seen = new Set<string>();
+  readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
+  #hook: z.output<typeof define.hook> | undefined;
+  #calls = 0;
+  #refused = 0;
+
+  constructor(options: JobboardOptions = {}) {
+    this.#options = options;
+    this.answerSecret = options.answerSecret ?? `whsec_${Buffer.alloc(32, 'jobboard answers').toString('base64')}`;
+    const { fetch = globalThis.fetch, random = Math.random } = options;
+    const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms).unref());
+    this.#sender = createWebhookSender(retries, { fetch, random, sleep }, { ...options.webhooks });
+    this.#control = createControlSurface([
+      controlRoute('PUT', 'hook', define.hook, (input) => this.setHook(input)),
+      controlRoute('POST', 'jobs', define.jobDefinition, (input) => this.addJob(input)),
+      controlRoute('GET', 'jobs/{id}', define.jobName, ({ id }) => this.job(id)),
+      controlRoute('POST', 'jobs/{id}/finish', define.jobName, ({ id }) => this.finish(id)),
+      controlRoute('POST', 'jobs/{id}/reopen', define.jobName, ({ id }) => this.reopen(id)),
+      controlRoute('POST', 'jobs/{id}/rate', define.rating, (input) => this.rate(input)),
+      controlRoute('POST', 'jobs/{id}/forget', define.jobName, ({ id }) => this.forget(id)),
+      controlRoute('POST', 'survey', define.surveyAnswers, (input) => this.tellSurvey(input)),
+      controlRoute('POST', 'redeliver', define.redelivery, ({ id }) => this.redeliver(id)),
+      controlRoute('GET', 'sent', z.unknown(), () => [...this.#sent.keys()]),
+    ]);
+  }
+
+  /** Bound, so that it can be handed on. */
+  readonly handle = async (req: StandinRequest): Promise<StandinResponse> => {
+    if (req.path.startsWith('/_control/')) return this.#control(req);
+    this.#calls += 1;
+    if (req.path !== '/answers') return { status: 404, body: 'Cannot find that.' };
+    if (req.method !== 'POST') return { status: 405, body: '' };
+    if (!isSigned(req.headers, req.raw, this.answerSecret, this.#now())) {
+      this.#refused += 1;
+      return { status: 401, body: { error: 'bad signature' } };
+    }
+    const answer = Answer.safeParse(jsonBody(req));
+    if (!answer.success) return { status: 422, body: { error: z.prettifyError(answer.error) } };
+    const job = this.#jobs.get(answer.data.data.record);
+    if (job === undefined) return { status: 404, body: { error: 'no such job' } };
+    await this.#take(job, req.headers['webhook-id'] ?? '', answer.data);
+    return { status: 204 };
+  };
+
+  setHook(hook: z.input<typeof define.hook>): void {
+    this.#hook = define.hook.parse(hook);
+  }
+
+  addJob(input: z.input<typeof define.jobDefinition> = {}): Job {
+    const { id = String(this.#jobs.size + 1), title, customer } = define.jobDefinition.parse(input);
+    const job: Job = {
+      id,
+      title,
+      status: 'open',
+      doneAt: null,
+      customer: { ...customer, id: customer.id ?? `customer-of-${id}` },
+      feedback: null,
+      unanswered: false,
+      taken: 0,
+    };
+    this.#jobs.set(id, job);
+    return structuredClone(job);
+  }
+
+  job(id: string): Job {
+    return structuredClone(this.#job(id));
+  }
+
+  /** Calls from outside, refused ones included. */
+  totalCalls(): number {
+    return this.#calls;
+  }
+
+  refusedCalls(): number {
+    return this.#refused;
+  }
+
+  async finish(id: string): Promise<DeliveryResult | undefined> {
+    const job = this.#job(id);
+    job.status = 'done';
+    job.doneAt = this.#now().toISOString();
+    return await this.#tell('job.done', this.#view(job));
+  }
+
+  async reopen(id: string): Promise<DeliveryResult | undefined> {
+    const job = this.#job(id);
+    job.status = 'open';
+    job.doneAt = null;
+    return await this.#tell('job.reopened', this.#view(job));
+  }
+
+  /** The customer rates the job on the board itself. */
+  async rate(input: z.input<typeof define.rating>): Promise<DeliveryResult | undefined> {
+    const { id, stars, words } = define.rating.parse(input);
+    return await this.#tell('job.rated', { ...this.#view(this.#job(id)), stars, words });
+  }
+
+  async forget(id: string): Promise<DeliveryResult | undefined> {
+    const { customer } = this.#job(id);
+    return await this.#tell('customer.forget', { customer });
+  }
+
+  /** The Feedback service's survey event, as it is assumed to be. */
+  async tellSurvey(input: z.input<typeof define.surveyAnswers>): Promise<DeliveryResult | undefined> {
+    const { request, answers } = define.surveyAnswers.parse(input);
+    const list = Object.entries(answers).map(([question, answer]) => ({ question: asNumber(question), answer }));
+    return await this.#tell('survey.completed', { appeal: asNumber(request), answers: list });
+  }
+
+  /** The same event again, under its id. */
+  async redeliver(id: string): Promise<DeliveryResult> {
+    const event = this.#sent.get(id);
+    if (event === undefined) throw new ControlError(`no event ${id} was sent`);
+    return await this.#send(event);
+  }
+
+  /** Ids of everything sent, first to last. */
+  sent(): string[] {
+    return [...this.#sent.keys()];
+  }
+
+  /** Resolves when no delivery is under way. */
+  async idle(): Promise<void> {
+    await this.#sender.idle();
+  }
+
+  async #take(job: Job, id: string, { type, data }: z.output<typeof Answer>): Promise<void> {
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    const held = job.feedback?.answeredAt ?? '';
+    if (type === 'feedback.unanswered') job.unanswered = job.feedback === null;
+    else if (data.answeredAt >= held) {
+      const { grade, comment, answeredAt, answers } = data;
+      job.feedback = { grade, comment, answeredAt, answers };
+      job.unanswered = false;
+    }
+    job.taken += 1;
+    // As any system does: it tells of its own change, whoever made it.
+    void this.#tell('job.updated', this.#view(job));
+  }
+
+  #job(id: string): Job {
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw new ControlError(`there is no job ${id}`);
+    return job;
+  }
+
+  #view({ id, title, status, doneAt, customer }: Job): object {
+    return { job: { id, title, status, doneAt }, customer };
+  }
+
+  async #tell(type: string, data: object): Promise<DeliveryResult | undefined> {
+    const id = `msg_${this.#sent.size + 1}_${Math.floor((this.#options.random ?? Math.random)() * 1e9)}`;
+    const event = { id, body: JSON.stringify({ type, timestamp: this.#now().toISOString(), data }) };
+    this.#sent.set(id, event);
+    return this.#hook === undefined ? undefined : await this.#send(event);
+  }
+
+  async #send({ id, body }: { id: string; body: string }): Promise<DeliveryResult> {
+    return await this.#sender.send((): Message => {
+      const { url, secret } = this.#hook ?? { url: '', secret: '' };
+      const timestamp = String(Math.floor(this.#now().getTime() / 1000));
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': signature(secret, id, timestamp, body),
+      };
+      return { method: 'POST', url, headers, body };
+    });
+  }
+
+  #now(): Date {
+    return this.#options.now?.() ?? new Date();
+  }
+}
+
+const asNumber = (text: string): string | number => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+
+export async function startWebhookStandin(
+  options: JobboardOptions & { port?: number } = {},
+): Promise<StandinServer & { standin: JobboardStandin }> {
+  const { port = 0, ...rest } = options;
+  const standin = new JobboardStandin(rest);
+  const server = await serve(standin.handle, { port, faults: standin.faults });
+  return { ...server, standin };
+}

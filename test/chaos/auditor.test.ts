@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { audit, isClean, type Verdict } from './auditor.ts';
+import type { Evidence, StoredJourney } from './evidence.ts';
+import type { PlannedRecord } from './plan.ts';
+import type { Shown, Taken } from './world.ts';
+
+const record: PlannedRecord = {
+  id: 7,
+  vendor: 'desk',
+  rule: 'once',
+  contact: 'carl@example.com',
+  steps: [],
+  answers: [],
+};
+const taken: Taken = { requestId: 1, at: 2_000, campaign: 41, contact: record.contact, marker: 'support/7.1' };
+const journey: StoredJourney = {
+  id: '7.1',
+  source: 'support',
+  recordId: '7',
+  state: 'written',
+  requestId: '1',
+  updatedAt: new Date(0),
+};
+const seen: Shown = {
+  isClosed: true,
+  grade: 4,
+  comment: 'Fine.',
+  notes: ['support/7.1.v1'],
+  gradeTags: ['fb_grade_4'],
+  mails: 0,
+};
+const nothingSeen: Shown = { ...seen, grade: null, comment: null, notes: [], gradeTags: [] };
+const said = { requestId: 1, contact: record.contact, grade: 4, comment: 'Fine.' };
+
+/** One record that was closed, asked about, answered and written on; `but` says what is otherwise. */
+function evidence(but: Partial<Evidence> & { see?: Partial<Shown> } = {}): Evidence {
+  const { see = {}, ...rest } = but;
+  return {
+    records: [record],
+    acknowledged: [{ vendor: 'desk', id: 7, at: 1_001 }],
+    taken: [taken],
+    said: [said],
+    journeys: [journey],
+    shown: new Map([['desk:7', { ...seen, ...see }]]),
+    steps: new Map([['desk:7', [{ do: 'close', at: 1_000 }]]]),
+    ...rest,
+  };
+}
+
+const closedTwice: Evidence['steps'] = new Map([
+  [
+    'desk:7',
+    [
+      { do: 'close', at: 1_000 },
+      { do: 'reopen', at: 3_000 },
+      { do: 'close', at: 5_000 },
+    ],
+  ],
+]);
+const again = { ...taken, requestId: 2, at: 6_000, marker: 'support/7.2' };
+const unanswered = { said: [], see: nothingSeen };
+
+const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
+  ['is content with one request and one grade', evidence(), { acknowledged: 1 }],
+  [
+    'counts a closing once, however often it was acknowledged',
+    evidence({ acknowledged: [1_001, 1_001, 1_030].map((at) => ({ vendor: 'desk', id: 7, at })) }),
+    { acknowledged: 1 },
+  ],
+  [
+    'misses an acknowledged closing that nobody asked about',
+    evidence({ taken: [], journeys: [], ...unanswered }),
+    { lost: 1 },
+  ],
+  [
+    'misses one that was skipped without need',
+    evidence({ taken: [], ...unanswered, journeys: [{ ...journey, state: 'skipped' }] }),
+    { lost: 1 },
+  ],
+  [
+    'does not miss what was never acknowledged',
+    evidence({ acknowledged: [], taken: [], journeys: [], ...unanswered }),
+    { acknowledged: 0 },
+  ],
+  [
+    'misses a journey that stands still',
+    evidence({ taken: [], ...unanswered, journeys: [{ ...journey, state: 'creating' }] }),
+    { lost: 1 },
+  ],
+  [
+    'counts a parked journey with its reason',
+    evidence({ taken: [], ...unanswered, journeys: [{ ...journey, state: 'parked', why: 'two of them' }] }),
+    { parked: 1, parkedReasons: ['support/7.1: two of them'] },
+  ],
+  [
+    'sees a second request, though the journey is the same',
+    evidence({ taken: [taken, { ...taken, requestId: 2 }] }),
+    { askedTwice: 1 },
+  ],
+  [
+    'sees a second request of another journey, where the rule asks once',
+    evidence({ taken: [taken, again], steps: closedTwice }),
+    { askedTwice: 1 },
+  ],
+  [
+    'takes one request for each closing, where the rule says so',
+    evidence({
+      records: [{ ...record, rule: 'each' }],
+      taken: [taken, again],
+      steps: closedTwice,
+      acknowledged: [{ vendor: 'desk', id: 7, at: 5_001 }],
+    }),
+    { acknowledged: 1 },
+  ],
+  [
+    'misses the second closing, where each is asked about',
+    evidence({
+      records: [{ ...record, rule: 'each' }],
+      steps: closedTwice,
+      acknowledged: [{ vendor: 'desk', id: 7, at: 5_001 }],
+    }),
+    { lost: 1 },
+  ],
+  [
+    'lets a record be that was reopened for good',
+    evidence({
+      taken: [],
+      journeys: [],
+      said: [],
+      see: { ...nothingSeen, isClosed: false },
+      steps: new Map([
+        [
+          'desk:7',
+          [
+            { do: 'close', at: 1_000 },
+            { do: 'reopen', at: 1_500 },
+          ],
+        ],
+      ]),
+    }),
+    { acknowledged: 1 },
+  ],
+  [
+    'sees a request long after the record was reopened',
+    evidence({
+      taken: [{ ...taken, at: 40_000 }],
+      see: { isClosed: false },
+      steps: new Map([
+        [
+          'desk:7',
+          [
+            { do: 'close', at: 1_000 },
+            { do: 'reopen', at: 1_500 },
+          ],
+        ],
+      ]),
+    }),
+    { askedWrongly: 1 },
+  ],
+  [
+    'sees a request that no record accounts for',
+    evidence({ taken: [taken, { ...taken, requestId: 9, contact: 'eve@example.com', marker: 'support/99.1' }] }),
+    { askedWrongly: 1 },
+  ],
+  [
+    'sees a request to the wrong person',
+    evidence({ taken: [taken, { ...taken, requestId: 9, contact: 'eve@example.com' }] }),
+    { askedWrongly: 1 },
+  ],
+  ['misses a grade that is not on the record', evidence({ see: nothingSeen }), { lost: 1 }],
+  ['sees another grade than was given', evidence({ see: { grade: 5 } }), { writtenWrong: 1 }],
+  ['sees an older comment', evidence({ see: { comment: 'Bad.' } }), { writtenWrong: 1 }],
+  ['sees a grade that nobody gave', evidence({ said: [{ ...said, grade: null, comment: null }] }), { writtenWrong: 1 }],
+  [
+    'sees a note that is there twice',
+    evidence({ see: { notes: ['support/7.1.v1', 'support/7.1.v1'] } }),
+    { writtenWrong: 1 },
+  ],
+  [
+    'sees a grade tag that was left',
+    evidence({ see: { gradeTags: ['fb_grade_3', 'fb_grade_4'] } }),
+    { writtenWrong: 1 },
+  ],
+  ['sees a mail to the customer', evidence({ see: { mails: 1 } }), { writtenWrong: 1 }],
+  ['sees that a record was reopened by us', evidence({ see: { isClosed: false } }), { writtenWrong: 1 }],
+];
+
+describe('the auditor', () => {
+  test.each(rows)('it %s', (_, given, expected) => {
+    const { lost, askedTwice, askedWrongly, writtenWrong, parked, ...rest } = audit(given);
+    const none = { lost: 0, askedTwice: 0, askedWrongly: 0, writtenWrong: 0, parked: 0 };
+    expect({ lost, askedTwice, askedWrongly, writtenWrong, parked, ...rest }).toMatchObject({ ...none, ...expected });
+  });
+
+  test('it passes one parked journey in a thousand, and nothing else', () => {
+    const verdict = { ...audit(evidence()), acknowledged: 2_000 };
+    expect(isClean(verdict)).toBe(true);
+    expect(isClean({ ...verdict, parked: 2 })).toBe(true);
+    expect(isClean({ ...verdict, parked: 3 })).toBe(false);
+    for (const count of ['lost', 'askedTwice', 'askedWrongly', 'writtenWrong']) {
+      expect(isClean({ ...verdict, [count]: 1 })).toBe(false);
+    }
+  });
+});

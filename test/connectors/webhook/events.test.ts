@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { eventReader } from '../../../connectors/webhook/events.ts';
+import { recordIdFrom, senderIdOf } from '../../../connectors/webhook/record-id.ts';
+import { settings } from '../../../connectors/webhook/settings.ts';
+import { jobEvents } from './sample.ts';
+
+const receivedAt = new Date('2026-11-21T12:00:00Z');
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+function reader(more: object = {}): (body: unknown, headers?: Record<string, string>) => ReturnType<Reader> {
+  const parsed = settings.parse({
+    signature: { kind: 'standard', secrets: [secret] },
+    event: { ...jobEvents, ...more },
+  });
+  const read = eventReader(parsed.event);
+  return (body, headers = { 'webhook-id': 'msg_1' }) =>
+    read({ method: 'POST', url: '', headers, raw: Buffer.from(JSON.stringify(body)), receivedAt });
+}
+type Reader = ReturnType<typeof eventReader>;
+
+const job = { id: 'J 7:1', status: 'done', doneAt: '2026-11-21T10:00:00+02:00' };
+const customer = { id: 57, email: 'a@example.com' };
+const done = { type: 'job.done', timestamp: '2026-11-21T09:59:00.5Z', data: { job, customer } };
+
+describe('an event', () => {
+  test('it tells of a closing, with the record', () => {
+    expect(reader()(done)).toEqual({
+      ok: true,
+      ignored: [],
+      events: [
+        {
+          kind: 'closed',
+          at: new Date('2026-11-21T09:59:00.5Z'),
+          key: expect.stringMatching(/^closed\.[\w-]{32}$/),
+          what: 'job.done',
+          certain: true,
+          recordId: 'J%207%3A1',
+          closing: '2026-11-21T08:00:00.000Z',
+          told: {
+            state: 'closed',
+            closing: '2026-11-21T08:00:00.000Z',
+            closedAt: '2026-11-21T08:00:00.000Z',
+            personId: '57',
+            shape: { job, customer },
+          },
+        },
+      ],
+    });
+  });
+
+  test('it tells nothing of the person where the record is open again', () => {
+    const said = reader()({ ...done, type: 'job.reopened' });
+    expect(said.ok && said.events).toMatchObject([{ kind: 'changed', recordId: 'J%207%3A1', told: { state: 'open' } }]);
+    expect(JSON.stringify(said)).not.toContain('example.com');
+  });
+
+  const graded: [what: string, data: object, expected: object][] = [
+    ['a number and words', { stars: 4, words: 'good' }, { grade: 4, comment: 'good' }],
+    ['a number in a text, no words', { stars: ' 4.5 ', words: '' }, { grade: 4.5, comment: null }],
+    ['words alone', { words: 'hm' }, { grade: null, comment: 'hm' }],
+  ];
+  test.each(graded)('it reads a grade: %s', (_what, data, expected) => {
+    const said = reader()({ ...done, type: 'job.rated', data: { job, customer, ...data } });
+    expect(said.ok && said.events).toMatchObject([{ kind: 'graded', ...expected, told: { state: 'closed' } }]);
+  });
+
+  test('it may tell of a closing and a grade at once, under two keys', () => {
+    const said = reader({ closed: 'type = "job.rated"' })({ ...done, type: 'job.rated', data: { job, stars: 1 } });
+    expect(said.ok && said.events.map(({ kind }) => kind)).toEqual(['closed', 'graded']);
+    expect(said.ok && new Set(said.events.map(({ key }) => key)).size).toBe(2);
+  });
+
+  test('it reads a survey as the service is assumed to send it', () => {
+    const answers = [
+      { question: 17, answer: 'yes' },
+      { question: 18, answer: ['a', 'b'] },
+      { question: 19, answer: null },
+      { question: 20, answer: 0 },
+    ];
+    const said = reader()({ type: 'survey.completed', timestamp: done.timestamp, data: { appeal: 812, answers } });
+    expect(said.ok && said.events).toMatchObject([
+      { kind: 'survey', requestId: '812', answers: { 17: 'yes', 18: ['a', 'b'], 20: 0 } },
+    ]);
+  });
+
+  test('it reads a survey of another shape by other expressions', () => {
+    const survey = { when: '$exists(survey_id)', request: 'request.id', answers: 'results{qid: value}' };
+    const body = { survey_id: 1, request: { id: 'r-9' }, results: [{ qid: 'q1', value: true }] };
+    const said = reader({ survey, at: 'when' })(body);
+    expect(said.ok && said.events).toMatchObject([{ kind: 'survey', requestId: 'r-9', answers: { q1: true } }]);
+  });
+
+  test('it finds whom to forget', () => {
+    const said = reader()({ type: 'customer.forget', data: { customer: { ...customer, phone: '+3725551' } } });
+    expect(said.ok && said.events).toMatchObject([
+      { kind: 'erase', personIds: ['57'], contacts: ['a@example.com', '+3725551'] },
+    ]);
+  });
+
+  const keys: [what: string, more: object, one: [unknown, object?], two: [unknown, object?], isSame: boolean][] = [
+    ['the signed id', {}, [done], [{ ...done, timestamp: '2026-11-21T09:00:00Z' }], true],
+    ['another signed id', {}, [done], [done, { 'webhook-id': 'msg_2' }], false],
+    ['its alias', {}, [done, { 'svix-id': 'msg_1' }], [done, { 'svix-id': 'msg_1' }], true],
+    ['the body, where nothing else names it', {}, [done, {}], [done, {}], true],
+    ['another body', {}, [done, {}], [{ ...done, more: 1 }, {}], false],
+    ['an id in the body', { id: 'uid' }, [{ ...done, uid: 7 }], [{ ...done, uid: 7 }, { 'webhook-id': 'x' }], true],
+  ];
+  test.each(keys)('its key comes from %s', (_what, more, one, two, isSame) => {
+    const keyOf = ([body, headers]: [unknown, object?]) => {
+      const said = reader(more)(body, headers === undefined ? undefined : { ...headers });
+      return said.ok && said.events[0]?.key;
+    };
+    expect(keyOf(one) === keyOf(two)).toBe(isSame);
+  });
+
+  test('it has happened when it came, at the latest, or nothing could be newer', () => {
+    const said = reader()({ ...done, timestamp: '2036-01-01T00:00:00Z' });
+    expect(said.ok && said.events[0]?.at).toEqual(receivedAt);
+  });
+
+  test('a sender without a clock has a closing for each event', () => {
+    const read = reader({ closedAt: undefined, at: 'nothing' });
+    const closingOf = (id: string) => {
+      const said = read(done, { 'webhook-id': id });
+      const [event] = said.ok ? said.events : [];
+      return event?.kind === 'closed' ? event.closing : undefined;
+    };
+    expect(closingOf('a')).toMatch(/^id-/);
+    expect(closingOf('a')).toBe(closingOf('a'));
+    expect(closingOf('a')).not.toBe(closingOf('b'));
+  });
+
+  test('it is left out when it means nothing, under its own name', () => {
+    expect(reader()({ type: 'job.updated', data: {} })).toEqual({
+      ok: true,
+      events: [],
+      ignored: [{ what: 'job.updated', why: 'none of the conditions in event is true' }],
+    });
+    expect(reader()({ type: 'Call Hanna on +372' })).toMatchObject({ ignored: [{ what: 'an event' }] });
+  });
+
+  const refused: [what: string, body: object, more: object, why: RegExp][] = [
+    ['no record', { ...done, data: { job: {}, customer } }, { closedAt: undefined }, /record finds nothing/],
+    ['a record too long', { ...done, data: { job: { id: 'x'.repeat(101) } } }, {}, /record finds no id/],
+    ['a rounded id', { ...done, data: { job: { id: 2 ** 53 } } }, {}, /too large to be exact/],
+    ['a record of many parts', { ...done, data: { job: { id: ['a', 'b'] } } }, {}, /neither a text nor a number/],
+    ['a shape that is a list', done, { shape: '[1, 2]' }, /shape finds no object/],
+    ['a time of day without a zone', { ...done, timestamp: '2026-11-21T10:00:00' }, {}, /event\.at finds no instant/],
+    ['a time in seconds', { ...done, timestamp: 1_795_168_800 }, {}, /\$fromMillis/],
+    ['a grade in words', { ...done, type: 'job.rated', data: { job, stars: 'five' } }, {}, /grade finds no number/],
+    ['nobody to forget', { type: 'customer.forget', data: {} }, {}, /neither record, person nor/],
+    ['a survey of nothing', { type: 'survey.completed', data: {} }, {}, /survey\.request finds nothing/],
+    ['an expression that fails', done, { closed: 'type + 1 > 2' }, /event\.closed: The expression `type \+ 1 > 2`/],
+  ];
+  test.each(refused)('it is refused with the place: %s', (_what, body, more, why) => {
+    const said = reader(more)(body);
+    expect(said).toEqual({ ok: false, why: expect.stringMatching(why) });
+    expect(JSON.stringify(said)).not.toMatch(/example\.com|five/);
+  });
+
+  test('it never throws, whatever the body', () => {
+    const read = reader();
+    fc.assert(
+      fc.property(fc.jsonValue(), (body) => {
+        expect(() => read(body)).not.toThrow();
+        expect(() => read({ type: 'job.done', data: body })).not.toThrow();
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+test('an id is free of what the contract forbids, and the sender gets its own back', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), (text) => {
+      const id = recordIdFrom(text);
+      if (id === undefined) return;
+      expect(id).toMatch(/^[^\s:]{1,100}$/);
+      expect(senderIdOf(id)).toBe(text.trim());
+    }),
+  );
+});
