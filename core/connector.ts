@@ -87,7 +87,12 @@ export type SourceEvent = RecordEvent | EraseEvent | GradedEvent | SurveyEvent |
 
 /** What a delivery holds: events for the queue, and the reason for everything that was left out. */
 export type Events =
-  | { ok: true; events: SourceEvent[]; ignored: { what: string; why: string }[] }
+  | {
+      ok: true;
+      events: SourceEvent[];
+      /** `act`: a person has to do something about it; `why` says what. */
+      ignored: { what: string; why: string; act?: true }[];
+    }
   | { ok: false /** What is wrong with the body, without quoting it. */; why: string };
 
 /**
@@ -257,6 +262,11 @@ export interface Source<Shape extends object = object> {
   check?(about: GoingLive): Promise<Finding[]>;
   /** The steps that are still missing at the vendor, in order; none when everything is there. Looks only: `apply` acts. */
   setup?(about: GoingLive): Promise<SetupStep[]>;
+  /**
+   * Takes grades and comments off records again, for people who are to be forgotten. Records that are gone are none of its
+   * business. Left out: they stay, and the proof says so.
+   */
+  forget?(recordIds: readonly string[]): Promise<void>;
   /** Expired journeys are written back as `no-answer`. */
   writesNoAnswer?: boolean;
   /** Deliveries may also be form-encoded (a vendor's ping). */

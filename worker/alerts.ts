@@ -7,9 +7,9 @@ import { releaseLock, takeLock } from './redis/lock.ts';
 
 /** What a person has to know of: a source stopped, work was given up, webhooks were missed, a journey needs a decision. */
 export interface Alert {
-  kind: 'paused' | 'given-up' | 'missed' | 'parked';
+  kind: 'paused' | 'given-up' | 'missed' | 'parked' | 'to-do';
   source: string;
-  /** No personal data. Alerts with the same reason are one. */
+  /** No personal data. Alerts with the same reason are one, whatever ids and numbers are in it. */
   why: string;
   /** What to do about it. */
   remedy: string;
@@ -38,6 +38,8 @@ const keys = {
 };
 /** The same again is told once a day, with how often it happened. */
 const againMs = 86_400_000;
+/** As many groups as a message holds; the others come with the next. */
+const mostGroups = 100;
 const timeoutMs = 20_000;
 const lockMs = 60_000;
 
@@ -61,7 +63,8 @@ export class Alerts {
   async raise(alert: Alert): Promise<void> {
     if (!this.#settings) return;
     const { kind, source, why } = alert;
-    const group = createHash('sha256').update(`${kind}|${source}|${why}`).digest('base64url').slice(0, 22);
+    const reason = why.replace(/[\w-]*\d[\w-]*/g, '#');
+    const group = createHash('sha256').update(`${kind}|${source}|${reason}`).digest('base64url').slice(0, 22);
     await this.#redis.hset(keys.what, group, JSON.stringify({ ...alert, first: this.#ports.now().toISOString() }));
     await this.#redis.hincrby(keys.count, group, 1);
   }
@@ -92,9 +95,9 @@ export class Alerts {
       this.#redis.hgetall(keys.told),
     ]);
     const now = this.#ports.now();
-    const due = Object.entries(what).filter(
-      ([group]) => Number(count[group] ?? 0) > 0 && Number(told[group] ?? 0) + againMs <= now.getTime(),
-    );
+    const due = Object.entries(what)
+      .filter(([group]) => Number(count[group] ?? 0) > 0 && Number(told[group] ?? 0) + againMs <= now.getTime())
+      .slice(0, mostGroups);
     if (due.length === 0) return undefined;
     const alerts = due.map(([group, text]) => ({ ...Stored.parse(JSON.parse(text)), count: Number(count[group]) }));
     const message = {
@@ -137,8 +140,12 @@ export class Alerts {
     batch.del(keys.outbox);
     await batch.exec();
     // What has been quiet since is forgotten a day later, so that these hashes don't grow.
-    const told = await this.#redis.hgetall(keys.told);
-    const old = Object.entries(told).flatMap(([group, at]) => (Number(at) + 2 * againMs < now ? [group] : []));
+    const [told, waiting] = await Promise.all([this.#redis.hgetall(keys.told), this.#redis.hgetall(keys.count)]);
+    const isQuiet = ([group, at]: [string, string]) =>
+      Number(at) + 2 * againMs < now && Number(waiting[group] ?? 0) === 0;
+    const old = Object.entries(told)
+      .filter(isQuiet)
+      .map(([group]) => group);
     if (old.length > 0) for (const key of [keys.what, keys.count, keys.told]) await this.#redis.hdel(key, ...old);
   }
 }

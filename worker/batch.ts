@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 
-/** A window is so many beats of the event loop, see `createBatcher`. */
+/** A window is so many beats of the event loop: a process that stood still for a second has missed one, not ten. */
 const beatsPerWindow = 10;
 /** A batch leaves at the latest this many windows after its first key. */
 const longestWindows = 8;
@@ -8,63 +8,57 @@ const longestWindows = 8;
 interface Filling {
   dispatch: () => void;
   keys: number;
-  /** Beats since its first key, and since its last one. */
+  /** Beats since its first key, and since the last one came, or could be seen coming. */
   beats: number;
   quiet: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Gathers the calls of concurrent jobs: a batch leaves when `size` keys have come, or when none has come for
- * `windowMs`, and then `run` is called once for all of them. Equal keys in a batch share one answer. A rejected `run`
- * rejects every caller of that batch, and only that batch.
- *
- * Calls are dear and a crowd of jobs is slow on a busy machine, so a batch doesn't give up on them early: the window is
- * counted in beats, of which a process that stands still for a second has one, not ten; and while a call of this batcher
- * is under way, which those that come later would have to follow anyway, the next batch goes on filling.
+ * Gathers the calls of concurrent jobs: a batch leaves when `size` keys have come, or when for `windowMs` none has come
+ * and no job has been on its way; then `run` is called once for all of them. Equal keys in a batch
+ * share one answer. A rejected `run` rejects every caller of that batch, and only that batch.
  */
 export function createBatcher<Key, Value>(options: {
   size: number;
   windowMs: number;
   keyOf: (key: Key) => string;
   run: (keys: readonly Key[]) => Promise<readonly Value[]>;
+  /** Are there jobs that have not begun yet? Left out, or rejected: no. */
+  mayGrow?: () => Promise<boolean>;
 }): (key: Key) => Promise<Value> {
-  const { size, windowMs, keyOf, run } = options;
+  const { size, windowMs, keyOf, run, mayGrow = async () => false } = options;
   let filling: Filling | undefined;
-  let running = 0;
 
   const loader = new DataLoader<Key, Value>(
     async (keys) => {
       const distinct = new Map(keys.map((key) => [keyOf(key), key]));
-      running++;
-      try {
-        const values = await run([...distinct.values()]);
-        const byKey = new Map([...distinct.keys()].map((key, i) => [key, values[i]]));
-        return keys.map((key) => byKey.get(keyOf(key)) ?? new Error(`the connector gave no result for ${keyOf(key)}`));
-      } finally {
-        running--;
-      }
+      const values = await run([...distinct.values()]);
+      const byKey = new Map([...distinct.keys()].map((key, i) => [key, values[i]]));
+      return keys.map((key) => byKey.get(keyOf(key)) ?? new Error(`the connector gave no result for ${keyOf(key)}`));
     },
     {
       cache: false,
       maxBatchSize: size,
       batchScheduleFn: (dispatch) => {
         const batch: Filling = { dispatch, keys: 0, beats: 0, quiet: 0, timer: undefined };
-        batch.timer = setInterval(() => beat(batch), windowMs / beatsPerWindow);
+        batch.timer = setInterval(() => void beat(batch), windowMs / beatsPerWindow);
         filling = batch;
       },
     },
   );
 
-  function beat(batch: Filling): void {
+  async function beat(batch: Filling): Promise<void> {
     batch.beats++;
-    if (running === 0) batch.quiet++;
-    if (batch.quiet >= beatsPerWindow || batch.beats >= longestWindows * beatsPerWindow) send(batch);
+    if (batch.beats >= longestWindows * beatsPerWindow) return send(batch);
+    batch.quiet = (await mayGrow().catch(() => false)) ? 0 : batch.quiet + 1;
+    if (batch.quiet >= beatsPerWindow) send(batch);
   }
 
   function send(batch: Filling): void {
     clearInterval(batch.timer);
-    if (filling === batch) filling = undefined;
+    if (filling !== batch) return;
+    filling = undefined;
     batch.dispatch();
   }
 

@@ -26,6 +26,8 @@ export interface SourceContext {
   clock: Clock;
   ports: Ports;
   log: Log;
+  /** A settled journey, and with it the memory of a closing, is kept this long. */
+  keepMs: number;
   /** The Feedback account's zone. */
   timeZone: string;
   /** Country of phone numbers that are written without + or 00. */

@@ -1,5 +1,6 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import pLimit from 'p-limit';
+import type { z } from 'zod';
 import type { SourceEvent } from '../core/connector.ts';
 import { adviceOf } from '../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../core/feedback/client.ts';
@@ -13,6 +14,7 @@ import { askedInKey, createLane, jobIdOf, type Lane } from './lane.ts';
 import { Pauses } from './pauses.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
 import type { Replicated } from './redis/replicated.ts';
+import { probe } from './redis/trouble.ts';
 import { CollectJob, collect } from './stages/collect.ts';
 import { campaignOf, rulesProblems } from './stages/decide.ts';
 import { Stage, type StageResult } from './stages/stage.ts';
@@ -53,7 +55,7 @@ export class Engine {
   readonly #alerts: Alerts;
   readonly #collect: Stage<typeof CollectJob>;
   readonly #collectPauses: Pauses;
-  readonly #inlets = new Map<string, Queue>();
+  readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
   #lostAt = 0;
   #sweeper: NodeJS.Timeout | undefined;
   #poller: NodeJS.Timeout | undefined;
@@ -92,6 +94,7 @@ export class Engine {
       onLost: this.#onLost,
       prefix: '{cl}',
       connection: options.connection,
+      probe: () => probe(redis, '{cl}'),
       data: CollectJob,
       concurrency: 4,
       process: (data) =>
@@ -121,14 +124,17 @@ export class Engine {
   /** Connects what `store` writes through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
     for (const [name, { stages }] of this.lanes) {
-      const inlet = new Queue(stages.plan.queue.name, {
-        prefix: tagOf(name),
-        connection: this.#options.intakeConnection,
-        defaultJobOptions: stages.plan.queue.opts.defaultJobOptions ?? {},
-      });
-      inlet.on('error', this.#onLost);
-      this.#inlets.set(name, inlet);
-      await inlet.waitUntilReady();
+      const open = async ({ queue }: Stage<z.ZodType>): Promise<Queue> => {
+        const inlet = new Queue(queue.name, {
+          prefix: tagOf(name),
+          connection: this.#options.intakeConnection,
+          defaultJobOptions: queue.opts.defaultJobOptions ?? {},
+        });
+        inlet.on('error', this.#onLost);
+        await inlet.waitUntilReady();
+        return inlet;
+      };
+      this.#inlets.set(name, { plan: await open(stages.plan), erase: await open(stages.erase) });
     }
   }
 
@@ -136,8 +142,18 @@ export class Engine {
   async store(source: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const inlet = this.#inlets.get(source);
     if (!inlet) throw new Error(`source ${source} has no inlet: openInlets comes first`);
-    await inlet.addBulk(
-      events.map((event) => ({ name: 'plan', data: { ...event, receivedAt }, opts: { jobId: jobIdOf(event.key) } })),
+    const add = async (queue: Queue, some: readonly SourceEvent[]): Promise<void> => {
+      if (some.length === 0) return;
+      const jobs = some.map((event) => ({ data: { ...event, receivedAt }, opts: { jobId: jobIdOf(event.key) } }));
+      await queue.addBulk(jobs.map((job) => ({ name: queue.name, ...job })));
+    };
+    await add(
+      inlet.plan,
+      events.filter(({ kind }) => kind !== 'erase'),
+    );
+    await add(
+      inlet.erase,
+      events.filter(({ kind }) => kind === 'erase'),
     );
     await this.#options.replicated(tagOf(source));
   }
@@ -160,6 +176,7 @@ export class Engine {
         await sweep(lane.context, settings);
         await lane.pauses.probe(Object.values(lane.stages).map(({ queue }) => queue));
       }
+      await this.#scheduleCollecting();
       await this.#collectPauses.probe([this.#collect.queue]);
       await this.#alerts.send();
     };
@@ -200,7 +217,7 @@ export class Engine {
     const why = error.message || error.name;
     this.#options.log.warn(
       { why },
-      'no connection to Redis: deliveries are answered with 503, work goes on when it is back',
+      'Redis is away, or takes no writes: deliveries are answered with 503, work goes on when it is back',
     );
   };
 
@@ -244,7 +261,9 @@ export class Engine {
     clearInterval(this.#poller);
     const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages));
     await Promise.all([...stages, this.#collect].map((stage) => stage.close(graceMs)));
-    for (const inlet of this.#inlets.values()) void inlet.close().catch(() => undefined);
+    for (const { plan, erase } of this.#inlets.values()) {
+      for (const inlet of [plan, erase]) void inlet.close().catch(() => undefined);
+    }
   }
 
   /** Problems of the rules that can be seen without a record: told now, and the source's planning waits for a mend. */
@@ -279,10 +298,15 @@ export class Engine {
     const { queue } = this.#collect;
     const every = Math.max(50, clock.real(config.collect.every));
     const campaigns = await this.#campaignsToCollect();
-    const wanted = new Set(campaigns.map((campaign) => `campaign-${campaign}`));
-    for (const { key } of await queue.getJobSchedulers()) if (!wanted.has(key)) await queue.removeJobScheduler(key);
-    for (const campaign of campaigns) {
-      await queue.upsertJobScheduler(`campaign-${campaign}`, { every }, { name: 'collect', data: { campaign } });
+    const wanted = new Map(campaigns.map((campaign) => [`campaign-${campaign}`, campaign]));
+    for (const known of await queue.getJobSchedulers()) {
+      // A clock that was set back since leaves the next pass as far away.
+      const isStuck = (known.next ?? 0) > Date.now() + 2 * every;
+      if (wanted.has(known.key) && known.every === every && !isStuck) wanted.delete(known.key);
+      else await queue.removeJobScheduler(known.key);
+    }
+    for (const [key, campaign] of wanted) {
+      await queue.upsertJobScheduler(key, { every }, { name: 'collect', data: { campaign } });
     }
   }
 }

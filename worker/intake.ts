@@ -77,7 +77,11 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
       log.warn({ source: name, why: found.why }, 'delivery refused: body');
       return await reply.code(400).send({ error: found.why });
     }
-    for (const { what, why } of found.ignored) log.debug({ source: name, event: what, why }, 'ignored');
+    for (const { what, why, act } of found.ignored) {
+      log[act ? 'warn' : 'debug']({ source: name, event: what, why }, act ? 'somebody has to act' : 'ignored');
+      if (act)
+        await within(storeMs, lane.context.alert('to-do', `${what}: ${why}`, 'do it by hand')).catch(() => undefined);
+    }
     if (found.events.length > 0) {
       failpoint('event-received');
       try {

@@ -13,9 +13,11 @@ import { JourneyStore, tagOf } from './journey/store.ts';
 import { openSource } from './open-source.ts';
 import { Pauses } from './pauses.ts';
 import { createToldStore } from './redis/told.ts';
+import { probe } from './redis/trouble.ts';
 import { loadRule } from './rules.ts';
 import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
 import { seenKey } from './stages/collect.ts';
+import { EraseJob, erase, giveUpErase } from './stages/erase.ts';
 import { giveUpPlan, PlanJob, plan, type RecordJob } from './stages/plan.ts';
 import { countMissed, poll } from './stages/poll.ts';
 import { Stage } from './stages/stage.ts';
@@ -35,7 +37,12 @@ export const askedInKey = '{cl}:asked-in';
 /** One source with its stages. */
 export interface Lane {
   context: SourceContext;
-  stages: { plan: Stage<typeof PlanJob>; ask: Stage<typeof AskJob>; writeBack: Stage<typeof WriteBackJob> };
+  stages: {
+    plan: Stage<typeof PlanJob>;
+    ask: Stage<typeof AskJob>;
+    writeBack: Stage<typeof WriteBackJob>;
+    erase: Stage<typeof EraseJob>;
+  };
   pauses: Pauses;
   /** Asks the vendor what its webhooks missed, if that is due. */
   poll(): Promise<void>;
@@ -68,7 +75,12 @@ export function createLane(
   );
   const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
   const reader = (purpose: 'plan' | 'ask') =>
-    createBatcher({ ...batch, keyOf: (id: string) => id, run: (ids: readonly string[]) => source.read(ids, purpose) });
+    createBatcher({
+      ...batch,
+      keyOf: (id: string) => id,
+      run: (ids: readonly string[]) => source.read(ids, purpose),
+      mayGrow: () => stages[purpose].hasMore(),
+    });
   const readers = { plan: reader('plan'), ask: reader('ask') };
   const context: SourceContext = {
     name,
@@ -83,6 +95,7 @@ export function createLane(
     clock,
     ports,
     log,
+    keepMs: config.retention.journeys,
     timeZone: config.feedback.timeZone,
     defaultCountry: config.defaultCountry,
     lookAfterMs: config.lookup.after,
@@ -107,7 +120,8 @@ export function createLane(
       log.warn({ journey: ref, at }, 'a closing that no webhook had told of');
     },
     revoke: async (why) => {
-      for (const { queue } of Object.values(stages)) {
+      const { erase: _, ...needAccess } = stages;
+      for (const { queue } of Object.values(needAccess)) {
         await pauses.set(queue.name, why);
         await queue.pause();
       }
@@ -121,6 +135,7 @@ export function createLane(
       ...batch,
       keyOf: ({ marker }: WriteBack) => marker,
       run: (items: readonly WriteBack[]) => source.writeBack(items),
+      mayGrow: () => stages.writeBack.hasMore(),
     }),
     queueEvent: async (event, delayMs = 0) => {
       await stages.plan.add([{ id: jobIdOf(event.key), data: event, ...(delayMs > 0 && { delayMs }) }]);
@@ -149,6 +164,7 @@ export function createLane(
     source: name,
     prefix: tagOf(name),
     connection,
+    probe: () => probe(redis, tagOf(name)),
     concurrency,
     onLost,
     ports,
@@ -171,6 +187,15 @@ export function createLane(
       process: (data) => ask(data, context),
       giveUp: (data, why) => givenUp(why, giveUpAsk(data, why, context)),
       onConfigError: (why) => pauses.set('ask', why),
+    }),
+    erase: new Stage({
+      ...common,
+      name: 'erase',
+      concurrency: 1,
+      data: EraseJob,
+      process: (data) => erase(data, context),
+      giveUp: (data, why) => givenUp(why, giveUpErase(data, why, context)),
+      onConfigError: (why) => pauses.set('erase', why),
     }),
     writeBack: new Stage({
       ...common,

@@ -13,6 +13,13 @@ const setScript = `
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return redis.call('SADD', KEYS[2], ARGV[1] .. ': ' .. ARGV[2])`;
 
+/** Returns 1 when it had been stopped. KEYS pauses, reasons told · ARGV stage */
+const liftScript = `
+local pause = redis.call('HGET', KEYS[1], ARGV[1])
+if not pause then return 0 end
+redis.call('SREM', KEYS[2], ARGV[1] .. ': ' .. cjson.decode(pause).why)
+return redis.call('HDEL', KEYS[1], ARGV[1])`;
+
 /**
  * What has been stopped for a configuration error, over all processes of a source: told once per reason, not once per
  * job, and shown by /readyz and the command line until it is mended.
@@ -40,10 +47,12 @@ export class Pauses {
 
   async set(stage: string, why: string): Promise<void> {
     const pause = JSON.stringify({ why, at: new Date() });
-    const isNews = await this.#redis.eval(setScript, 2, this.#key, `${this.#key}:told`, stage, why, pause);
-    if (isNews !== 1) return;
-    this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
-    await this.#onNews(stage, why);
+    const told = `${this.#key}:told`;
+    // First: whoever is killed in between, or loses Redis, must not have told nobody.
+    if ((await this.#redis.sismember(told, `${stage}: ${why}`)) === 0) await this.#onNews(stage, why);
+    const isNews = await this.#redis.eval(setScript, 2, this.#key, told, stage, why, pause);
+    if (isNews === 1)
+      this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
   }
 
   async list(): Promise<{ stage: string; why: string; at: Date }[]> {
@@ -51,9 +60,10 @@ export class Pauses {
     return Object.entries(all).map(([stage, text]) => ({ stage, ...Pause.parse(JSON.parse(text)) }));
   }
 
-  /** What had stopped goes well again. */
+  /** What had stopped goes well again: should it stop once more for the same reason, that is news. */
   async lift(stage: string): Promise<void> {
-    if ((await this.#redis.hdel(this.#key, stage)) === 1) this.#log.info({ source: this.#source, stage }, 'goes on');
+    const lifted = await this.#redis.eval(liftScript, 2, this.#key, `${this.#key}:told`, stage);
+    if (lifted === 1) this.#log.info({ source: this.#source, stage }, 'goes on');
   }
 
   /** At the start of a worker: somebody may have mended the configuration. */
@@ -66,9 +76,10 @@ export class Pauses {
   async probe(queues: readonly Queue[]): Promise<void> {
     for (const { stage, at } of await this.list()) {
       const queue = queues.find(({ name }) => name === stage);
-      if (!queue || Date.now() - at.getTime() < probeAfterMs) continue;
+      // In the future: the clock was set back since.
+      if (!queue || Math.abs(Date.now() - at.getTime()) < probeAfterMs) continue;
       if (await queue.isPaused()) await queue.resume();
-      else await this.#redis.hdel(this.#key, stage);
+      else await this.lift(stage);
     }
   }
 }

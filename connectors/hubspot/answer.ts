@@ -1,4 +1,4 @@
-import type { WriteBack } from '../../core/connector.ts';
+import type { AnswerValue, WriteBack } from '../../core/connector.ts';
 import type { Properties } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -9,7 +9,7 @@ const cutMark = '… (cut)';
 /** The values of the status property, its options' internal names. */
 export const statusValues = { answered: 'answered', 'no-answer': 'no_answer' } as const;
 
-type Names = Partial<Pick<HubSpotSettings['writeBack'], 'grade' | 'comment' | 'answeredAt' | 'status'>>;
+type Names = Partial<Pick<HubSpotSettings['writeBack'], 'grade' | 'comment' | 'answeredAt' | 'status' | 'answers'>>;
 
 /**
  * An answer as properties. HubSpot takes text only: a number as digits, an instant as ISO 8601 UTC, '' to clear. That no
@@ -23,7 +23,26 @@ export function propertiesOf(item: WriteBack, names: Names): Record<string, stri
     ...(names.comment && { [names.comment]: cut(item.comment ?? '', maxTextUnits) }),
     ...(names.answeredAt && { [names.answeredAt]: item.answeredAt.toISOString() }),
     ...status,
+    ...surveyProperties(item, names.answers ?? {}),
   };
+}
+
+/** Questions that nobody answered stay as they are. */
+function surveyProperties(
+  { answers = {} }: WriteBack,
+  names: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([question, name]) => {
+      const answer = answers[question];
+      return answer === undefined ? [] : [[name, cut(answerText(answer), maxTextUnits)]];
+    }),
+  );
+}
+
+/** A choice of several takes its values with `;` between them, and text is read as well so. */
+function answerText(answer: AnswerValue): string {
+  return Array.isArray(answer) ? answer.join(';') : String(answer);
 }
 
 /** Never in the middle of a surrogate pair. */

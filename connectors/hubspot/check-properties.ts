@@ -22,6 +22,16 @@ const fits: Record<Role, { kind: string; well: readonly string[]; poorly: Readon
     well: ['datetime'],
     poorly: { string: 'reports can neither sort nor group text by time' },
   },
+  answer: {
+    kind: 'text',
+    well: ['string'],
+    poorly: Object.fromEntries(
+      ['number', 'enumeration', 'bool', 'date', 'datetime'].map((type) => [
+        type,
+        'HubSpot refuses an answer of another kind, and the grade with it',
+      ]),
+    ),
+  },
   status: {
     kind: 'a choice with the internal values answered and no_answer',
     well: ['enumeration', 'string'],

@@ -8,7 +8,7 @@ export type CrmObject = ObjectType | 'contact';
 export const pluralOf = (object: CrmObject) => (object === 'contact' ? 'contacts' : objectTypes[object].plural);
 
 /** What an answer is made of. */
-export type Role = 'grade' | 'comment' | 'answeredAt' | 'status';
+export type Role = 'grade' | 'comment' | 'answeredAt' | 'status' | 'answer';
 
 /** A property that takes a part of each answer. */
 export interface Target {
@@ -29,6 +29,7 @@ export function targetsOf({ objects, writeBack }: HubSpotSettings, grades: reado
     grade: grades.map(String),
     comment: [],
     answeredAt: [],
+    answer: [],
     status: [statusValues.answered, ...(noAnswer ? [statusValues['no-answer']] : [])],
   };
   const on = (object: CrmObject, prefix: string, names: Partial<Record<Role, string | undefined>>): Target[] =>
@@ -37,8 +38,12 @@ export function targetsOf({ objects, writeBack }: HubSpotSettings, grades: reado
       return name === undefined ? [] : [{ at: `${prefix}.${role}`, object, role, name, values: values[role] }];
     });
   const { grade, comment, answeredAt } = writeBack;
+  const survey = (object: CrmObject): Target[] =>
+    Object.entries(writeBack.answers).map(([question, name]) => {
+      return { at: `writeBack.answers.${question}`, object, role: 'answer', name, values: [] };
+    });
   return [
-    ...objects.flatMap((type) => on(type, 'writeBack', { grade, comment, answeredAt, status })),
+    ...objects.flatMap((type) => [...on(type, 'writeBack', { grade, comment, answeredAt, status }), ...survey(type)]),
     ...on('contact', 'writeBack.contact', contact),
   ];
 }

@@ -112,9 +112,19 @@ function writtenBy({
   comment,
   answeredAt,
   status,
+  answers,
   contact,
 }: HubSpotSettings['writeBack']): Set<string | undefined> {
-  return new Set([grade, comment, answeredAt, status, contact.grade, contact.comment, contact.answeredAt]);
+  return new Set([
+    grade,
+    comment,
+    answeredAt,
+    status,
+    ...Object.values(answers),
+    contact.grade,
+    contact.comment,
+    contact.answeredAt,
+  ]);
 }
 
 function read(event: HubSpotEvent): Reading {

@@ -81,6 +81,11 @@ const fields = z.strictObject({
       answeredAt: PropertyName.optional(),
       /** Choice property with the internal values `answered` and `no_answer`. */
       status: PropertyName.optional(),
+      /**
+       * Answers to a survey: question id → property. A property that HubSpot has no room for the answer in (a number for a
+       * text) refuses the record's whole update: text properties take everything.
+       */
+      answers: z.record(z.string().trim().min(1).max(100), PropertyName).default({}),
       /** Also a note on the record, one for each version of the answer. */
       note: z.boolean().default(false),
       /** Properties of the contact who was asked. */

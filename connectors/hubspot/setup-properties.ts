@@ -22,6 +22,7 @@ const made: Record<Role, { label: string; type: string; fieldType: string; kind:
   grade: { label: 'Feedback grade', type: 'number', fieldType: 'number', kind: 'number' },
   comment: { label: 'Feedback comment', type: 'string', fieldType: 'textarea', kind: 'multi-line text' },
   answeredAt: { label: 'Feedback answered at', type: 'datetime', fieldType: 'date', kind: 'date and time' },
+  answer: { label: 'Feedback answer', type: 'string', fieldType: 'textarea', kind: 'multi-line text' },
   status: { label: 'Feedback status', type: 'enumeration', fieldType: 'select', kind: 'answered or no_answer' },
 };
 
@@ -71,7 +72,9 @@ const Made = z.object({ type: z.string(), fieldType: z.string() });
 
 /** The name of a deleted property brings that one back, of whatever type it was: said, never hidden. */
 function propertyStep(api: HubSpotApi, { object, role, name }: Target, path: string): SetupStep {
-  const { kind, ...definition } = made[role];
+  const { kind, ...common } = made[role];
+  // Several of these, told apart by their labels.
+  const definition = role === 'answer' ? { ...common, label: `${common.label} (${name})` } : common;
   return {
     what: `create the ${object} property ${name} "${definition.label}" (${kind})`,
     async apply() {

@@ -65,8 +65,14 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
         { kind: 'config' },
       );
     }
-    const failure =
-      status === 200 ? undefined : failureOf(place, status, headers.get('retry-after'), {}, ports.random());
+    const isPage = json === undefined;
+    const failure = failureOf(
+      place,
+      status,
+      headers.get('retry-after'),
+      isPage ? undefined : { data: {} },
+      ports.random(),
+    );
     if (failure !== undefined) return fail(failure);
     const token = shaped(place, Token, json);
     return { token: token.access_token, lifeMs: (token.expires_in ?? aDaySeconds) * 1000 };

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../core/errors.ts';
-import { compileExpression } from '../../core/mapping/expression.ts';
+import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { isStandardSecret } from '../../core/standard-webhook.ts';
 
 const plainSecret = z.string().trim().min(1, 'is empty');
@@ -20,20 +19,7 @@ const header = z
   .regex(/^[A-Za-z0-9-]{1,100}$/, 'the name of a header')
   .transform((name) => name.toLowerCase());
 
-/** JSONata over the event's body; a syntax error is a mistake of the configuration. */
-const expression = z
-  .string()
-  .trim()
-  .min(1, 'is empty; leave it out, or give an expression')
-  .superRefine((source, context) => {
-    try {
-      compileExpression(source);
-    } catch (error) {
-      const message = error instanceof CloseloopError ? error.message : 'is not an expression';
-      context.addIssue({ code: 'custom', message });
-    }
-  })
-  .meta({ description: "JSONata over the event's body" });
+const expression = ExpressionSource.meta({ description: "JSONata over the event's body" });
 
 const signature = z
   .discriminatedUnion('kind', [

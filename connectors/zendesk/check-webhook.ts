@@ -2,6 +2,7 @@ import type { Finding } from '../../core/connector.ts';
 import { bodiesFor, latestStatuses, type Rule, signingSecret, type Webhook, webhooks } from './admin.ts';
 import type { Look } from './check-look.ts';
 import type { ZendeskApi } from './client.ts';
+import { csatReceived } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 const place = 'Admin Center > Apps and integrations > Webhooks';
@@ -29,6 +30,11 @@ export async function webhookFindings(
   const verdicts = active.map((webhook) => ({ webhook, whyNot: whyUseless(webhook, triggers) }));
   const useful = verdicts.filter(({ whyNot }) => whyNot === undefined).map(({ webhook }) => webhook);
   const found = [...address, ...presence(hookUrl, ours, verdicts)];
+  if (settings.csat !== undefined && !useful.some(({ subscriptions }) => subscriptions?.includes(csatReceived))) {
+    const remedy = `Edit it and add the event "CSAT received" (${place}); a webhook for triggers can't have it: delete that one and run "closeloop setup"`;
+    const problem = "no active webhook tells of ratings in Zendesk's own CSAT";
+    if (useful.length > 0) found.push({ level: 'error', at: 'csat', problem, remedy });
+  }
   if (useful.length > 1) {
     const names = useful.map(({ name }) => `"${name}"`).join(', ');
     found.push({

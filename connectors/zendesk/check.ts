@@ -54,10 +54,12 @@ async function accountFindings(
   found.push(...(await webhookFindings(settings, api, about.hookUrl, rules, look)));
   await look({ at: 'poll', what: 'changed tickets' }, () => changedSince(api, minutesBefore(ports.now(), 5)));
   const timed = await look({ at: 'automation', what: 'the automations' }, () => automations(api));
-  found.push(...surveyFindings('trigger', rules ?? []), ...surveyFindings('automation', timed ?? []));
+  // With `csat` Zendesk's own asking is what is wanted.
+  const asks = settings.csat === undefined;
+  if (asks) found.push(...surveyFindings('trigger', rules ?? []), ...surveyFindings('automation', timed ?? []));
   if (timed !== undefined) found.push(...closingFindings(settings.writeBack, timed, about.answersWithinMs));
   const native = await look({ at: 'account', what: 'the account settings' }, () => asksForRatings(api));
-  if (native === true) {
+  if (native === true && asks) {
     found.push({
       level: 'warning',
       at: 'account',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Delivery, Events, RecordEvent } from '../../core/connector.ts';
+import type { Delivery, Events, GradedEvent, RecordEvent } from '../../core/connector.ts';
 import { meaningOf } from './closing.ts';
+import { csatReceived, type Rating, ratingReader } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 const ticketEvent = 'zen:event-type:ticket.';
@@ -27,10 +28,18 @@ const Subscribed = z.object({
 /** A delivery of our trigger's template: ids only, as text in quotes could break the JSON. */
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
 
+type EventSettings = Pick<ZendeskSettings, 'accountId' | 'integrationUserId' | 'csat'>;
+
 /** What a verified delivery says. */
-export function events(
+export function eventReader(settings: EventSettings): (delivery: Delivery) => Events {
+  const rating = settings.csat && ratingReader(settings.csat);
+  return (delivery) => events(delivery, settings, rating);
+}
+
+function events(
   delivery: Delivery,
-  { accountId, integrationUserId }: Pick<ZendeskSettings, 'accountId' | 'integrationUserId'>,
+  { accountId, integrationUserId }: EventSettings,
+  rating: ((delivery: unknown) => Rating) | undefined,
 ): Events {
   const json = jsonOf(delivery.raw);
   if (!json.ok) return json;
@@ -54,20 +63,28 @@ export function events(
   if (foreign !== undefined) return foreign;
   if (!type.startsWith(ticketEvent)) return left(short(type), 'not a ticket event');
 
+  const at = new Date(time ?? Number.NaN);
+  const happened = { at: Number.isNaN(at.getTime()) ? delivery.receivedAt : at, key: id };
+  const recordId = detail?.id ?? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1];
   const name = type.slice(ticketEvent.length);
+  if (type === csatReceived && rating !== undefined) {
+    const said = rating(json.value);
+    if (!said.ok) return said;
+    if (said.grade === undefined) return left(name, 'a rating was offered or taken back, none was given');
+    if (recordId === undefined) return noTicket;
+    const { grade, comment } = said;
+    return found({ kind: 'graded', recordId, ...happened, what: "a rating in Zendesk's own CSAT", grade, comment });
+  }
   const [previous, current] = [statusOf(event?.previous), statusOf(event?.current)];
   const what = name === 'status_changed' ? `status ${current}, was ${previous}` : short(name);
   const byUs = integrationUserId !== undefined && detail?.actor_id === integrationUserId;
   const meaning = meaningOf({ name, previous, current }, byUs);
   if (meaning.is === 'ignored') return left(what, meaning.why);
-  const recordId = detail?.id ?? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1];
-  if (recordId === undefined) return { ok: false, why: 'a ticket event without the id of the ticket' };
-  const at = new Date(time ?? Number.NaN);
+  if (recordId === undefined) return noTicket;
   return found({
     kind: meaning.is,
     recordId,
-    at: Number.isNaN(at.getTime()) ? delivery.receivedAt : at,
-    key: id,
+    ...happened,
     what,
     ...(meaning.is === 'closed' ? { certain: true } : {}),
   });
@@ -97,5 +114,6 @@ function short(name: string): string {
   return /^[\w:.-]{1,80}$/.test(name) ? name : 'an unknown event';
 }
 
-const found = (event: RecordEvent): Events => ({ ok: true, events: [event], ignored: [] });
+const noTicket: Events = { ok: false, why: 'a ticket event without the id of the ticket' };
+const found = (event: RecordEvent | GradedEvent): Events => ({ ok: true, events: [event], ignored: [] });
 const left = (what: string, why: string): Events => ({ ok: true, events: [], ignored: [{ what, why }] });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { csatSettings } from './csat.ts';
 
 /** What "Test webhook" signs with before a webhook exists. Everybody knows it, so it proves nothing. */
 const publicTestSecret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';
@@ -121,6 +122,11 @@ export const settings = z
     accountId: id.optional(),
     /** The user that our OAuth client or token acts as: names our own echo in the log. Other software may act as it too. */
     integrationUserId: id.optional(),
+    /**
+     * Zendesk's own satisfaction ratings become grades of the external campaign of the ticket's rule; `{}` for the usual.
+     * The webhook has to be subscribed to "CSAT received" (`setup` does it).
+     */
+    csat: csatSettings.optional(),
     /** Tests and stand-ins only. */
     baseUrl: z
       .string()

@@ -6,15 +6,17 @@ import { connected, pointsTo } from './check-webhook.ts';
 import type { ZendeskApi } from './client.ts';
 import type { ZendeskSettings } from './settings.ts';
 
-/** What `events.ts` understands: closings, and what ends a waiting request. */
-const subscriptions = [
-  'status_changed',
-  'merged',
-  'soft_deleted',
-  'permanently_deleted',
-  'marked_as_spam',
-  'undeleted',
-].map((name) => `zen:event-type:ticket.${name}`);
+/** What `events.ts` understands: closings, what ends a waiting request, and ratings where they are wanted. */
+const subscriptions = (settings: ZendeskSettings): string[] =>
+  [
+    ...(settings.csat === undefined ? [] : ['csat_received']),
+    'status_changed',
+    'merged',
+    'soft_deleted',
+    'permanently_deleted',
+    'marked_as_spam',
+    'undeleted',
+  ].map((name) => `zen:event-type:ticket.${name}`);
 
 const Created = z.object({ webhook: z.object({ id: z.union([z.string(), z.number()]).transform(String) }) });
 
@@ -50,7 +52,7 @@ export async function webhookSteps(
       return (await create('POST', '/api/v2/webhooks', { webhook }, Created)).webhook.id;
     };
     try {
-      return { id: await post(subscriptions), isConnected: false };
+      return { id: await post(subscriptions(settings)), isConnected: false };
     } catch (error) {
       if (!(error instanceof CloseloopError) || error.outcome !== 'refused' || error.advice.kind === 'transient')
         throw error;

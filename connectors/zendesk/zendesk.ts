@@ -1,7 +1,7 @@
 import { defineConnector } from '../../core/connector.ts';
 import { checker } from './check.ts';
 import { zendeskApi } from './client.ts';
-import { events } from './events.ts';
+import { eventReader } from './events.ts';
 import { fieldCatalogue } from './fields.ts';
 import { nameReader } from './names.ts';
 import { poller } from './poll.ts';
@@ -20,7 +20,7 @@ import { writer } from './write-back.ts';
  * OAuth client of kind Confidential (scopes: `scopeOf` in settings.ts), owned by a service user, reads and writes.
  *
  * Where things are:
- * - `signature.ts` who sent it, `events.ts` what it says, `poll.ts` what nobody sent;
+ * - `signature.ts` who sent it, `events.ts` what it says (`csat.ts`: a rating), `poll.ts` what nobody sent;
  * - `closing.ts` which closing counts;
  * - `read.ts` what the ticket is now: its shape in `record.ts`, names in `fields.ts` and `names.ts`;
  * - `write-back.ts` the answer: what to write in `answer.ts`, on which fields in `targets.ts`; written by `ticket-update.ts`
@@ -42,7 +42,7 @@ export const zendesk = defineConnector({
       batchSize,
       acceptedStatus: 202,
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.toleranceSeconds),
-      events: (delivery) => events(delivery, settings),
+      events: eventReader(settings),
       read: reader(api, catalogue, nameReader(api, settings.subdomain, ports)),
       check: checker(settings, api, ports),
       setup: installer(settings, api, ports),

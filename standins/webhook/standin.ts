@@ -86,6 +86,7 @@ export class JobboardStandin {
     this.#sender = createWebhookSender(retries, { fetch, random, sleep }, { ...options.webhooks });
     this.#control = createControlSurface([
       controlRoute('PUT', 'hook', define.hook, (input) => this.setHook(input)),
+      controlRoute('DELETE', 'hook', z.unknown(), () => this.removeHook()),
       controlRoute('POST', 'jobs', define.jobDefinition, (input) => this.addJob(input)),
       controlRoute('GET', 'jobs/{id}', define.jobName, ({ id }) => this.job(id)),
       controlRoute('POST', 'jobs/{id}/finish', define.jobName, ({ id }) => this.finish(id)),
@@ -115,6 +116,11 @@ export class JobboardStandin {
     await this.#take(job, req.headers['webhook-id'] ?? '', answer.data);
     return { status: 204 };
   };
+
+  /** Its events are kept, for `redeliver`. */
+  removeHook(): void {
+    this.#hook = undefined;
+  }
 
   setHook(hook: z.input<typeof define.hook>): void {
     this.#hook = define.hook.parse(hook);

@@ -27,6 +27,7 @@ export function createZendeskControl(standin: ZendeskStandin): (req: StandinRequ
     controlRoute('POST', 'tickets/{id:\\d+}/reopen', define.ticketAction, ({ id, actorId }) =>
       standin.reopen(id, actorId),
     ),
+    controlRoute('POST', 'tickets/{id:\\d+}/rate', define.ratingAction, (input) => standin.rate(input)),
     controlRoute('POST', 'tickets/{id:\\d+}/close', define.ticketAction, ({ id }) => standin.close(id)),
     controlRoute('POST', 'tickets/{id:\\d+}/status', define.statusAction, (input) => standin.setStatus(input)),
     controlRoute('POST', 'tickets/{id:\\d+}/comment', define.commentAction, (input) => standin.comment(input)),

@@ -24,6 +24,13 @@ export const userDefinition = z.strictObject({
 
 export const userChange = z.strictObject({ ...userDefinition.partial().shape, id });
 
+/** The customer rates the solved ticket; again, to change their mind. */
+export const ratingAction = z.strictObject({
+  id,
+  score: z.enum(['good', 'bad']),
+  comment: z.string().nullable().default(null),
+});
+
 export const groupDefinition = z.strictObject({ id: id.optional(), name: z.string() });
 export const organizationDefinition = z.strictObject({
   id: id.optional(),

@@ -368,6 +368,15 @@ export class ZendeskStandin {
     return [...moved, ...(await this.#announce(ticket, agent, [{ type: 'custom_status_changed', event }]))];
   }
 
+  /** What the event holds is not documented: score and comment stand where the connector assumes them. */
+  async rate(given: Given<typeof define.ratingAction>): Promise<DeliveryResult[]> {
+    const { id, score, comment } = define.ratingAction.parse(given);
+    const ticket = this.#store.ticket(id);
+    if (ticket.status !== 'solved') throw new ControlError(`ticket ${id} is not solved: nobody can rate it`);
+    const event = { satisfaction_score: { score: score.toUpperCase(), comment } };
+    return await this.#announce(ticket, ticket.requesterId, [{ type: 'csat_received', event }]);
+  }
+
   /** Blacks out all comments in which a text occurs; what the changes are marked with stays. */
   redact(id: number, text: string): void {
     for (const event of this.#store.ticket(id).audits.flatMap(({ events }) => events)) {

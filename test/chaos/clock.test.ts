@@ -5,6 +5,7 @@ import { useRedis } from '../redis.ts';
 import { type Loop, startLoop, until } from '../worker/harness.ts';
 
 const redis = useRedis();
+vi.setConfig({ testTimeout: 180_000 });
 const hour = 3_600_000;
 const RealDate = Date;
 /** What the machine's clock says beside the truth: for closeloop and for BullMQ under it, not for the service. */

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { readRecorded } from './recorded.ts';
 import { exitCode, judgeAll, reportText } from './report.ts';
-import { vendors } from './vendors.ts';
+import { undescribed, vendors } from './vendors.ts';
 
 /**
  * `npm run conformance -- --specs ../shared/specs`: runs the connectors' scenarios against the stand-ins, records every
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   const failed = values.recorded === undefined ? await record(folder) : 0;
   const { judged, findings } = judgeAll(readRecorded(folder), vendors, specs);
   if (values.recorded === undefined) rmSync(folder, { recursive: true });
-  say(reportText(judged, findings));
+  say(reportText(judged, findings, undescribed));
   if (failed !== 0) say('The scenarios did not pass, so something may not have been sent at all.');
   return failed === 0 ? exitCode(judged, findings) : 1;
 }

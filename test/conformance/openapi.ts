@@ -1,25 +1,17 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import type { Judge } from './judge.ts';
 import type { Recorded } from './recorded.ts';
 import { isNode, type Node, resolve, sealed } from './schema.ts';
-
-/** What the vendor's description says of a request. */
-export interface Judgement {
-  /** `GET /api/v2/tickets/{ticket_id}`, as the description has it. */
-  operation: string;
-  /** Where the request differs, in words that hold for all requests of this kind. */
-  problems: string[];
-}
 
 export interface OpenApiOptions {
   /** Goes before each path of the document. Left out: the path of its first server. */
   base?: string;
   /** Bodies of operations that the document describes without one: `PUT /path` → schema, may refer to components. */
   bodies?: Readonly<Record<string, Node>>;
+  /** The vendor splits `a=1,2` where the document has a list, whatever the document says of `explode`. */
+  splitsLists?: boolean;
 }
-
-/** `undefined`: the document has no such path and method. */
-export type Judge = (request: Recorded) => Judgement | undefined;
 
 interface Operation {
   name: string;
@@ -32,10 +24,14 @@ interface Operation {
 const id = 'https://closeloop.test/openapi';
 
 /** Judges requests by an OpenAPI 3.0 or 3.1 document. */
-export function openApiJudge(raw: Node, { base = serverPath(raw), bodies = {} }: OpenApiOptions = {}): Judge {
+export function openApiJudge(
+  raw: Node,
+  { base = serverPath(raw), bodies = {}, splitsLists = false }: OpenApiOptions = {},
+): Judge {
   const added = Object.fromEntries(Object.entries(bodies).map(([name, schema]) => [name, { schema }]));
   const document = sealed({ ...raw, $id: id, 'x-bodies': added });
   const pointers = pointersOf(document);
+  const keys = keysInQuery(document);
   const operations = operationsOf(document, base);
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false });
   addFormats.default(ajv);
@@ -81,9 +77,10 @@ export function openApiJudge(raw: Node, { base = serverPath(raw), bodies = {} }:
       return required === true && ![...given.keys()].some((key) => key === name || key.startsWith(`${name}[`));
     });
     const wrong = [...new Set(given.keys())].flatMap((key) => {
+      if (keys.has(key)) return [];
       const texts = given.getAll(key);
       const whole = inQuery.find(({ name }) => name === key || name === `${key}[]`);
-      if (whole) return textProblems(`query: ${key}`, whole.schema, texts, whole.explode === false);
+      if (whole) return textProblems(`query: ${key}`, whole.schema, texts, splitsLists || whole.explode === false);
       // `page[size]`: a property of the parameter `page`.
       const [, outer, inner = ''] = /^(.+?)\[(.*)\]$/.exec(key) ?? [];
       const { properties, type, items } = resolve(document, inQuery.find(({ name }) => name === outer)?.schema);
@@ -141,6 +138,14 @@ function operationsOf(document: Node, base: string): Operation[] {
       return [{ name, segments: segmentsOf(base + path), parameters: [...own, ...outer], body }];
     });
   });
+}
+
+/** Parameters that a security scheme takes, whatever the operation. */
+function keysInQuery(document: Node): ReadonlySet<unknown> {
+  const { securitySchemes } = resolve(document, document.components);
+  const schemes = isNode(securitySchemes) ? Object.values(securitySchemes) : [];
+  const inQuery = schemes.map((one) => resolve(document, one)).filter((one) => one.in === 'query');
+  return new Set(inQuery.map(({ name }) => name));
 }
 
 /** Where every object of the document stands, as a pointer in an address. */

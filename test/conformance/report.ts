@@ -1,5 +1,5 @@
 import type { Recorded } from './recorded.ts';
-import type { VendorRow } from './vendor-row.ts';
+import type { Undescribed, VendorRow } from './vendor-row.ts';
 
 export interface Finding {
   vendor: string;
@@ -16,6 +16,9 @@ export interface Judged {
   vendor: string;
   requests: number;
   operations: number;
+  /** What is no mismatch, but worth knowing, each with the number of requests it holds for. */
+  notes: ReadonlyMap<string, number>;
+  remarks: readonly string[];
 }
 
 /** Every kind of mismatch once, with one request that has it. */
@@ -30,12 +33,18 @@ export function judgeAll(
     const judges = row.judges(folder);
     const own = requests.filter((request) => row.owns(request));
     const operations = new Set<string>();
+    const notes = new Map<string, number>();
     for (const request of own) {
       const spelled = row.spelled?.(request) ?? request;
       const place = `${request.method} ${spelled.path.replaceAll(/\/\d+(?=\/|$)/g, '/{id}')}`;
       const judgement = judges.map((judge) => judge(spelled)).find((one) => one !== undefined);
-      const { operation, problems } = judgement ?? { operation: place, problems: ['is not described'] };
+      const {
+        operation,
+        problems,
+        notes: own = [],
+      } = judgement ?? { operation: place, problems: ['is not described'] };
       operations.add(operation);
+      for (const note of own.map((text) => `${operation}: ${text}`)) notes.set(note, (notes.get(note) ?? 0) + 1);
       for (const problem of problems) {
         const what = `${operation}: ${problem}`;
         const key = `${row.name} ${what}`;
@@ -50,7 +59,8 @@ export function judgeAll(
         findings.set(key, { ...known, count: known.count + 1 });
       }
     }
-    judged.push({ vendor: row.name, requests: own.length, operations: operations.size });
+    const remarks = row.remarks?.(folder, own) ?? [];
+    judged.push({ vendor: row.name, requests: own.length, operations: operations.size, notes, remarks });
   }
   return { judged, findings: [...findings.values()].toSorted((a, b) => a.what.localeCompare(b.what)) };
 }
@@ -62,20 +72,42 @@ export function exitCode(judged: readonly Judged[], findings: readonly Finding[]
 }
 
 /** For people. */
-export function reportText(judged: readonly Judged[], findings: readonly Finding[]): string {
-  const lines = judged.map(({ vendor, requests, operations }) =>
-    requests === 0
-      ? `${vendor}: no request was recorded`
-      : `${vendor}: ${requests} different requests to ${operations} operations`,
-  );
+export function reportText(
+  judged: readonly Judged[],
+  findings: readonly Finding[],
+  undescribed: readonly Undescribed[] = [],
+): string {
   const explained = findings.filter(({ fact }) => fact !== undefined);
   const open = findings.filter(({ fact }) => fact === undefined);
-  if (explained.length > 0) lines.push('', 'Differences that the facts explain:');
-  for (const { what, count, fact } of explained) lines.push(`  ${what} (${count}×)`, `    ${fact}`);
-  if (open.length > 0) lines.push('', 'Mismatches:');
-  for (const { what, count, example } of open) lines.push(`  ${what} (${count}×)`, `    ${requestText(example)}`);
-  lines.push('', open.length === 0 ? 'No mismatch.' : `${open.length} kinds of mismatch.`);
-  return lines.join('\n');
+  const sections: [title: string, lines: string[]][] = [
+    [
+      'Differences that the facts explain:',
+      explained.flatMap(({ what, count, fact }) => [`${what} (${count}×)`, `  ${fact}`]),
+    ],
+    ['Good to know:', judged.flatMap(notesText)],
+    ['Mismatches:', open.flatMap(({ what, count, example }) => [`${what} (${count}×)`, `  ${requestText(example)}`])],
+  ];
+  return [
+    ...judged.map(judgedText),
+    ...undescribed.map(({ name, why }) => `${name}: ${why}`),
+    ...sections.flatMap(([title, lines]) =>
+      lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)],
+    ),
+    '',
+    open.length === 0 ? 'No mismatch.' : `${open.length} kinds of mismatch.`,
+  ].join('\n');
+}
+
+function judgedText({ vendor, requests, operations }: Judged): string {
+  if (requests === 0) return `${vendor}: no request was recorded`;
+  return `${vendor}: ${requests} different requests to ${operations} operations`;
+}
+
+function notesText({ vendor, notes, remarks }: Judged): string[] {
+  return [
+    ...[...notes].map(([what, count]) => `${vendor}: ${what} (${count}×)`),
+    ...remarks.map((remark) => `${vendor}: ${remark}`),
+  ];
 }
 
 const longest = 600;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { type Judge, type OpenApiOptions, openApiJudge } from './openapi.ts';
+import type { Judge } from './judge.ts';
+import { type OpenApiOptions, openApiJudge } from './openapi.ts';
 import type { Recorded } from './recorded.ts';
 import { isNode } from './schema.ts';
 
@@ -13,7 +14,7 @@ export interface Known {
   fact: string;
 }
 
-/** One vendor whose requests are judged. Another kind of description (a GraphQL schema) is another way to make a judge. */
+/** One vendor whose requests are judged. */
 export interface VendorRow {
   name: string;
   /** Tests that drive the connector against its stand-in, as vitest is told them. */
@@ -27,6 +28,14 @@ export interface VendorRow {
   /** The request in the description's spelling. */
   spelled?(request: Recorded): Recorded;
   known: readonly Known[];
+  /** What there is to say of the requests as a whole. */
+  remarks?(folder: string, requests: readonly Recorded[]): string[];
+}
+
+/** A connector whose requests nobody judges. */
+export interface Undescribed {
+  name: string;
+  why: string;
 }
 
 /** A judge by an OpenAPI file, YAML or JSON. */

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CampaignType, Contact } from '../../core/contact.ts';
 import { contactFor, contactKey, contactPath, normaliseContact, parseContact } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
 
 const phone = (value: string): Contact => ({ kind: 'phone', value });
 const email = (value: string): Contact => ({ kind: 'email', value });
@@ -23,14 +22,27 @@ describe('parseContact', () => {
     [' Mari.Maasikas@Example.com ', undefined, email('Mari.Maasikas@Example.com')],
     ['mari@', undefined, identifier('mari@')],
     ['C/77 ü', undefined, identifier('C/77 ü')],
+    ['call +37255512345', undefined, identifier('call +37255512345')],
   ];
   test.each(rows)('it reads %j (%s) as %j', (text, defaultCountry, expected) => {
     expect(parseContact(text, { defaultCountry })).toEqual(expected);
   });
 
-  test.each(['', '   ', '.', '..', ' .. ', 'a\ud800'])('it refuses %j', (text) => {
-    expect(() => parseContact(text)).toThrow(CloseloopError);
-    expect(() => contactPath(identifier(text))).toThrow(CloseloopError);
+  test.each([
+    ['', 'empty'],
+    ['   ', 'empty'],
+    ['.', 'a contact that no address can name'],
+    ['..', 'a contact that no address can name'],
+    [' .. ', 'a contact that no address can name'],
+    ['a\ud800', 'not valid Unicode text'],
+  ])('it refuses %j: %s', (text, flaw) => {
+    const error = expect.objectContaining({
+      message: `The contact is unusable (${flaw}): give a phone number, an e-mail address or an identifier.`,
+      advice: { kind: 'permanent' },
+      outcome: 'never-sent',
+    });
+    expect(() => parseContact(text)).toThrow(error);
+    expect(() => contactPath(identifier(text))).toThrow(error);
   });
 });
 
@@ -47,6 +59,7 @@ describe('contactKey', () => {
   test.each<[Contact, Contact]>([
     [phone('+37255512345'), phone('+37255512346')],
     [identifier('007'), identifier('7')],
+    [identifier('Maße'), identifier('MASSE')],
     [identifier('0037255512345'), identifier('+37255512345')],
   ])('it differs for %j and %j', (a, b) => expect(contactKey(a)).not.toBe(contactKey(b)));
 
@@ -102,7 +115,20 @@ describe('contactFor', () => {
         undefined,
         ['a phone number without country code (write it with + or 00, or set a default country)'],
       ],
-      ['knows no such number', 'sms', ['+1234'], undefined, ['not a valid phone number']],
+      [
+        'needs a country for a number with 00 inside',
+        'sms',
+        ['55 00 12 34'],
+        undefined,
+        ['a phone number without country code (write it with + or 00, or set a default country)'],
+      ],
+      [
+        'knows no such number',
+        'sms',
+        ['+1234', '00 372 12', 'tel 5551 2345', '5551 2345 at home'],
+        undefined,
+        Array(4).fill('not a valid phone number'),
+      ],
       ['does not send SMS to an address', 'sms', ['a@b.example'], undefined, ['not a phone number']],
       ['does not send mail to a number', 'email', [mobile], undefined, ['not an e-mail address']],
       ['takes an address for email', 'email', [mobile, 'a@b.example'], email('a@b.example'), ['not an e-mail address']],
@@ -148,6 +174,22 @@ describe('contactFor', () => {
       ok: true,
       contact: phone('+37255512345'),
       rejected: [],
+    });
+  });
+
+  test('it asks for no country where there is a default one', () => {
+    expect(contactFor(['12'], 'sms', { defaultCountry: 'EE' }).rejected).toEqual([
+      { index: 0, why: 'not a valid phone number' },
+    ]);
+  });
+
+  test('it says that nobody was found', () => {
+    expect(contactFor([['x'], 'y'], 'email')).toEqual({
+      ok: false,
+      rejected: [
+        { index: 0, why: 'not an e-mail address' },
+        { index: 1, why: 'not an e-mail address' },
+      ],
     });
   });
 

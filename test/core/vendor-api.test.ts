@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { createVendorApi, type VendorCall } from '../../core/vendor-api.ts';
+import { createVendorApi, judge, type VendorCall } from '../../core/vendor-api.ts';
 import {
   FaultQueue,
   type StandinRequest,
@@ -95,6 +95,20 @@ describe('a call', () => {
     expect(headers).toMatchObject({ authorization: 'Bearer t', 'content-type': 'application/json' });
   });
 
+  test('it says nothing of a body where it has none', async () => {
+    await api().call(get, Thing);
+    const { headers, raw } = seen[0] ?? expect.unreachable();
+    expect(headers).toMatchObject({ accept: 'application/json' });
+    expect([headers['content-type'], raw.length]).toEqual([undefined, 0]);
+  });
+
+  test('it takes no path that could lead to another host', async () => {
+    await expect(api().call({ method: 'GET', path: '.evil.example/' }, Thing)).rejects.toThrow(
+      new TypeError('Toy acme: GET .evil.example/: a path begins with a slash'),
+    );
+    expect([seen, asked.takes]).toEqual([[], []]);
+  });
+
   test('it is not made when the budget refuses', async () => {
     const refusal = new CloseloopError('used up', { kind: 'transient', throttled: true });
     const budget = { ...ports.budget, take: () => Promise.reject(refusal) };
@@ -118,7 +132,9 @@ describe('a call', () => {
     for (const body of [undefined, { error: 'none' }]) {
       next = body === undefined ? { status: 404 } : { status: 404, body };
       expect(await api().find(get, Thing)).toBeUndefined();
-      expect(await errorOf(api().call(get, Thing))).toMatchObject({ advice: { kind: 'permanent' } });
+      const error = await errorOf(api().call(get, Thing));
+      expect([error.advice, error.outcome]).toEqual([{ kind: 'permanent' }, 'refused']);
+      expect(error.message).toBe('Toy acme: GET /things/1 answered 404: it does not exist.');
     }
   });
 });
@@ -144,6 +160,12 @@ describe('a refusal', () => {
     ],
     [{ status: 429 }, { ...transient, throttled: true }, 'refused', [60_000]],
     [
+      { status: 429, headers: { 'retry-after': '0' } },
+      { ...transient, retryAfterMs: 0, throttled: true },
+      'refused',
+      [],
+    ],
+    [
       { status: 429, headers: { 'retry-after': 'Sat, 21 Nov 2026 12:00:07 GMT' } },
       { ...transient, retryAfterMs: 7_000, throttled: true },
       'refused',
@@ -162,7 +184,50 @@ describe('a refusal', () => {
 
   test('it names the place of another shape, not its value', async () => {
     next = { status: 200, body: { id: secretWords } };
-    expect((await errorOf(api().call(get, Thing))).message).toMatch(/shape than expected, at id \(expected number\)/);
+    expect((await errorOf(api().call(get, Thing))).message).toBe(
+      'Toy acme: GET /things/1 answered in another shape than expected, at id (expected number).',
+    );
+  });
+
+  test('it names five places of another shape at most', async () => {
+    next = { status: 200, body: {} };
+    const Wide = z.object(Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, z.number()])));
+    const places = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name} (expected number)`).join('; ');
+    expect((await errorOf(api().call(get, Wide))).message).toContain(`at ${places}.`);
+  });
+});
+
+describe('judge', () => {
+  const rows: [status: number, isPage: boolean, retryAfterMs: number | undefined, expected: string | undefined][] = [
+    [200, false, undefined, undefined],
+    [299, false, undefined, undefined],
+    [200, true, undefined, 'transient unknown: a page instead of JSON; it is tried again'],
+    [300, false, undefined, 'config refused: a redirect, not followed: the address has changed'],
+    [399, true, undefined, 'config refused: a redirect, not followed: the address has changed'],
+    [400, false, undefined, 'permanent refused: the vendor refuses the call'],
+    [401, false, undefined, 'config refused: the credentials are refused: an admin must check and replace them'],
+    [403, true, undefined, 'config refused: the credentials lack a right: an admin must grant it'],
+    [404, true, undefined, 'config refused: there is no such API at this address: check it'],
+    [404, false, undefined, 'permanent refused: the vendor refuses the call'],
+    [405, true, undefined, 'permanent refused: the vendor refuses the call'],
+    [408, false, undefined, 'transient unknown: the vendor failed; it is tried again'],
+    [409, false, undefined, 'transient refused: somebody works on the same thing; it is tried again'],
+    [423, false, undefined, 'transient refused: somebody works on the same thing; it is tried again'],
+    [429, false, undefined, 'transient throttled refused: the vendor asks us to wait'],
+    [429, true, 7, 'transient throttled 7 refused: the vendor asks us to wait'],
+    [499, false, undefined, 'permanent refused: the vendor refuses the call'],
+    [500, true, undefined, 'transient unknown: the vendor failed; it is tried again'],
+    [502, false, 7, 'transient 7 unknown: the vendor failed; it is tried again'],
+    [503, false, undefined, 'transient unknown: the vendor failed; it is tried again'],
+    [503, false, 7, 'transient throttled 7 unknown: the vendor asks us to wait'],
+  ];
+  test.each(rows)('it takes %i (page: %s, Retry-After: %s) for "%s"', (status, isPage, retryAfterMs, expected) => {
+    const found = judge(status, isPage, retryAfterMs);
+    if (found === undefined) return expect(expected).toBeUndefined();
+    const { advice, outcome, meaning } = found;
+    const told = advice.kind === 'transient' ? [advice.throttled === true && 'throttled', advice.retryAfterMs] : [];
+    const words = [advice.kind, ...told, outcome].filter((word) => word !== undefined && word !== false);
+    return expect(`${words.join(' ')}: ${meaning}`).toBe(expected);
   });
 });
 
@@ -171,12 +236,15 @@ describe('no answer', () => {
     faults.add({ then: 'work-then-hang' });
     const error = await errorOf(api({ timeoutMs: 50 }).call(get, Thing));
     expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
-    expect(error.message).toContain('50 ms');
+    expect(error.message).toBe('Toy acme: GET /things/1: no whole answer within 50 ms; it is tried again.');
+    expect(error.cause).toMatchObject({ name: 'TimeoutError' });
   });
 
   test('it does not know the outcome when the connection is cut', async () => {
     faults.add({ then: 'cut' });
-    expect(await errorOf(api().call(get, Thing))).toMatchObject({ advice: { kind: 'transient' }, outcome: 'unknown' });
+    const error = await errorOf(api().call(get, Thing));
+    expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
+    expect(error.message).toBe('Toy acme: GET /things/1: the connection failed; it is tried again.');
   });
 
   test('it knows that nothing was sent where nobody listens', async () => {

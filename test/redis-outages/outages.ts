@@ -1,69 +1,131 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../../worker/redis/connection.ts';
+import { tagOf } from '../../worker/journey/store.ts';
+import { connect, type RedisAddress } from '../../worker/redis/connection.ts';
 import { type Loop, startLoop, until } from '../worker/harness.ts';
 import { heldBytes, startLoad, type Verdict } from './load.ts';
-import { type Server, startServer } from './servers.ts';
+import { type Server, startCluster, startSentinel, startServer } from './servers.ts';
 
-/** One way in which Redis can fail. */
-export interface Outage {
-  name: string;
-  settings?: Record<string, string>;
-  /** How Redis, or its client, says it. */
-  says: RegExp;
-  begin(server: Server): Promise<unknown> | unknown;
-  end(server: Server): Promise<unknown> | unknown;
+/** A Redis that is about to fail, and come back. */
+interface Scene {
+  address: RedisAddress;
+  begin(): Promise<unknown> | unknown;
+  /** Brings it back, or waits until it has come back by itself. */
+  end(): Promise<unknown> | unknown;
+  stop(): Promise<unknown>;
 }
 
-/** An address where nobody listens: a replica of it takes no writes and waits. */
-const nobody = ['127.0.0.1', '1'] as const;
+export interface Outage {
+  name: string;
+  /** How Redis, or its client, says it: a reason of a refused delivery. */
+  says: RegExp;
+  /** It comes back by itself, in its own time. */
+  heals?: boolean;
+  open(source: string): Promise<Scene>;
+}
+
+const gone = /writeable/;
+
+/** One server: how it fails, and how it comes back. */
+function ofOne(
+  name: string,
+  says: RegExp,
+  begin: (server: Server) => unknown,
+  end: (server: Server) => unknown,
+  settings?: Record<string, string>,
+): Outage {
+  const open = async (): Promise<Scene> => {
+    const server = await startServer(settings);
+    return {
+      address: { url: server.url },
+      begin: () => begin(server),
+      end: () => end(server),
+      stop: () => server.stop(),
+    };
+  };
+  return { name, says, open };
+}
+
+const kill = (server: Server) => server.kill();
+const start = (server: Server) => server.start();
+const always = { appendfsync: 'always' };
 
 export const outages: readonly Outage[] = [
-  { name: 'killed (everysec)', says: /writeable/, begin: (server) => server.kill(), end: (server) => server.start() },
-  {
-    name: 'killed (always)',
-    says: /writeable/,
-    settings: { appendfsync: 'always' },
-    begin: (server) => server.kill(),
-    end: (server) => server.start(),
-  },
-  { name: 'frozen', says: /did not answer/, begin: (server) => server.freeze(), end: (server) => server.thaw() },
-  {
-    name: 'killed, then long LOADING',
-    says: /writeable/,
-    begin: async (server) => {
+  ofOne('killed, everysec', gone, kill, start),
+  ofOne('killed, always', gone, kill, start, always),
+  ofOne(
+    'frozen',
+    /did not answer/,
+    (server) => server.freeze(),
+    (server) => server.thaw(),
+  ),
+  ofOne(
+    'killed, then long LOADING',
+    gone,
+    async (server) => {
       await server.kill();
-      // Per command read back from the file.
+      // Microseconds for each command that is read back from the file.
       void server.start(['--key-load-delay', '1000']);
     },
-    end: (server) => server.admin.ping(),
-  },
-  {
-    name: 'a replica now (READONLY)',
-    says: /READONLY|writeable/,
-    begin: (server) => server.admin.replicaof(...nobody),
-    end: (server) => server.admin.replicaof('NO', 'ONE'),
-  },
-  {
-    name: 'out of memory (OOM)',
-    says: /OOM/,
-    begin: (server) => server.admin.config('SET', 'maxmemory', '1mb'),
-    end: (server) => server.admin.config('SET', 'maxmemory', '0'),
-  },
-  {
-    name: 'disk full, everysec (MISCONF)',
-    says: /MISCONF/,
-    begin: (server) => limitFiles(server, 1),
-    end: (server) => limitFiles(server, 'unlimited'),
-  },
-  {
-    name: 'disk full, always (Redis ends itself)',
-    says: /writeable/,
-    settings: { appendfsync: 'always' },
-    begin: (server) => limitFiles(server, 1),
-    end: async (server) => {
+    (server) => server.admin.ping(),
+  ),
+  ofOne(
+    'made a replica (READONLY)',
+    /READONLY|writeable/,
+    // Of an address where nobody listens: it keeps its data and waits.
+    (server) => server.admin.replicaof('127.0.0.1', '1'),
+    (server) => server.admin.replicaof('NO', 'ONE'),
+  ),
+  ofOne(
+    'out of memory (OOM)',
+    /OOM/,
+    (server) => server.admin.config('SET', 'maxmemory', '1mb'),
+    (server) => server.admin.config('SET', 'maxmemory', '0'),
+  ),
+  ofOne(
+    'disk full, everysec (MISCONF)',
+    /MISCONF/,
+    (server) => limitFiles(server, 1),
+    (server) => limitFiles(server, 'unlimited'),
+  ),
+  ofOne(
+    'disk full, always (it ends itself)',
+    gone,
+    (server) => limitFiles(server, 1),
+    async (server) => {
       await until(() => !server.isRunning());
       await server.start();
+    },
+    always,
+  ),
+  {
+    name: 'master killed, Sentinel',
+    says: gone,
+    heals: true,
+    open: async () => {
+      const { name, master, replica, sentinel, stop } = await startSentinel();
+      return {
+        address: { sentinel: { name, nodes: [sentinel.url] } },
+        begin: () => master.kill(),
+        end: () => until(async () => (await replica.admin.role())[0] === 'master'),
+        stop,
+      };
+    },
+  },
+  {
+    name: 'a master killed, Cluster',
+    says: /writeable|answer|CLUSTERDOWN|closed|cluster/i,
+    heals: true,
+    open: async (source) => {
+      const cluster = await startCluster(3, 1);
+      const master = await cluster.masterOf(tagOf(source));
+      const replica = cluster.replicaOf(master);
+      return {
+        address: { cluster: cluster.urls },
+        begin: () => master.kill(),
+        end: () => until(async () => (await replica.admin.role())[0] === 'master'),
+        stop: () => cluster.stop(),
+      };
     },
   },
 ];
@@ -93,21 +155,23 @@ export async function goThrough(
   outage: Outage,
   options: { lastsMs: number; closings: number; everyMs: number },
 ): Promise<Report> {
-  const server = await startServer(outage.settings);
-  const handle = connect({ url: server.url }, () => undefined);
-  const loop = await startLoop({ handle, socket: '' }, { source: 'desk' });
+  const source = 'desk';
+  const scene = await outage.open(source);
+  const handle = connect(scene.address, () => undefined);
+  const loop = await startLoop({ handle, socket: '' }, { source });
   const load = startLoad(loop, options);
   try {
     await load.acknowledged(Math.ceil(options.closings / 4));
     const before = heldBytes();
-    await outage.begin(server);
+    const begun = performance.now();
+    await scene.begin();
     await load.refused(1);
     const cpu = process.cpuUsage();
-    await sleep(options.lastsMs);
+    if (!outage.heals) await sleep(options.lastsMs);
     const { user, system } = process.cpuUsage(cpu);
     const held = heldBytes() - before;
     const due = load.taken();
-    await outage.end(server);
+    await scene.end();
     const back = performance.now();
     const since = () => Math.round(performance.now() - back);
     await askedMore(loop);
@@ -117,31 +181,32 @@ export async function goThrough(
     const verdict = await load.finish();
     return {
       outage: outage.name,
-      seconds: options.lastsMs / 1_000,
+      seconds: Math.round((back - begun) / 1_000),
       ...verdict,
       said: [...new Set(loop.told.filter(({ level }) => level === 'error').map(({ fields }) => String(fields.why)))],
       resumedMs,
       caughtUpMs,
       heldMoreMb: Math.round(held / 2 ** 20),
-      cpuPercent: Math.round((user + system) / 10 / options.lastsMs),
+      cpuPercent: outage.heals ? 0 : Math.round((user + system) / 10 / options.lastsMs),
     };
   } finally {
     load.stop();
-    server.thaw();
     await loop.close();
     await handle.close();
-    await server.stop();
+    await scene.stop();
   }
+}
+
+const askedIn = (loop: Loop) => new Set(loop.feedback.standin.requests().map(({ email }) => email));
+
+async function askedMore(loop: Loop): Promise<void> {
+  const known = askedIn(loop).size;
+  await until(() => askedIn(loop).size > known);
 }
 
 async function askedAll(loop: Loop, ids: readonly string[]): Promise<void> {
   await until(() => {
-    const asked = new Set(loop.feedback.standin.requests().map(({ email }) => email));
+    const asked = askedIn(loop);
     return ids.every((id) => asked.has(`${id}@example.com`));
   });
-}
-
-async function askedMore(loop: Loop): Promise<void> {
-  const known = loop.feedback.standin.requests().length;
-  await until(() => loop.feedback.standin.requests().length > known);
 }

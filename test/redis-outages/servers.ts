@@ -104,8 +104,9 @@ async function open(port: number, lines: (dir: string) => string[], mode: readon
 }
 
 export interface RedisCluster {
-  nodes: Server[];
   urls: string[];
+  masterOf(key: string): Promise<Server>;
+  replicaOf(master: Server): Server;
   /** Of these names, one whose keys lie on each master. */
   onEachMaster(names: Iterable<string>, keyOf: (name: string) => string): Promise<string[]>;
   stop(): Promise<void>;
@@ -139,14 +140,20 @@ export async function startCluster(masters: number, replicasOfEach = 0): Promise
   for (const admin of all.slice(masters)) {
     while (!/master_link_status:up/.test(await admin.info('replication'))) await sleep(20);
   }
+  const at = (index: number): Server => {
+    const node = nodes[index];
+    if (!node) throw new Error(`no node ${index}`);
+    return node;
+  };
+  const masterOf = async (key: string) => at(Math.floor(Number(await all[0]?.call('CLUSTER', 'KEYSLOT', key)) / share));
   return {
-    nodes,
     urls: nodes.map(({ url }) => url),
+    masterOf,
+    replicaOf: (master) => at(nodes.indexOf(master) + masters),
     async onEachMaster(names, keyOf) {
-      const found = new Map<number, string>();
+      const found = new Map<Server, string>();
       for (const name of names) {
-        const slot = Number(await all[0]?.call('CLUSTER', 'KEYSLOT', keyOf(name)));
-        const master = Math.floor(slot / share);
+        const master = await masterOf(keyOf(name));
         if (!found.has(master)) found.set(master, name);
         if (found.size === masters) break;
       }

@@ -85,6 +85,50 @@ test('it tells the same again after a day only, with how often it happened', asy
   await close();
 });
 
+test('it takes reasons that differ in numbers for one, and sends no more groups at once than a receiver can take', async () => {
+  const { sent, url, close } = await receiver();
+  const alerts = await fresh(url);
+  for (let i = 0; i < 50; i++)
+    await alerts.raise({ ...alert, kind: 'given-up', why: `ticket ${41_960 + i}: 422 (x-${i})` });
+  await alerts.send();
+  expect(sent[0]?.alerts).toMatchObject([{ count: 50, why: expect.stringMatching(/^ticket \d+: 422/) }]);
+  const letters = 'abcdefghijklmnopqrst';
+  for (const a of letters) for (const b of letters) await alerts.raise({ ...alert, why: `reason ${a}${b}` });
+  for (let i = 0; i < 5; i++) await alerts.send();
+  expect(sent.slice(1).map(({ alerts: some }) => some.length)).toEqual([100, 100, 100, 100]);
+  await close();
+});
+
+test('it forgets what has been quiet for two days, and nothing that waits to be told', async () => {
+  const { sent, url, close } = await receiver([204, 204]);
+  let now = new Date('2026-11-21T10:00:00Z');
+  const { client } = redis.handle;
+  let duringDelivery = async () => {};
+  await client.flushall();
+  const fetching: typeof fetch = async (...given) => {
+    await duringDelivery();
+    return await fetch(...given);
+  };
+  const ports = { fetch: fetching, now: () => now };
+  const alerts = new Alerts(client, { url, secrets: [secret] }, ports, memoryLog().log);
+  await alerts.raise(alert);
+  await alerts.send();
+  now = new Date('2026-11-25T10:00:00Z');
+  await alerts.raise({ ...alert, why: 'another' });
+  duringDelivery = async () => {
+    duringDelivery = async () => {};
+    await alerts.raise(alert);
+  };
+  await alerts.send();
+  await alerts.send();
+  expect(sent.map(({ alerts: some }) => some.map(({ why }) => why))).toEqual([[alert.why], ['another'], [alert.why]]);
+  now = new Date('2026-11-29T10:00:00Z');
+  await alerts.raise({ ...alert, why: 'a third' });
+  await alerts.send();
+  expect(await client.hlen('{cl}:alerts:what')).toBe(1);
+  await close();
+});
+
 test('it tells of a stopped source, of work given up and of webhooks that were missed', async () => {
   await redis.handle.client.flushall();
   const { sent, url, close } = await receiver();

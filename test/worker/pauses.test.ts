@@ -57,7 +57,53 @@ test('clear lets everything run again, and the same reason be told again', async
   await queue.close();
 });
 
+test('it tells the same reason again when it had gone well in between', async () => {
+  const { open } = fresh();
+  const { pauses, told } = open();
+  await pauses.set('poll', 'the key is inactive');
+  await pauses.lift('poll');
+  await pauses.set('poll', 'the key is inactive');
+  expect(told.filter(({ level }) => level === 'error')).toHaveLength(2);
+});
+
+test('it tells whoever wants to know at least once, though Redis was lost in between', async () => {
+  const { source } = fresh();
+  const heard: string[] = [];
+  let isLost = true;
+  const pauses = new Pauses(redis.handle.client, `{cl:${source}}`, source, memoryLog().log, async (stage, why) => {
+    if (isLost) throw new Error('Connection is closed.');
+    heard.push(`${stage}: ${why}`);
+  });
+  await expect(pauses.set('plan', 'the key is inactive')).rejects.toThrow('closed');
+  isLost = false;
+  for (let i = 0; i < 3; i++) await pauses.set('plan', 'the key is inactive');
+  expect(heard).toEqual(['plan: the key is inactive']);
+});
+
 describe('probe', () => {
+  test('it has the same reason told again once a round went well', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses, told } = open();
+    await queue.pause();
+    await pauses.set('plan', 'the key is inactive');
+    await age(3_600_000);
+    for (let i = 0; i < 2; i++) await pauses.probe([queue]);
+    expect(await pauses.list()).toEqual([]);
+    await pauses.set('plan', 'the key is inactive');
+    expect(told).toHaveLength(2);
+    await queue.close();
+  });
+
+  test('it tries a stage again though the clock was set back since it stopped', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses } = open();
+    await queue.pause();
+    await age(-5 * 3_600_000);
+    await pauses.probe([queue]);
+    expect(await queue.isPaused()).toBe(false);
+    await queue.close();
+  });
+
   test('it leaves a stage alone that was stopped a moment ago', async () => {
     const { open, queue, age } = fresh();
     const { pauses } = open();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { pollState } from '../../worker/stages/poll.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { poll, pollState } from '../../worker/stages/poll.ts';
 import { useRedis } from '../redis.ts';
 import { startLoop, until } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';
@@ -81,6 +82,78 @@ test('it counts nothing as missed that a webhook told of', async () => {
   await until(async () => (await pollState(redis.handle.client, source))?.doneAt);
   await until(async () => (await loop.app.engine.busy()) === 0);
   expect(await pollState(redis.handle.client, source)).toMatchObject({ missed: 0 });
+  await loop.close();
+});
+
+test('it asks nobody anew about a closing from so long ago that its journey may have been removed', async () => {
+  const source = 'gap-6';
+  const day = 24 * 60;
+  const closings: [id: string, at: Date][] = [
+    ['forgotten', minutesAgo(11 * day)],
+    ['recent', minutesAgo(9 * day)],
+  ];
+  const { vendor } = polled(closings.map(([id, at]) => ({ id, at })));
+  for (const [id, closedAt] of closings) vendor.close(id, { state: { is: 'closed', closing: 'one', closedAt } });
+  await redis.handle.client.hset(`{cl:${source}}:poll`, 'since', minutesAgo(500 * day).getTime());
+  const general = 'poll: { every: 200ms }\nretention: { journeys: 10d }';
+  const loop = await startLoop(redis, { source, vendor, general });
+  await loop.journey('recent.1', 'asked');
+  await until(async () => (await loop.app.engine.busy()) === 0);
+  expect(await loop.store.get('forgotten.1')).toBeUndefined();
+  // Nor when a webhook tells of it: somebody touched the record.
+  await loop.post(vendor.delivery([{ kind: 'closed', id: 'forgotten', at: new Date() }]));
+  await until(async () => (await loop.app.engine.busy()) === 0);
+  expect(await loop.store.get('forgotten.1')).toBeUndefined();
+  await loop.close();
+});
+
+test('it goes on a day before the last good poll when the cursor is of no use any more', async () => {
+  const source = 'gap-7';
+  const vendor = new ToyVendor();
+  const asked: ({ cursor: string } | { since: Date })[] = [];
+  vendor.pages = async (from) => {
+    asked.push(from);
+    if ('cursor' in from && from.cursor === 'old') throw new CloseloopError('no such cursor', { kind: 'permanent' });
+    return { events: [], cursor: 'new', done: true, reached: new Date() };
+  };
+  const doneAt = minutesAgo(60);
+  await redis.handle.client.hset(`{cl:${source}}:poll`, {
+    since: minutesAgo(9_999).getTime(),
+    doneAt: doneAt.getTime(),
+    cursor: 'old',
+  });
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 100ms }' });
+  await until(() => asked.length >= 3);
+  expect(asked.slice(0, 3)).toEqual([
+    { cursor: 'old' },
+    { since: new Date(doneAt.getTime() - 86_400_000) },
+    { cursor: 'new' },
+  ]);
+  await loop.close();
+});
+
+test('it tells somebody when no poll has got through for a day', async () => {
+  const source = 'gap-8';
+  const vendor = new ToyVendor();
+  vendor.pages = async () => {
+    throw new CloseloopError('wait 13 s', { kind: 'transient', throttled: true });
+  };
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 1h }' });
+  const context = loop.app.engine.lanes.get(source)?.context ?? expect.fail('no lane');
+  const alerts: string[] = [];
+  const told = { ...context, alert: async (_kind: string, why: string) => void alerts.push(why) };
+  const options = {
+    redis: redis.handle.client,
+    pauses: loop.app.engine.lanes.get(source)?.pauses ?? expect.fail('no lane'),
+    everyMs: 0,
+    headStartMs: 0,
+    queueEvents: async () => undefined,
+  };
+  await poll(told, options);
+  expect(alerts).toEqual([]);
+  await redis.handle.client.hset(`{cl:${source}}:poll`, 'since', minutesAgo(25 * 60).getTime());
+  await poll(told, options);
+  expect(alerts).toMatchObject([expect.stringMatching(/no poll has got through/)]);
   await loop.close();
 });
 

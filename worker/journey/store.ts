@@ -105,6 +105,8 @@ const Erasure = z.object({
   journeys: z.number(),
   contacts: z.number(),
   requestsMasked: z.number(),
+  /** What had been written on records: taken off again, or where it was left. */
+  copies: z.string().optional(),
 });
 export type Erasure = z.output<typeof Erasure>;
 

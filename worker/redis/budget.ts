@@ -93,7 +93,7 @@ export function createBudget(redis: RedisClient, settings: BudgetSettings, ports
 
     async left({ limit, remaining, resetMs }, name) {
       if (limit > 0 && resetMs > 0) {
-        await run(leftScript, [quotaKey(name)], limit, Math.max(0, remaining), Math.ceil(resetMs));
+        await run(leftScript, [quotaKey(name)], limit, Math.max(0, Math.floor(remaining)), Math.ceil(resetMs));
       }
     },
   };

@@ -47,6 +47,10 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
   const open = (enableOfflineQueue: boolean): RedisClient => {
     const client = create(address, enableOfflineQueue);
     client.on('error', onError);
+    if (client instanceof Redis) {
+      // Every command that was on its way to a server that is a replica now asks for a new connection: no leak.
+      client.on('connect', () => client.stream.setMaxListeners(0));
+    }
     opened.push(client);
     return client;
   };

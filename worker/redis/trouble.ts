@@ -1,3 +1,5 @@
+import type { RedisClient } from '../journey/store.ts';
+
 /** Names that ioredis gives to errors of its own: the connection went, or no node of a cluster answers. */
 const clientErrors = new Set(['AbortError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);
 const clientMessages = /Connection is closed|Stream isn't writeable|Too many Cluster redirections|Socket timeout/;
@@ -13,4 +15,9 @@ export function isRedisTrouble(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'ReplyError') return refusals.test(error.message);
   return clientErrors.has(error.name) || clientMessages.test(error.message);
+}
+
+/** Fails while Redis takes no writes for keys of this tag. */
+export async function probe(redis: RedisClient, tag: string): Promise<void> {
+  await redis.set(`${tag}:probe`, 1, 'PX', 60_000);
 }

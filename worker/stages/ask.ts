@@ -7,7 +7,7 @@ import type { Campaign, ContactRecord } from '../../core/feedback/schemas.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
-import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
+import { askedStates, mayFollow, step, unaskedStates } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
 import { campaignOf, mapFields, sendTime } from './decide.ts';
 import { forgottenRequest } from './forgotten-request.ts';
@@ -141,12 +141,15 @@ async function end(
   why: string,
   context: SourceContext,
 ): Promise<StageResult> {
+  const ref = refOf(context.name, journey.id);
   await context.store.update(journey.id, (now) =>
     unaskedStates.includes(now.state)
       ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
       : undefined,
   );
-  context.log.info({ journey: refOf(context.name, journey.id), why }, state);
+  // An attempt that came to nothing is no reason not to ask this person about something else.
+  if (journey.contact) await context.contacts.forgetAsked(journey.contact, ref);
+  context.log.info({ journey: ref, why }, state);
   return done;
 }
 
@@ -192,6 +195,7 @@ async function create(
   }
   const key = contactKey(contact);
   const known = await feedback.contact(contact);
+  const began = Date.now();
   const lastHere = await contacts.lastAsked(key);
   const intentAt = (at: Date): Intent => ({
     token: randomUUID(),
@@ -211,7 +215,6 @@ async function create(
   const no = whyNotNow(known, lastOther?.at, rule, clock.now());
   if (no) return await end(journey, 'skipped', no, context);
 
-  const began = Date.now();
   const at = clock.now();
   const intent = intentAt(at);
   await contacts.setLastAsked(key, { at, journey: ref });
@@ -225,13 +228,16 @@ async function create(
       : undefined,
   );
   failpoint('intent-saved');
-  // Somebody else went ahead, on this job or on an event: it is theirs now.
-  if (creating?.intent?.token !== intent.token) return done;
+  // Somebody else went ahead, on this job or on an event: it is theirs now. Where it was ended, nobody is asked.
+  if (creating?.intent?.token !== intent.token) {
+    if (!creating || !askedStates.includes(creating.state)) await contacts.setLastAsked(key, lastOther);
+    return done;
+  }
   try {
     await context.replicated();
   } catch (error) {
     await contacts.setLastAsked(key, lastOther);
-    await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context);
+    await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context, { counts: false });
     throw error;
   }
   if (Date.now() - began > staleMs) {
@@ -253,7 +259,7 @@ async function create(
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
     if (outcome === 'unknown') return await laterLook(creating, error, context);
     await contacts.setLastAsked(key, lastOther);
-    await backToWaiting(creating, `the service did not take it: ${messageOf(error)}`, context);
+    await backToWaiting(creating, `the service did not take it: ${messageOf(error)}`, context, { counts: false });
     if (error instanceof FeedbackError && error.status === 400 && error.fields) {
       context.campaigns.drop(campaign.id);
       if (!creating.remapped && (await remap(creating, rule, context))) return { do: 'wait', delayMs: 0 };
@@ -325,11 +331,18 @@ async function asked(
   log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
 }
 
-async function backToWaiting(journey: Journey, why: string, context: SourceContext): Promise<void> {
+/** @param options `counts`: it is one of the attempts whose outcome was unknown */
+async function backToWaiting(
+  journey: Journey,
+  why: string,
+  context: SourceContext,
+  options = { counts: true },
+): Promise<void> {
   await context.store.update(journey.id, (now) => {
     if (now.state !== 'creating' || now.intent?.token !== journey.intent?.token) return undefined;
     const { intent: _, ...rest } = now;
-    return { journey: step(rest, 'waiting', context.clock.now()), trace: [why] };
+    const attempts = (now.attempts ?? 1) - (options.counts ? 0 : 1);
+    return { journey: step(rest, 'waiting', context.clock.now(), { attempts }), trace: [why] };
   });
   failpoint('back-to-waiting');
 }
@@ -375,7 +388,9 @@ async function resolveUnknown(journey: Journey, context: SourceContext): Promise
   const notYet = context.clock.until(intent.lookAfter);
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
-  const found = await context.limitedLooks(() => lookForRequest({ contact, intent }, context));
+  const found = await context.limitedLooks(() =>
+    lookForRequest({ contact, intent, closedAt: journey.closedAt }, context),
+  );
   failpoint('looked-for');
   if (found.is === 'created') {
     await asked(journey, found.requestId, found.how, context, { late: true });

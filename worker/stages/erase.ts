@@ -1,16 +1,27 @@
+import { z } from 'zod';
 import { type Contact, contactKey, parseContact } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { erased } from '../journey/transitions.ts';
-import type { EraseJob } from './plan.ts';
+import { Happened } from './plan.ts';
 import type { StageResult } from './stage.ts';
 import { withdraw } from './withdraw.ts';
 
-/** Whether the service has a request is being found out: come again. Real time. */
-const creatingMs = 2_000;
+/** Who is to be forgotten. Holds contacts until it is done. A queue of its own: it needs no vendor, and must not wait for one. */
+export const EraseJob = Happened.extend({
+  kind: z.literal('erase'),
+  personIds: z.array(z.string()).default([]),
+  recordIds: z.array(z.string()).default([]),
+  contacts: z.array(z.string()).default([]),
+  everybody: z.boolean().default(false),
+});
+export type EraseJob = z.output<typeof EraseJob>;
+
+/** Whether the service has a request is being found out. Real time. */
+const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
 
 /**
  * Forgets people: their contacts are masked at the service, their journeys lose everything personal and end. First the
@@ -37,28 +48,68 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
       for (const journey of await journeysOf({ contact }, of)) add(journey, of);
     }
   }
-  if ([...journeys.values()].some(({ journey }) => journey.state === 'creating')) {
-    return { do: 'wait', delayMs: creatingMs };
-  }
+  let asking = 0;
+  for (const { journey, of } of journeys.values()) if ((await end(journey, event, of)) === 'asking') asking++;
+  if (asking > 0) return comeAgain;
 
-  for (const { journey, of } of journeys.values()) await withdraw(journey, event.what, of);
   let requests = 0;
   for (const contact of contacts.values()) {
     requests += await mask(contact, context);
     await context.contacts.forgetAsked(contact);
   }
+  // First: an erased journey can't be found by its contact any more.
+  for (const { journey, of } of journeys.values()) await of.told.erase(journey.recordId, event.receivedAt);
   for (const { journey, of } of journeys.values()) {
-    await of.store.update(journey.id, (now) =>
+    const after = await of.store.update(journey.id, (now) =>
       now.erasedAt || now.state === 'creating'
         ? undefined
         : { journey: erased(now, of.clock.now()), trace: [`erased: ${event.what}`] },
     );
+    if (after?.state === 'creating') return comeAgain;
   }
-  for (const { journey, of } of journeys.values()) await of.told.erase(journey.recordId, event.receivedAt);
-  const proof = { journeys: journeys.size, contacts: contacts.size, requestsMasked: requests };
+  for (const recordId of event.recordIds) await context.told.erase(recordId, event.receivedAt);
+  const written = [...journeys.values()].filter(({ journey }) => journey.writtenVersion !== undefined);
+  const copies = await takeOff(written, context);
+  const proof = { journeys: journeys.size, contacts: contacts.size, requestsMasked: requests, copies };
   await context.store.noteErasure({ at: context.clock.now(), key: event.key, what: event.what, ...proof });
   context.log.info({ source: context.name, event: event.what, proof }, 'erased');
   return { do: 'done' };
+}
+
+/**
+ * Grades and comments that closeloop put on records are taken off again, where the connector can. Access that is gone must
+ * not keep the person's data here: it is noted what was left there.
+ */
+async function takeOff(
+  written: readonly { journey: Journey; of: SourceContext }[],
+  context: SourceContext,
+): Promise<string> {
+  const left = new Set<string>();
+  for (const of of new Set(written.map((one) => one.of))) {
+    const ids = written.flatMap((one) => (one.of === of ? [one.journey.currentId ?? one.journey.recordId] : []));
+    try {
+      if (of.source.forget) await of.source.forget([...new Set(ids)]);
+      else left.add(of.name);
+    } catch (error) {
+      if (adviceOf(error).kind === 'transient') throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      context.log.warn({ source: of.name, why }, 'what was written on records could not be taken off again');
+      left.add(of.name);
+    }
+  }
+  return left.size === 0 ? 'none left' : `left on the records of ${[...left].join(', ')}`;
+}
+
+/** A request that the service refuses to cancel is masked all the same. */
+async function end(journey: Journey, event: EraseJob, of: SourceContext): Promise<'ended' | 'asking'> {
+  try {
+    return await withdraw(journey, event.what, of);
+  } catch (error) {
+    if (adviceOf(error).kind !== 'permanent') throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    of.log.warn({ journey: refOf(of.name, journey.id), why }, 'the request could not be cancelled before it is masked');
+    return 'ended';
+  }
 }
 
 async function* meant(event: EraseJob, context: SourceContext): AsyncGenerator<Journey> {
@@ -109,4 +160,11 @@ async function mask(contact: Contact, { feedback }: SourceContext): Promise<numb
     if (error instanceof FeedbackError && error.status === 404) return 0;
     throw error;
   }
+}
+
+export async function giveUpErase(event: EraseJob, why: string, context: SourceContext): Promise<void> {
+  context.log.error(
+    { source: context.name, event: event.what, why },
+    'a person could not be erased: see to it by hand',
+  );
 }

@@ -19,11 +19,13 @@ export function forgottenRequest(
 ): { at: Date; why: string } | undefined {
   // What an attempt of this journey's own came to is known.
   if ((journey.attempts ?? 0) > 0) return undefined;
-  if (lastHere?.journey === ref) {
+  const since = journey.closedAt.getTime() - clockSkewMs;
+  // From before the closing: of a journey that was removed, whose number was given again.
+  if (lastHere?.journey === ref && lastHere.at.getTime() >= since) {
     return { at: lastHere.at, why: 'its contact was noted as asked by it, which the journey does not know' };
   }
   const last = known?.last_appeal;
-  if (!last || last.getTime() < journey.closedAt.getTime() - clockSkewMs) return undefined;
+  if (!last || last.getTime() < since) return undefined;
   if (lastHere && lastHere.at.getTime() >= last.getTime() - clockSkewMs) return undefined;
   return { at: last, why: 'the service asked this contact since the closing, and no journey knows of it' };
 }

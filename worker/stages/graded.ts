@@ -29,11 +29,17 @@ export async function takeGraded(event: GradedJob, context: SourceContext): Prom
   return noted ? await tell(noted, context) : { do: 'done' };
 }
 
-/** The latest journey of the record; for a record without one, a new one, planned at once. */
+/**
+ * The latest journey of the record, or where that one asked nobody the one that did; for a record without any a new one,
+ * planned at once.
+ */
 async function journeyFor(event: GradedJob, context: SourceContext): Promise<Journey | undefined> {
   const { store } = context;
-  const { latest } = await store.memoryOf(event.recordId);
+  const { latest, asked } = await store.memoryOf(event.recordId);
   const known = latest === undefined ? undefined : await store.get(latest);
+  const isOver = known !== undefined && ['skipped', 'cancelled', 'failed'].includes(known.state);
+  const before = isOver && asked !== undefined ? await store.get(asked) : undefined;
+  if (before) return before;
   if (known && known.state !== 'received') return known;
   if (event.told) await context.told.keep(event.recordId, event.at, event.told, { onlyFirst: true });
   const look = lookAt(await context.read(event.recordId, 'plan'));
@@ -63,16 +69,20 @@ async function tell(journey: Journey, context: SourceContext): Promise<StageResu
     await store.note(journey.id, `the grade is not passed on: the journey is ${journey.state}`);
     return { do: 'done' };
   }
+  const campaign = journey.campaign === undefined ? undefined : await context.campaigns.get(journey.campaign);
+  if (campaign?.type !== 'external') {
+    await store.note(journey.id, 'the grade is not passed on: the campaign is not external, it asks by itself');
+    return { do: 'done' };
+  }
   if (given.grade !== null) await feedback.grade(requestId, given.grade);
   if (given.comment !== null && given.comment !== '') await feedback.comment(requestId, given.comment);
-  await store.update(journey.id, (now) =>
-    now.given?.at.getTime() === given.at.getTime() && !now.given.told
-      ? {
-          journey: { ...now, given: { ...now.given, told: true } },
-          trace: ['the service has the grade that was given elsewhere'],
-        }
-      : undefined,
-  );
+  const after = await store.update(journey.id, (now) => {
+    const told = now.given?.at.getTime() === given.at.getTime();
+    if (!now.given || now.given.told === told) return undefined;
+    const trace = told ? ['the service has the grade that was given elsewhere'] : [];
+    return { journey: { ...now, given: { ...now.given, told } }, trace };
+  });
   log.info({ journey: refOf(context.name, journey.id) }, 'graded at the service');
-  return { do: 'done' };
+  // A newer one was told by another worker meanwhile, and ours may have come to the service after it.
+  return after ? await tell(after, context) : { do: 'done' };
 }

@@ -21,10 +21,11 @@ export async function lookForRequest(
   sought: {
     contact: Contact;
     intent: Intent;
+    closedAt: Date;
   },
   context: Pick<SourceContext, 'feedback' | 'areOwned'>,
 ): Promise<Found> {
-  const { contact, intent } = sought;
+  const { contact, intent, closedAt } = sought;
   const { campaign, marker } = intent;
   const key = contactKey(contact);
   // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
@@ -35,10 +36,12 @@ export async function lookForRequest(
     unreadable += page.unreadable.length;
     for (const request of page.results) {
       if (marker) {
-        if (request.customFields[marker.field] === marker.value) {
+        // One from before the closing belongs to a journey that was removed, whose number was given again.
+        const isOurs = !(request.scheduled && isBefore(request.scheduled, closedAt));
+        if (isOurs && request.customFields[marker.field] === marker.value) {
           return { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
         }
-      } else if (isTo(request, key) && !(request.scheduled && isBefore(request.scheduled, intent))) {
+      } else if (isTo(request, key) && !(request.scheduled && isBefore(request.scheduled, intent.at))) {
         candidates.push(request);
       }
     }
@@ -74,8 +77,8 @@ export async function lookForRequest(
   };
 }
 
-function isBefore(scheduled: Date, intent: Intent): boolean {
-  return scheduled.getTime() < intent.at.getTime() - clockSkewMs;
+function isBefore(scheduled: Date, at: Date): boolean {
+  return scheduled.getTime() < at.getTime() - clockSkewMs;
 }
 
 function isTo(request: FeedbackRequest, key: string): boolean {

@@ -5,13 +5,17 @@ import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
 import { decide } from './decide.ts';
-import { erase } from './erase.ts';
 import { takeGraded } from './graded.ts';
 import type { StageResult } from './stage.ts';
 import { takeSurvey } from './survey.ts';
 import { withdraw } from './withdraw.ts';
 
-const Happened = z.object({ at: z.coerce.date(), key: z.string(), what: z.string(), receivedAt: z.coerce.date() });
+export const Happened = z.object({
+  at: z.coerce.date(),
+  key: z.string(),
+  what: z.string(),
+  receivedAt: z.coerce.date(),
+});
 
 const Told = z.record(z.string(), z.unknown()).optional();
 
@@ -30,15 +34,6 @@ const RecordJob = Happened.extend({
 });
 export type RecordJob = z.output<typeof RecordJob>;
 
-const EraseJob = Happened.extend({
-  kind: z.literal('erase'),
-  personIds: z.array(z.string()).default([]),
-  recordIds: z.array(z.string()).default([]),
-  contacts: z.array(z.string()).default([]),
-  everybody: z.boolean().default(false),
-});
-export type EraseJob = z.output<typeof EraseJob>;
-
 const GradedJob = Happened.extend({
   kind: z.literal('graded'),
   recordId: z.string(),
@@ -55,10 +50,9 @@ const SurveyJob = Happened.extend({
 });
 export type SurveyJob = z.output<typeof SurveyJob>;
 
-/** One event: what intake stores. Personal data only where it tells of a record, or a person is erased or has answered elsewhere, until that is done. */
+/** One event: what intake stores. Personal data only where it tells of a record, or where a person has answered elsewhere, until that is done. */
 export const PlanJob = z.discriminatedUnion('kind', [
   RecordJob,
-  EraseJob,
   GradedJob,
   SurveyJob,
   Happened.extend({ kind: z.literal('revoked') }),
@@ -67,14 +61,12 @@ export type PlanJob = z.output<typeof PlanJob>;
 
 /** How long a vendor's reading may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
-/** Whether the service has a request is being found out: come again. Real time. */
-const creatingMs = 2_000;
+/** Whether the service has a request is being found out. Real time. */
+const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
 export async function plan(event: PlanJob, context: SourceContext): Promise<StageResult> {
   switch (event.kind) {
-    case 'erase':
-      return await erase(event, context);
     case 'graded':
       return await takeGraded(event, context);
     case 'survey':
@@ -97,20 +89,21 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   const known =
     (await store.ofEvent(event.recordId, event.key)) ??
     (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
+  if (event.told && !known?.erasedAt) await context.told.keep(event.recordId, event.at, event.told);
   if (known && known.state !== 'received') return await goOn(known, context);
-  if (event.told) await context.told.keep(event.recordId, event.at, event.told);
 
   const memory = await store.memoryOf(event.recordId);
   const latest = memory.latest === undefined ? undefined : await store.get(memory.latest);
   // The service may be at work on it: what becomes of the request decides what can still be done.
-  if (latest?.state === 'creating') return { do: 'wait', delayMs: creatingMs };
+  if (latest?.state === 'creating') return comeAgain;
   if (event.mergedInto !== undefined) return await merged(event, event.mergedInto, context);
   if (event.kind === 'changed' && !(latest && endable(latest))) return { do: 'done' };
 
   const look = lookAt(await context.read(event.recordId, 'plan'));
   failpoint('record-read');
   if (look.is === 'open') {
-    if (latest) await withdraw(latest, `the record is open again (${event.what})`, context);
+    const why = `the record is open again (${event.what})`;
+    if (latest && (await withdraw(latest, why, context)) === 'asking') return comeAgain;
     if (look.lookAgainAt && event.kind === 'closed') {
       return { do: 'wait', delayMs: Math.max(1_000, look.lookAgainAt.getTime() - Date.now()) };
     }
@@ -119,7 +112,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     return { do: 'done' };
   }
   if (look.is === 'out') {
-    if (latest) await withdraw(latest, look.why, context);
+    if (latest && (await withdraw(latest, look.why, context)) === 'asking') return comeAgain;
     if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state)) || isOutside(event.at, event)) {
       return { do: 'done' };
     }
@@ -130,9 +123,17 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   if (event.kind === 'changed' || isOutside(look.closedAt, event)) return { do: 'done' };
 
   const { closing, closedAt, record } = look;
+  if (event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs) {
+    // It may have asked, and its journey been removed since. Somebody has touched the record.
+    const isKnown = (await store.ofClosing(record.currentId, closing)) !== undefined;
+    if (!isKnown) {
+      context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
+      return { do: 'done' };
+    }
+  }
   const { journey, created } = await claim(event, { recordId: record.currentId, closing, closedAt }, context);
   failpoint('journey-claimed');
-  if (journey.state === 'received') await cancelEarlier(journey, context);
+  await cancelEarlier(journey, context);
   if (!created && journey.state !== 'received') {
     if (event.via === 'webhook') await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
     return await goOn(journey, context);
@@ -154,9 +155,9 @@ async function merged(event: RecordJob, remaining: string, context: SourceContex
   const { store, clock } = context;
   const why = `its record was merged into ${remaining}`;
   for (const journey of await store.ofRecord(event.recordId)) {
-    if (journey.state === 'creating') return { do: 'wait', delayMs: creatingMs };
+    if (journey.state === 'creating') return comeAgain;
     if (unaskedStates.includes(journey.state)) {
-      await withdraw(journey, why, context);
+      if ((await withdraw(journey, why, context)) === 'asking') return comeAgain;
       continue;
     }
     await store.update(journey.id, (now) =>

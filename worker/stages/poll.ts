@@ -31,6 +31,13 @@ const pollKey = (source: string): string => `${tagOf(source)}:poll`;
 /** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
 const lockMs = 120_000;
 
+/** How far behind the last good poll one without a cursor begins. Real time. */
+const marginMs = 86_400_000;
+/** Real time. */
+const overdueMs = 86_400_000;
+const overdue = 'no poll has got through for a day: closings that webhooks miss are not found';
+const overdueRemedy = 'see "the poll ended early" in the log; where it waits for the quota, leave closeloop more of it';
+
 export async function pollState(redis: RedisClient, source: string): Promise<PollState | undefined> {
   const stored = await redis.hgetall(pollKey(source));
   return stored.since === undefined ? undefined : Known.parse(stored);
@@ -62,14 +69,15 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
   if ((await redis.hsetnx(key, 'since', Date.now())) === 1) await redis.hset(key, 'begunAt', Date.now());
   if (!source.poll) return;
   const known = await pollState(redis, name);
-  if (!known || Date.now() - known.begunAt < everyMs) return;
+  // In the future: the clock was set back since.
+  if (!known || Math.abs(Date.now() - known.begunAt) < everyMs) return;
   const token = randomUUID();
   const lock = `${key}:lock`;
   if (!(await takeLock(redis, lock, token, lockMs))) return;
   try {
     await redis.hset(key, 'begunAt', Date.now());
     let from: { cursor: string } | { since: Date } =
-      known.cursor === undefined ? { since: known.since } : { cursor: known.cursor };
+      known.cursor === undefined ? { since: beginning(known) } : { cursor: known.cursor };
     for (;;) {
       const page = await source.poll(from);
       await queueEvents(page.events.map((event) => jobOf(event, known.since, headStartMs)));
@@ -84,11 +92,21 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
     await pauses.lift('poll');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    if (adviceOf(error).kind === 'config') await pauses.set('poll', why);
-    else log.warn({ source: name, why }, 'the poll ended early; the next one goes on');
+    const { kind } = adviceOf(error);
+    if (kind === 'config') return await pauses.set('poll', why);
+    log.warn({ source: name, why }, 'the poll ended early; the next one goes on');
+    // Another version, or other settings, may have left a cursor that is of no use.
+    if (kind === 'permanent') await redis.hdel(key, 'cursor');
+    const { doneAt = known.since } = known;
+    if (Date.now() - doneAt.getTime() > overdueMs) await context.alert('paused', overdue, overdueRemedy);
   } finally {
     await releaseLock(redis, lock, token);
   }
+}
+
+/** Without a cursor: before the first page, or when it was dropped. What was closed long ago may have been forgotten here. */
+function beginning({ since, doneAt }: PollState): Date {
+  return doneAt === undefined ? since : new Date(Math.max(since.getTime(), doneAt.getTime() - marginMs));
 }
 
 function jobOf(event: RecordEvent, notBefore: Date, headStartMs: number): { event: RecordJob; delayMs: number } {

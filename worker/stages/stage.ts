@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ConnectionOptions,
   DelayedError,
@@ -35,6 +36,8 @@ export interface StageOptions<Data extends z.ZodType> {
   quarantine?: Quarantine;
   /** A person has to act before any job of this stage can succeed. The stage has stopped itself. */
   onConfigError: (why: string) => Promise<void>;
+  /** Writes something to Redis. */
+  probe: () => Promise<unknown>;
   /** The connection to Redis failed; told by the caller, once for all its stages. */
   onLost: (error: Error) => void;
   ports: Pick<Ports, 'random'>;
@@ -44,7 +47,7 @@ export interface StageOptions<Data extends z.ZodType> {
 /** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
 
-/** Redis was in trouble: look again soon. No attempt is spent on it. Real time. */
+/** Redis was in trouble: how often it is tried again. No attempt is spent on it. Real time. */
 const troubleMs = 1_000;
 
 /** A job that was running when a process ended is suspected. Nearly all are innocent: a kill hits many at once. */
@@ -58,6 +61,9 @@ export class Stage<Data extends z.ZodType> {
   readonly queue: Queue;
   readonly #options: StageOptions<Data>;
   #worker: Worker | undefined;
+  #writable: Promise<void> | undefined;
+  /** Jobs that run in this process. */
+  #running = 0;
 
   constructor(options: StageOptions<Data>) {
     this.#options = options;
@@ -88,6 +94,11 @@ export class Stage<Data extends z.ZodType> {
     await this.queue.addBulk(jobs.map((job) => ({ name: this.#options.name, ...job })));
   }
 
+  /** Are there jobs that have not begun yet? Those that run in other processes are taken for such. */
+  async hasMore(): Promise<boolean> {
+    return (await this.queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > this.#running;
+  }
+
   /** One job, outside the queue: what `process` of a queued one does. */
   async run(data: unknown): Promise<StageResult> {
     return await this.#options.process(this.#options.data.parse(data));
@@ -95,7 +106,11 @@ export class Stage<Data extends z.ZodType> {
 
   start(): void {
     const { name, prefix, connection, concurrency, ports } = this.#options;
-    this.#worker = new Worker(name, (job, token) => this.#process(job, token), {
+    const work = async (job: Job, token?: string) => {
+      this.#running++;
+      await this.#process(job, token).finally(() => this.#running--);
+    };
+    this.#worker = new Worker(name, work, {
       prefix,
       connection,
       concurrency,
@@ -129,7 +144,35 @@ export class Stage<Data extends z.ZodType> {
     await Promise.race([this.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
   }
 
+  /** Redis in trouble says nothing about a job: that one is begun anew when Redis takes writes again. */
   async #process(job: Job, token: string | undefined): Promise<void> {
+    for (;;) {
+      try {
+        await this.#attempt(job, token);
+        return;
+      } catch (error) {
+        if (!isRedisTrouble(error)) throw error;
+        this.#lost(error);
+        this.#writable ??= this.#untilWritable().finally(() => {
+          this.#writable = undefined;
+        });
+        await this.#writable;
+      }
+    }
+  }
+
+  async #untilWritable(): Promise<void> {
+    const { probe } = this.#options;
+    do await sleep(troubleMs);
+    while (
+      await probe().then(
+        () => false,
+        (error: unknown) => isRedisTrouble(error),
+      )
+    );
+  }
+
+  async #attempt(job: Job, token: string | undefined): Promise<void> {
     const parsed = this.#options.data.safeParse(job.data);
     if (!parsed.success) {
       this.#options.log.error(
@@ -154,8 +197,7 @@ export class Stage<Data extends z.ZodType> {
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
     const { name, source, log, ports } = this.#options;
-    // Told by the connection's own listener. Refused as well, the job stays with its lock, and is run again when that ends.
-    if (isRedisTrouble(error)) return await this.#delay(job, token, troubleMs);
+    if (isRedisTrouble(error)) throw error;
     const about = { source, stage: name, ...idsOf(data) };
     const advice = adviceOf(error);
     const message = error instanceof Error ? error.message : String(error);
@@ -183,8 +225,8 @@ export class Stage<Data extends z.ZodType> {
     throw new DelayedError();
   }
 
-  #lost(error: Error): void {
-    this.#options.onLost(error);
+  #lost(error: unknown): void {
+    this.#options.onLost(error instanceof Error ? error : new Error(String(error)));
   }
 }
 

@@ -3,6 +3,10 @@ import { mayFollow, step } from '../journey/transitions.ts';
 import type { SurveyJob } from './plan.ts';
 import type { StageResult } from './stage.ts';
 
+/** Longer than it can take to find out whether a request was created. Real time. */
+const patienceMs = 86_400_000;
+const lookAgainMs = 10_000;
+
 /**
  * A survey's answers go to the journey whose feedback request they belong to, whichever source that is of, and are written
  * back with its grade. The newest version wins.
@@ -27,6 +31,15 @@ export async function takeSurvey(event: SurveyJob, context: SourceContext): Prom
     of.log.info({ journey: refOf(of.name, id) }, 'survey answered');
     return { do: 'done' };
   }
+  // It may be of a journey that doesn't know its request yet.
+  if (Date.now() - event.receivedAt.getTime() < patienceMs && (await isAnyAsking(context))) {
+    return { do: 'wait', delayMs: lookAgainMs };
+  }
   context.log.warn({ source: context.name, request: event.requestId }, 'a survey of a request that is not ours');
   return { do: 'done' };
+}
+
+async function isAnyAsking(context: SourceContext): Promise<boolean> {
+  const asking = context.sources().map(({ store }) => store.idsIn('creating', { limit: 1 }));
+  return (await Promise.all(asking)).some((ids) => ids.length > 0);
 }

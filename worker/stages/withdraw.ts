@@ -7,8 +7,9 @@ import { step, unaskedStates } from '../journey/transitions.ts';
 /**
  * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
  * has not sent yet is cancelled there; otherwise the trace says that it came too late.
+ * @returns `asking`: the service may be at work on its request; come again when that is known
  */
-export async function withdraw(journey: Journey, why: string, context: SourceContext): Promise<void> {
+export async function withdraw(journey: Journey, why: string, context: SourceContext): Promise<'ended' | 'asking'> {
   const { store, log } = context;
   let reason = why;
   if (journey.state === 'asked' && journey.requestId !== undefined) {
@@ -17,7 +18,7 @@ export async function withdraw(journey: Journey, why: string, context: SourceCon
       const line = `${why}: too late, the service has sent the request (${late})`;
       const last = (await store.trace(journey.id)).at(-1);
       if (last?.text !== line) await store.note(journey.id, line);
-      return;
+      return 'ended';
     }
     reason = `${why}; the request had not been sent yet and was cancelled at the service`;
   }
@@ -27,11 +28,18 @@ export async function withdraw(journey: Journey, why: string, context: SourceCon
     return { journey: step(now, 'cancelled', context.clock.now(), { why: reason }), trace: [`cancelled: ${reason}`] };
   });
   failpoint('cancelled-saved');
-  if (after?.state !== 'cancelled' || after.why !== reason) return;
+  if (after?.state === 'creating') return 'asking';
+  // It has asked since the caller looked at it.
+  if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context);
+  if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
   // They were not asked after all: the throttle doesn't count it.
   if (after.contact) await context.contacts.forgetAsked(after.contact, refOf(context.name, journey.id));
+  return 'ended';
 }
+
+/** A refusal that is about this request; 403: its campaign is not active any more. */
+const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
 
 /** Undefined: it is cancelled. Else what stands in the way. */
 async function cancelRequest(requestId: string, { feedback }: SourceContext): Promise<string | undefined> {
@@ -39,7 +47,7 @@ async function cancelRequest(requestId: string, { feedback }: SourceContext): Pr
     await feedback.cancel(requestId);
     return undefined;
   } catch (error) {
-    if (!(error instanceof FeedbackError && (error.status === 400 || error.status === 404))) throw error;
+    if (!(error instanceof FeedbackError && refusals.includes(error.status))) throw error;
   }
   // Refused: it was sent, or an earlier attempt of ours has cancelled it and its answer was lost.
   try {
@@ -47,7 +55,8 @@ async function cancelRequest(requestId: string, { feedback }: SourceContext): Pr
     if (status === null) return 'its status is not shown';
     return /^cancel/i.test(status) ? undefined : `its status is "${status}"`;
   } catch (error) {
-    if (error instanceof FeedbackError && error.status === 404) return 'the service knows it no more';
+    if (error instanceof FeedbackError && refusals.includes(error.status))
+      return 'the service does not show it any more';
     throw error;
   }
 }

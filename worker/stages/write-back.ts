@@ -103,11 +103,13 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
   const told = result.ok
     ? [...result.findings.map((finding) => `not taken: ${finding}`), '"no answer" is written on the record']
     : [`"no answer" can't be put on the record: ${result.message}`];
-  await store.update(journey.id, (now) =>
-    now.state === 'expired' && !now.noAnswerWritten
-      ? { journey: { ...now, noAnswerWritten: true }, trace: told }
-      : undefined,
-  );
+  const after = await store.update(journey.id, (now) => {
+    // The answer came, and may have been written, while this was on its way: the record may show the older now.
+    if (now.state === 'written') return { journey: step(now, 'answered', context.clock.now()), trace: told };
+    if (now.state !== 'expired' || now.noAnswerWritten) return undefined;
+    return { journey: { ...now, noAnswerWritten: true }, trace: told };
+  });
+  if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
   log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
   return { do: 'done' };
 }

@@ -35,7 +35,7 @@ describe('the settings', () => {
       objects: ['ticket'],
       properties: [],
       contactProperties: [],
-      writeBack: { note: false, contact: {}, noAnswer: false },
+      writeBack: { answers: {}, note: false, contact: {}, noAnswer: false },
     });
   });
 });

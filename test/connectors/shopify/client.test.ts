@@ -175,6 +175,19 @@ describe('client credentials', () => {
     expect(await thrownBy(source.read([id], 'ask'))).toMatchObject({ advice: { kind: 'config' } });
   });
 
+  test('it tries again where a page answers for a token, and waits where it is told to', async () => {
+    const { source, seen } = shop.open(app);
+    const id = shop.order();
+    shop.standin.faults.add({ path: 'access_token', status: 200, body: '<html>' });
+    expect(await thrownBy(source.read([id], 'ask'))).toMatchObject({
+      advice: { kind: 'transient' },
+      outcome: 'unknown',
+    });
+    shop.standin.faults.add({ path: 'access_token', status: 429, headers: { 'retry-after': '3' }, body: {} });
+    await thrownBy(source.read([id], 'ask'));
+    expect(seen.pauses).toEqual([3_000]);
+  });
+
   test('it says who must do what when the app was taken away', async () => {
     await shop.standin.uninstall();
     const error = await thrownBy(shop.open(app).source.read([shop.order()], 'ask'));

@@ -147,6 +147,12 @@ describe('fulfilled', () => {
       'open',
     ],
     [
+      'a parcel cancelled after another',
+      { fulfillments: [parcel(), second({ status: 'CANCELLED' })] },
+      shipped,
+      `closed ${first} 11-18T09:12`,
+    ],
+    [
       'a cancelled parcel and another instead',
       { fulfillments: [parcel({ status: 'CANCELLED' }), second()] },
       shipped,

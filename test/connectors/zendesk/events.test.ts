@@ -3,8 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { meaningOf } from '../../../connectors/zendesk/closing.ts';
-import { events } from '../../../connectors/zendesk/events.ts';
+import { eventReader } from '../../../connectors/zendesk/events.ts';
 import type { Delivery, Events } from '../../../core/connector.ts';
+
+const events = (delivery: Delivery, settings: Parameters<typeof eventReader>[0]) => eventReader(settings)(delivery);
 
 const receivedAt = new Date('2026-11-21T10:15:31.400Z');
 const configured = { accountId: '7654321', integrationUserId: '9900' };

@@ -26,6 +26,13 @@ function pair(settings: Omit<BudgetSettings, 'account'> = {}) {
   return { account, one, two, slept, sleep };
 }
 
+test('it takes a quota in fractions for what is whole of it', async () => {
+  const { one } = pair();
+  await one.left({ limit: 20.5, remaining: 2.5, resetMs: 60_000 });
+  for (let i = 0; i < 2; i++) await one.take();
+  await expect(one.take()).rejects.toMatchObject({ advice: { throttled: true } });
+});
+
 describe('a budget without a rate', () => {
   test('it lets every call through', async () => {
     const { one, slept } = pair();

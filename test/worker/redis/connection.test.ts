@@ -71,7 +71,13 @@ describe('a connection', () => {
 /** A Redis that writes its first append-only file can't be ended. */
 async function restore(): Promise<void> {
   const { client } = redis.handle;
-  const usual = { appendfsync: 'always', maxmemory: '0', 'maxmemory-policy': 'noeviction', save: '', appendonly: 'yes' };
+  const usual = {
+    appendfsync: 'always',
+    maxmemory: '0',
+    'maxmemory-policy': 'noeviction',
+    save: '',
+    appendonly: 'yes',
+  };
   for (const [name, value] of Object.entries(usual)) await client.call('CONFIG', 'SET', name, value);
   while (/^aof_rewrite_(in_progress|scheduled):1/m.test(await client.info('persistence'))) await sleep(5);
 }

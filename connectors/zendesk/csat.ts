@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import { compileExpression } from '../../core/mapping/expression.ts';
+import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+
+/** The event that tells of a rating which a customer gave in Zendesk itself. */
+export const csatReceived = 'zen:event-type:ticket.csat_received';
+
+const expression = ExpressionSource.meta({ description: 'JSONata over the delivery' });
+
+/**
+ * Zendesk names the event and doesn't show what is in it: where score and comment stand is an assumption, and can be set.
+ * A score of the newer CSAT is a number and stands for itself.
+ */
+export const csatSettings = z.strictObject({
+  /** The grades, in the external campaign, of the classic two scores. */
+  good: z.number().default(5),
+  bad: z.number().default(1),
+  score: expression.default(
+    '[event.satisfaction_score.score, event.satisfaction_score, event.current.score, event.current][$type($) in ["string", "number"]][0]',
+  ),
+  comment: expression.default(
+    '[event.satisfaction_score.comment, event.current.comment, event.comment][$type($) = "string"][0]',
+  ),
+});
+export type CsatSettings = z.output<typeof csatSettings>;
+
+export type Rating =
+  | { ok: true; grade: number; comment: string | null }
+  /** Offered, or taken back: no rating. */
+  | { ok: true; grade: undefined }
+  | { ok: false; why: string };
+
+const notGiven = new Set(['offered', 'unoffered', 'none', '']);
+
+/** What a delivery of `csatReceived` says. Pure. */
+export function ratingReader({ good, bad, ...at }: CsatSettings): (delivery: unknown) => Rating {
+  const [score, comment] = [compileExpression(at.score), compileExpression(at.comment)];
+  return (delivery) => {
+    try {
+      const found = String(score.evaluateNow(delivery) ?? '').trim();
+      const word = found.toLowerCase().replace(/_?with_?comment$/, '');
+      const said = comment.evaluateNow(delivery);
+      const grade =
+        word === 'good' ? good : word === 'bad' ? bad : /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
+      if (grade !== undefined) {
+        return { ok: true, grade, comment: typeof said === 'string' && said.trim() !== '' ? said : null };
+      }
+      if (notGiven.has(word) && found !== '') return { ok: true, grade: undefined };
+      return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };
+    } catch (error) {
+      if (error instanceof CloseloopError) return { ok: false, why: `csat: ${error.message}` };
+      throw error;
+    }
+  };
+}

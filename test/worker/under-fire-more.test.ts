@@ -1,0 +1,486 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import type { StandinServer } from '../../standins/server.ts';
+import { liveClock } from '../../worker/clock.ts';
+import { livePorts } from '../../worker/commands/start.ts';
+import { loadConfig } from '../../worker/config/config.ts';
+import type { SourceContext } from '../../worker/context.ts';
+import { Engine } from '../../worker/engine.ts';
+import type { Intent, Journey } from '../../worker/journey/journey.ts';
+import { step } from '../../worker/journey/transitions.ts';
+import { ask } from '../../worker/stages/ask.ts';
+import { type EraseJob, erase } from '../../worker/stages/erase.ts';
+import { type GradedJob, plan, type RecordJob, type SurveyJob } from '../../worker/stages/plan.ts';
+import { sweep } from '../../worker/stages/sweep.ts';
+import { writeBack } from '../../worker/stages/write-back.ts';
+import { useRedis } from '../redis.ts';
+import { memoryLog } from './harness.ts';
+import { ToyVendor } from './toy-connector.ts';
+
+const redis = useRedis();
+let feedback: StandinServer & { standin: FeedbackStandin };
+let standin: FeedbackStandin;
+beforeEach(async () => {
+  await redis.handle.client.flushall();
+  feedback = await startFeedbackStandin({ seed: true });
+  ({ standin } = feedback);
+});
+const opened: Engine[] = [];
+afterEach(async () => {
+  for (const engine of opened.splice(0)) await engine.close(0);
+  await feedback.close();
+});
+
+const hour = 3_600_000;
+const create = { method: 'POST', path: '/api/appeals/$' };
+const anyone = { customer: { email: 'erika@example.com' } };
+
+/** A source whose queues nobody works on: each step is taken by hand, so that anything can happen between two. */
+function quiet(options: { rule?: string; vendor?: ToyVendor; operations?: object } = {}) {
+  const { vendor = new ToyVendor(), rule = '{ name: all, campaign: 12, contact: customer.email }' } = options;
+  const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
+  const text = `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
+lookup: { after: 0ms }
+sources: { calm: { connector: toy, secret: good, rules: [${rule}] } }
+`;
+  const { log, told } = memoryLog();
+  const engine = new Engine({
+    config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
+    redis: redis.handle.client,
+    connection: redis.handle.bull(),
+    intakeConnection: redis.handle.bullIntake(),
+    replicated: redis.handle.replicated,
+    batchWindowMs: 10,
+    clock: liveClock,
+    ports: livePorts,
+    log,
+  });
+  opened.push(engine);
+  const lane = engine.lanes.get('calm') ?? expect.fail('no lane');
+  const { context } = lane;
+  /** Which events, as queued, wait for planning. */
+  const events = async (): Promise<RecordJob[]> => (await lane.stages.plan.queue.getJobs()).map(({ data }) => data);
+  const trace = async (id: string) => (await context.store.trace(id)).map(({ text }) => text).join('\n');
+  return { engine, lane, context, store: context.store, vendor, told, events, trace };
+}
+
+let events = 0;
+const eventOf = (recordId: string, more: Partial<RecordJob> = {}): RecordJob => ({
+  kind: 'closed',
+  recordId,
+  at: new Date(),
+  key: `event ${++events}`,
+  what: 'toy closed',
+  certain: false,
+  via: 'webhook',
+  receivedAt: new Date(),
+  ...more,
+});
+const open = { state: { is: 'open' } } as const;
+const closedAs = (closing: string, closedAt = new Date()) => ({ state: { is: 'closed', closing, closedAt } }) as const;
+
+/** The journey of a closing, asked or on its way. */
+async function asking({ context, store, vendor }: ReturnType<typeof quiet>, id: string): Promise<Journey> {
+  vendor.close(id, anyone);
+  await plan(eventOf(id), context);
+  await ask({ journeyId: `${id}.1` }, context);
+  return (await store.get(`${id}.1`)) ?? expect.fail('no journey');
+}
+
+/** The object, with some of its methods replaced. */
+function overriding<T extends object>(whole: T, methods: Partial<T>): T {
+  return new Proxy(whole, {
+    get(target, name) {
+      const own = Reflect.get(name in methods ? methods : target, name);
+      return typeof own === 'function' ? own.bind(target) : own;
+    },
+  });
+}
+
+const intentNow = (): Intent => ({
+  token: 'another worker',
+  at: new Date(),
+  campaign: 12,
+  numAppeals: 0,
+  lastAppeal: null,
+  lookAfter: new Date(Date.now() + hour),
+});
+/** Another worker begins to ask. */
+async function goesAhead({ store }: Pick<SourceContext, 'store'>, id: string): Promise<void> {
+  await store.update(id, (now) => ({
+    journey: step(now, 'creating', new Date(), { intent: intentNow(), attempts: 1 }),
+    trace: ['creating'],
+  }));
+}
+/** … and has asked. */
+async function hasAsked({ store }: Pick<SourceContext, 'store'>, id: string, requestId: string): Promise<void> {
+  await store.update(id, ({ intent: _, ...now }) => ({
+    journey: step(now, 'asked', new Date(), { requestId, askedAt: new Date() }),
+    trace: ['asked'],
+  }));
+}
+/** The service keeps the request as `Scheduled`. */
+const later = {
+  rule: '{ name: all, campaign: 112, contact: customer.email }',
+  operations: { create: { body: { scheduled: null } } },
+};
+const slowCampaign = () =>
+  standin.addCampaign({ account: 'acme', id: 112, name: 'Later', type: 'mixed', sendDelay: 60 });
+
+describe('a record that is reopened while its customer is being asked', () => {
+  const upsets: [what: string, event: Partial<RecordJob>, record: object][] = [
+    ['reopened', { kind: 'changed' }, open],
+    ['spam', { kind: 'changed' }, { state: { is: 'out', why: 'spam' } }],
+    ['merged', { kind: 'changed', mergedInto: 'other' }, open],
+  ];
+  test.each(upsets)(
+    'its request is cancelled once it is known, though the record was %s during a read',
+    async (_, event, record) => {
+      slowCampaign();
+      const town = quiet(later);
+      const { context, store, vendor } = town;
+      vendor.close('r', anyone);
+      await plan(eventOf('r'), context);
+      vendor.close('r', { ...anyone, ...record });
+      const ahead = async () => {
+        if ((await store.get('r.1'))?.state === 'waiting') await goesAhead(context, 'r.1');
+      };
+      const racing: SourceContext = {
+        ...context,
+        read: async (id, purpose) => {
+          const result = await context.read(id, purpose);
+          await ahead();
+          return result;
+        },
+        store: overriding(store, {
+          ofRecord: async (id: string) => {
+            const journeys = await store.ofRecord(id);
+            await ahead();
+            return journeys;
+          },
+        }),
+      };
+      const changed = eventOf('r', event);
+      expect(await plan(changed, racing)).toMatchObject({ do: 'wait' });
+      const request = await context.feedback.create({
+        campaign: 112,
+        contact: { kind: 'email', value: 'erika@example.com' },
+        customFields: {},
+      });
+      await hasAsked(context, 'r.1', request.id);
+      expect(await plan(changed, context)).toEqual({ do: 'done' });
+      if (event.mergedInto === undefined) {
+        expect(await store.get('r.1')).toMatchObject({ state: 'cancelled' });
+        expect(standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);
+      } else {
+        expect(await store.get('r.1')).toMatchObject({ state: 'asked', currentId: 'other' });
+      }
+    },
+  );
+
+  test('its request is cancelled, though it came to be between two looks at the journey', async () => {
+    slowCampaign();
+    const town = quiet(later);
+    const { context, store, vendor } = town;
+    vendor.close('r', anyone);
+    await plan(eventOf('r'), context);
+    vendor.close('r', { ...anyone, ...open });
+    const racing: SourceContext = {
+      ...context,
+      read: async (id, purpose) => {
+        const result = await context.read(id, purpose);
+        const contact = { kind: 'email', value: 'erika@example.com' } as const;
+        const { id: requestId } = await context.feedback.create({ campaign: 112, contact, customFields: {} });
+        await goesAhead(context, 'r.1');
+        await hasAsked(context, 'r.1', requestId);
+        return result;
+      },
+    };
+    await plan(eventOf('r', { kind: 'changed' }), racing);
+    expect(await store.get('r.1')).toMatchObject({ state: 'cancelled' });
+    expect(standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);
+  });
+
+  test('its trace says that it is too late where the service refuses to cancel in whatever way', async () => {
+    for (const status of [403, 409, 410, 422]) {
+      const town = quiet();
+      const id = `r${status}`;
+      await asking(town, id);
+      town.vendor.close(id, { ...anyone, ...open });
+      standin.faults.add({ method: 'POST', path: '/cancel$', status, body: { detail: 'No.' } });
+      expect(await plan(eventOf(id, { kind: 'changed' }), town.context)).toEqual({ do: 'done' });
+      expect(await town.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
+      expect(await town.trace(`${id}.1`)).toMatch(/too late/);
+    }
+  });
+});
+
+describe('an erasure', () => {
+  const eraseOf = (who: Partial<EraseJob>): EraseJob => ({
+    kind: 'erase',
+    at: new Date(),
+    key: 'erase',
+    what: 'toy erase',
+    receivedAt: new Date(),
+    personIds: [],
+    recordIds: [],
+    contacts: [],
+    everybody: false,
+    ...who,
+  });
+
+  test('it comes again for a journey that began to ask meanwhile, and forgets that one too', async () => {
+    const { context, store, vendor } = quiet();
+    vendor.close('e', anyone);
+    await plan(eventOf('e'), context);
+    const racing: SourceContext = {
+      ...context,
+      told: {
+        ...context.told,
+        isUsed: async () => {
+          if ((await store.get('e.1'))?.state === 'waiting') await goesAhead(context, 'e.1');
+          return false;
+        },
+      },
+    };
+    racing.sources = () => [racing];
+    expect(await erase(eraseOf({ recordIds: ['e'] }), racing)).toMatchObject({ do: 'wait' });
+    expect(await store.erasures()).toEqual([]);
+    const contact = { kind: 'email', value: 'erika@example.com' } as const;
+    await hasAsked(context, 'e.1', (await context.feedback.create({ campaign: 12, contact, customFields: {} })).id);
+    expect(await erase(eraseOf({ recordIds: ['e'] }), racing)).toEqual({ do: 'done' });
+    expect(await store.get('e.1')).toMatchObject({ erasedAt: expect.any(Date) });
+    expect(await store.erasures()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
+  });
+
+  test('it forgets what was told of a record that has no journey', async () => {
+    const { context } = quiet();
+    await context.told.keep('t', new Date(Date.now() - 1_000), { mail: 'erika@example.com' });
+    await erase(eraseOf({ recordIds: ['t'] }), context);
+    expect(JSON.stringify(await context.told.of(['t']))).not.toContain('erika');
+  });
+
+  test('it masks the person though the service refuses to cancel their request', async () => {
+    const town = quiet();
+    await asking(town, 'e');
+    standin.faults.add({ method: 'POST', path: '/cancel$', status: 422, body: { detail: 'No.' } });
+    expect(await erase(eraseOf({ contacts: ['erika@example.com'] }), town.context)).toEqual({ do: 'done' });
+    expect(await town.store.erasures()).toMatchObject([{ requestsMasked: 1 }]);
+  });
+});
+
+describe('what is told of a record', () => {
+  test('it is kept also when the closing has a journey, the newest by its time, and not after an erasure', async () => {
+    const { context, store, vendor } = quiet();
+    vendor.close('n', { ...anyone, ...closedAs('one') });
+    const at = (ms: number) => new Date(Date.now() + ms);
+    await plan(eventOf('n', { closing: 'one', at: at(0), told: { store: 'Tartu' } }), context);
+    expect(await store.get('n.1')).toMatchObject({ state: 'waiting' });
+    await plan(eventOf('n', { closing: 'one', at: at(1), told: { store: 'Narva' } }), context);
+    expect(await context.told.of(['n'])).toEqual([{ store: 'Narva' }]);
+    await store.update('n.1', (now) => ({ journey: { ...now, erasedAt: new Date() }, trace: [] }));
+    await plan(eventOf('n', { closing: 'one', at: at(2), told: { store: 'Valga' } }), context);
+    expect(await context.told.of(['n'])).toEqual([{ store: 'Narva' }]);
+  });
+});
+
+describe('a grade that was given elsewhere', () => {
+  test('the newest is what the service has in the end, though an older one overtook it', async () => {
+    const rule = '{ name: all, campaign: 15, contact: ticket.id }';
+    const town = quiet({ rule });
+    const { context, store, vendor } = town;
+    vendor.close('g');
+    await plan(eventOf('g'), context);
+    await ask({ journeyId: 'g.1' }, context);
+    const graded = (at: number, grade: number): GradedJob => ({
+      kind: 'graded',
+      recordId: 'g',
+      grade,
+      comment: null,
+      at: new Date(at),
+      key: `graded ${at}`,
+      what: 'graded',
+      receivedAt: new Date(),
+    });
+    const slow: SourceContext = {
+      ...context,
+      feedback: {
+        ...context.feedback,
+        grade: async (id, grade) => {
+          await plan(graded(2_000, 5), context);
+          await context.feedback.grade(id, grade);
+        },
+      },
+    };
+    const first = await plan(graded(1_000, 1), slow);
+    if (first.do === 'wait') await plan(graded(1_000, 1), context);
+    expect(standin.requests()).toMatchObject([{ grade: 5 }]);
+    expect(await store.get('g.1')).toMatchObject({ given: { grade: 5, told: true } });
+  });
+});
+
+describe('answers to a survey', () => {
+  const survey = (requestId: string, receivedAt = new Date()): SurveyJob => ({
+    kind: 'survey',
+    requestId,
+    answers: { q1: 'yes' },
+    at: new Date(),
+    key: 'survey',
+    what: 'survey',
+    receivedAt,
+  });
+  test('they wait for a journey that does not know its request yet, and not for ever', async () => {
+    const town = quiet();
+    const { context, store, vendor } = town;
+    vendor.close('s', anyone);
+    await plan(eventOf('s'), context);
+    await goesAhead(context, 's.1');
+    expect(await plan(survey('4711'), context)).toMatchObject({ do: 'wait' });
+    await hasAsked(context, 's.1', '4711');
+    expect(await plan(survey('4711'), context)).toEqual({ do: 'done' });
+    expect(await store.get('s.1')).toMatchObject({ state: 'answered', survey: { answers: { q1: 'yes' } } });
+    expect(await plan(survey('4712', new Date(Date.now() - 25 * hour)), context)).toEqual({ do: 'done' });
+  });
+});
+
+describe('"no answer"', () => {
+  test('it does not stay on the record when the answer came while it was being written', async () => {
+    const vendor = new ToyVendor();
+    vendor.writesNoAnswer = true;
+    const town = quiet({ vendor });
+    const { context, store, lane } = town;
+    await asking(town, 'l');
+    await store.update('l.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
+    let isFirst = true;
+    vendor.beforeWriteBack = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      // The answer is collected and written by others before this call of ours gets through.
+      await store.update('l.1', (now) => {
+        const answer = { grade: 4, comment: null, seenAt: new Date(), version: 1 };
+        return { journey: step(now, 'answered', new Date(), { answer }), trace: [] };
+      });
+      await writeBack({ journeyId: 'l.1' }, context);
+      expect(await store.get('l.1')).toMatchObject({ state: 'written' });
+    };
+    await writeBack({ journeyId: 'l.1', noAnswer: true }, context);
+    for (const { data } of await lane.stages.writeBack.queue.getJobs()) await writeBack(data, context);
+    expect(vendor.written.at(-1)).toMatchObject({ outcome: 'answered', grade: 4 });
+    expect(await store.get('l.1')).toMatchObject({ state: 'written' });
+  });
+});
+
+describe('an attempt to ask', () => {
+  test('it is not counted among the unknown ones when the service refused it', async () => {
+    const town = quiet();
+    const { context, store, vendor } = town;
+    vendor.close('a', anyone);
+    await plan(eventOf('a'), context);
+    standin.faults.add({ ...create, status: 429, body: { detail: 'Wait.' }, times: 9 });
+    for (let i = 0; i < 9; i++) await ask({ journeyId: 'a.1' }, context).catch(() => undefined);
+    standin.faults.add({ ...create, then: 'cut' });
+    for (let i = 0; i < 4 && (await store.get('a.1'))?.state !== 'asked'; i++) {
+      await store.update('a.1', (now) =>
+        now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+      );
+      await ask({ journeyId: 'a.1' }, context);
+    }
+    expect(await store.get('a.1')).toMatchObject({ state: 'asked' });
+    expect(standin.requests()).toHaveLength(1);
+  });
+
+  test('it leaves no note of having asked the person when it is cancelled before it is sent', async () => {
+    const town = quiet();
+    const { context, store, vendor } = town;
+    vendor.close('c', anyone);
+    await plan(eventOf('c'), context);
+    const racing: SourceContext = {
+      ...context,
+      contacts: overriding(context.contacts, {
+        setLastAsked: async (key: string, value: { at: Date; journey: string } | undefined) => {
+          await context.contacts.setLastAsked(key, value);
+          await store.update('c.1', (now) =>
+            now.state === 'waiting' ? { journey: step(now, 'cancelled', new Date()), trace: [] } : undefined,
+          );
+        },
+      }),
+    };
+    await ask({ journeyId: 'c.1' }, racing);
+    expect(await store.get('c.1')).toMatchObject({ state: 'cancelled' });
+    expect(standin.requests()).toEqual([]);
+    const keys = await redis.handle.client.keys('{cl:contact:*:asked');
+    expect(keys).toEqual([]);
+  });
+
+  test('it leaves no note when its record is reopened after an attempt that came to nothing', async () => {
+    const town = quiet();
+    const { context, store, vendor } = town;
+    vendor.close('n', anyone);
+    await plan(eventOf('n'), context);
+    standin.faults.add({ ...create, then: 'cut' });
+    await ask({ journeyId: 'n.1' }, context);
+    await store.update('n.1', (now) =>
+      now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+    );
+    await ask({ journeyId: 'n.1' }, context);
+    expect(await store.get('n.1')).toMatchObject({ state: 'waiting' });
+    vendor.close('n', { ...anyone, ...open });
+    await ask({ journeyId: 'n.1' }, context);
+    expect(await store.get('n.1')).toMatchObject({ state: 'cancelled' });
+    expect(await redis.handle.client.keys('{cl:contact:*:asked')).toEqual([]);
+  });
+});
+
+describe('a record whose earlier journeys are removed', () => {
+  // Its journeys are numbered from 1 again.
+  const ways: [how: string, campaign: number, fault: boolean][] = [
+    ['by the note of its contact', 12, false],
+    ['by the note of its contact, with the marker field', 40, false],
+    ['by the marker field after an unknown outcome', 40, true],
+  ];
+  test.each(ways)('its new closing asks, and takes no old request for its own %s', async (_, campaign, fault) => {
+    standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
+    const { context, store, vendor } = quiet({ rule: `{ name: all, campaign: ${campaign}, contact: customer.email }` });
+    vendor.close('o', closedAs('one', new Date(Date.now() - hour)));
+    await plan(eventOf('o'), context);
+    await ask({ journeyId: 'o.1' }, context);
+    const first = (await store.get('o.1')) ?? expect.fail('no journey');
+    expect(first.state).toBe('asked');
+    await store.forget(first);
+
+    const muchLater = new Date(Date.now() + 1_000 * hour);
+    standin.moveClock({ now: muchLater });
+    vendor.close('o', closedAs('two', muchLater));
+    const clock = { ...liveClock, now: () => new Date(muchLater.getTime() + 1_000), until: () => 0 };
+    const then: SourceContext = { ...context, clock };
+    await plan(eventOf('o'), then);
+    if (fault) standin.faults.add({ ...create, then: 'cut' });
+    for (let i = 0; i < 4 && (await store.get('o.1'))?.state !== 'asked'; i++) await ask({ journeyId: 'o.1' }, then);
+    const second = await store.get('o.1');
+    expect(second).toMatchObject({ state: 'asked', closing: 'two' });
+    expect(second?.requestId).not.toBe(first.requestId);
+    expect(standin.requests({ contact: 'o@example.com' })).toHaveLength(2);
+  });
+});
+
+describe('a journey that is planned again though its record has been closed again since', () => {
+  test('it ends, and leaves the later one alone', async () => {
+    const town = quiet();
+    const { context, store, vendor, events: queued } = town;
+    vendor.close('p', { ...closedAs('one'), customer: {} });
+    await plan(eventOf('p'), context);
+    vendor.close('p', { ...anyone, ...closedAs('two') });
+    await plan(eventOf('p'), context);
+    await ask({ journeyId: 'p.2' }, context);
+    expect([(await store.get('p.1'))?.state, (await store.get('p.2'))?.state]).toEqual(['skipped', 'asked']);
+    const longAgo = new Date(Date.now() - hour);
+    await store.update('p.1', (now) => ({ journey: step(now, 'received', longAgo), trace: [] }));
+    await sweep(context, { expireAfterMs: 1e12, retentionMs: 1e12 });
+    const again = await queued();
+    expect(again).toHaveLength(1);
+    for (const event of again) await plan({ ...event, at: new Date(), receivedAt: new Date() }, context);
+    expect(await store.get('p.1')).toMatchObject({ state: 'cancelled', why: expect.stringMatching(/closed again/) });
+    expect(await store.get('p.2')).toMatchObject({ state: 'asked' });
+  });
+});
