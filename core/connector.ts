@@ -263,10 +263,11 @@ export interface Source<Shape extends object = object> {
   /** The steps that are still missing at the vendor, in order; none when everything is there. Looks only: `apply` acts. */
   setup?(about: GoingLive): Promise<SetupStep[]>;
   /**
-   * Takes grades and comments off records again, for people who are to be forgotten. Records that are gone are none of its
-   * business. Left out: they stay, and the proof says so.
+   * Takes off records again all that `writeBack` put there, for people who are to be forgotten. May be repeated; records that
+   * are gone are none of its business. What has to stay is in the result: in words for the proof, without personal data
+   * ("the notes: Zendesk deletes none"). Left out: everything stays, and the proof says so.
    */
-  forget?(recordIds: readonly string[]): Promise<void>;
+  forget?(recordIds: readonly string[]): Promise<string[]>;
   /** Expired journeys are written back as `no-answer`. */
   writesNoAnswer?: boolean;
   /** Deliveries may also be form-encoded (a vendor's ping). */

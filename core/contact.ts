@@ -1,4 +1,9 @@
-import { type CountryCode, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import {
+  type CountryCode,
+  isSupportedCountry,
+  type PhoneNumber,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { CloseloopError } from './errors.ts';
 
@@ -148,6 +153,7 @@ function mobile(text: string, options: ContactOptions): Usable {
       : 'not a valid phone number';
     return { ok: false, why };
   }
+  if (number.ext !== undefined) return { ok: false, why: 'an extension, which no text message reaches' };
   const type = number.getType();
   // In North America and elsewhere the number alone doesn't tell a mobile from a landline: those get the benefit of the doubt.
   if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return { ok: false, why: kindOfNumber(type) };
@@ -158,9 +164,31 @@ function kindOfNumber(type: string | undefined): string {
   return type === 'FIXED_LINE' ? 'a landline number' : 'not a mobile number';
 }
 
+/**
+ * A number as people type it into a form, in international form where it can be understood; else as it is. `country` (ISO 3166,
+ * "DE") is that of the address it stands in: a wrong one gives valid but foreign numbers.
+ */
+export function internationalPhone(written: string, country: string | undefined): string {
+  const text = written.trim();
+  const known = country !== undefined && isSupportedCountry(country) ? country : undefined;
+  return phoneNumber(text, { defaultCountry: known })?.number ?? text;
+}
+
+/**
+ * Digits with the calling code but no plus ("49171…") also read as a national number, and a valid one: a landline that nobody
+ * has. Where they don't make a mobile number but do with a plus, they are taken for that.
+ */
 function phoneNumber(text: string, options: ContactOptions): PhoneNumber | undefined {
-  const { defaultCountry } = options;
-  const number = parsePhoneNumberFromString(withPlus(text), {
+  const number = validNumber(withPlus(text), options);
+  const type = number?.getType();
+  const mayLackPlus = options.defaultCountry !== undefined && /^[1-9]\d{7,14}$/.test(text.replace(/[\s().-]/g, ''));
+  if (!mayLackPlus || type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE') return number;
+  const other = validNumber(`+${text}`, {});
+  return other?.getType() === 'MOBILE' ? other : number;
+}
+
+function validNumber(text: string, { defaultCountry }: ContactOptions): PhoneNumber | undefined {
+  const number = parsePhoneNumberFromString(text, {
     extract: false,
     ...(defaultCountry === undefined ? {} : { defaultCountry }),
   });

@@ -76,8 +76,8 @@ export function createVendorApi(account: VendorAccount, ports: ConnectorPorts): 
 
   async function heed({ status, headers }: Answer): Promise<number | undefined> {
     const retryAfterMs = retryAfter(headers.get('retry-after'), ports.now());
-    const pauseMs = status === 429 ? (retryAfterMs ?? defaultPauseMs) : status === 503 ? retryAfterMs : undefined;
-    if (pauseMs !== undefined && pauseMs > 0) await ports.budget.pause(pauseMs);
+    const pauseMs = status === 429 ? (retryAfterMs ?? defaultPauseMs) : status === 503 ? (retryAfterMs ?? 0) : 0;
+    if (pauseMs > 0) await ports.budget.pause(pauseMs);
     const left = quota?.(headers);
     if (left !== undefined) await ports.budget.left(left);
     return retryAfterMs;

@@ -16,15 +16,15 @@ interface Filling {
 
 /**
  * Gathers the calls of concurrent jobs: a batch leaves when `size` keys have come, or when for `windowMs` none has come
- * and no job has been on its way; then `run` is called once for all of them. Equal keys in a batch
- * share one answer. A rejected `run` rejects every caller of that batch, and only that batch.
+ * and no job has been on its way; then `run` is called once for all of them. Equal keys in a batch share one answer. A
+ * rejected `run` rejects every caller of that batch, and only that batch.
  */
 export function createBatcher<Key, Value>(options: {
   size: number;
   windowMs: number;
   keyOf: (key: Key) => string;
   run: (keys: readonly Key[]) => Promise<readonly Value[]>;
-  /** Are there jobs that have not begun yet? Left out, or rejected: no. */
+  /** Are there jobs that have not begun yet? Asked at every beat. Left out, or rejected: no. */
   mayGrow?: () => Promise<boolean>;
 }): (key: Key) => Promise<Value> {
   const { size, windowMs, keyOf, run, mayGrow = async () => false } = options;

@@ -9,6 +9,7 @@ import type { ContactMemory } from './journey/contacts.ts';
 import type { JourneyStore } from './journey/store.ts';
 import type { ToldStore } from './redis/told.ts';
 import type { LoadedRule } from './rules.ts';
+import type { EraseJob } from './stages/erase.ts';
 import type { PlanJob } from './stages/plan.ts';
 
 /** Everything the stages of one source work with. */
@@ -60,6 +61,8 @@ export interface SourceContext {
   write(item: WriteBack): Promise<WriteResult>;
   /** An event that closeloop found itself, as if a webhook had brought it. */
   queueEvent(event: PlanJob, delayMs?: number): Promise<void>;
+  /** The second half of an erasure. */
+  queueErase(job: EraseJob): Promise<void>;
   /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
   queueAsk(journeyId: string, dueAt: Date): Promise<void>;
   queueWriteBack(journeyIds: readonly string[]): Promise<void>;

@@ -281,8 +281,8 @@ export class Engine {
       }
     }
     if (problems.length === 0) return;
-    await stages.plan.queue.pause();
     await pauses.set('plan', [...new Set(problems)].join('; '));
+    await stages.plan.queue.pause();
   }
 
   /** Those of the rules, and those of earlier rules whose requests may still be answered. */

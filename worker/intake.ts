@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Delivery, SourceEvent } from '../core/connector.ts';
@@ -11,6 +12,8 @@ const Source = z.object({ source: z.string().optional() });
 const retryAfterSeconds = '30';
 /** Redis must answer within this, or the vendor is told to come again: two seconds at most, of which this is the wait. */
 const storeMs = 1_500;
+/** An answer that never comes must not keep the intake closed for good: the connection is given up well before this. */
+const longestOwedMs = 30_000;
 
 export interface IntakeOptions {
   lanes: ReadonlyMap<string, Pick<Lane, 'context'>>;
@@ -135,16 +138,16 @@ function inTime(store: IntakeOptions['store']): IntakeOptions['store'] {
   return async (source, events, receivedAt) => {
     if (owed > 0) throw new Error('Redis has not answered for earlier deliveries yet');
     const work = store(source, events, receivedAt);
-    let isLate = false;
-    const settle = () => {
-      if (isLate) owed -= 1;
-    };
-    work.then(settle, settle);
     try {
       await within(storeMs, work);
     } catch (error) {
-      isLate = error instanceof TooLate;
-      if (isLate) owed += 1;
+      if (error instanceof TooLate) {
+        owed += 1;
+        const isOver = Promise.race([work, sleep(longestOwedMs, undefined, { ref: false })]).catch(() => undefined);
+        void isOver.finally(() => {
+          owed -= 1;
+        });
+      }
       throw error;
     }
   };

@@ -138,8 +138,11 @@ export function createLane(
       mayGrow: () => stages.writeBack.hasMore(),
     }),
     queueEvent: async (event, delayMs = 0) => {
-      await stages.plan.add([{ id: jobIdOf(event.key), data: event, ...(delayMs > 0 && { delayMs }) }]);
+      // A backfill's may wait for days, and a webhook of the same closing must not be taken for its repetition.
+      const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key)}`;
+      await stages.plan.add([{ id, data: event, ...(delayMs > 0 && { delayMs }) }]);
     },
+    queueErase: async (job) => await stages.erase.add([{ id: `copies-${jobIdOf(job.key)}`, data: job }]),
     queueAsk: async (journeyId, dueAt) => {
       await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
     },
@@ -156,9 +159,10 @@ export function createLane(
     },
   };
   const { onLost } = shared;
-  const givenUp = async (why: string, settled: Promise<void>) => {
-    await settled;
+  // Told first: who is killed in between tells it twice, and equal alerts are one.
+  const givenUp = async (why: string, settle: () => Promise<void>) => {
     await alert('given-up', why, 'mend the cause, then "closeloop journeys replay"');
+    await settle();
   };
   const common = {
     source: name,
@@ -177,7 +181,7 @@ export function createLane(
       name: 'plan',
       data: PlanJob,
       process: (data) => plan(data, context),
-      giveUp: (data, why) => givenUp(why, giveUpPlan(data, why, context)),
+      giveUp: (data, why) => givenUp(why, () => giveUpPlan(data, why, context)),
       onConfigError: (why) => pauses.set('plan', why),
     }),
     ask: new Stage({
@@ -185,7 +189,7 @@ export function createLane(
       name: 'ask',
       data: AskJob,
       process: (data) => ask(data, context),
-      giveUp: (data, why) => givenUp(why, giveUpAsk(data, why, context)),
+      giveUp: (data, why) => givenUp(why, () => giveUpAsk(data, why, context)),
       onConfigError: (why) => pauses.set('ask', why),
     }),
     erase: new Stage({
@@ -194,7 +198,7 @@ export function createLane(
       concurrency: 1,
       data: EraseJob,
       process: (data) => erase(data, context),
-      giveUp: (data, why) => givenUp(why, giveUpErase(data, why, context)),
+      giveUp: (data, why) => givenUp(why, () => giveUpErase(data, why, context)),
       onConfigError: (why) => pauses.set('erase', why),
     }),
     writeBack: new Stage({
@@ -202,7 +206,7 @@ export function createLane(
       name: 'write-back',
       data: WriteBackJob,
       process: (data) => writeBack(data, context),
-      giveUp: (data, why) => givenUp(why, giveUpWriteBack(data, why, context)),
+      giveUp: (data, why) => givenUp(why, () => giveUpWriteBack(data, why, context)),
       onConfigError: (why) => pauses.set('write-back', why),
     }),
   };

@@ -3,6 +3,7 @@ import { defineConnector } from '../../core/connector.ts';
 import { checker } from './check.ts';
 import { hubSpotApi } from './client.ts';
 import { events } from './events.ts';
+import { forgetter } from './forget.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
@@ -22,7 +23,7 @@ import { writer } from './write-back.ts';
  * Where things are: `signature.ts` who sent it; `events.ts` what it says; `read.ts` what the record is now (`closing.ts`
  * which closing counts, `record.ts` its shape, with `pipelines.ts`, `contacts.ts` and `owners.ts`); `poll.ts` what the
  * webhooks missed (`sweep.ts` how far it has come); `write-back.ts` the answer (`update.ts` properties, `note.ts`,
- * `contact-answer.ts`); `check.ts` and `setup.ts`, each with its parts beside it, what must be right before going live;
+ * `contact-answer.ts`), `forget.ts` takes it off again; `check.ts` and `setup.ts`, each with its parts beside it, what must be right before going live;
  * `client.ts` every call (`credentials.ts` and `oauth.ts` its token, `quota.ts` what is left), `failure.ts` and
  * `batch.ts` what its answer means.
  */
@@ -53,6 +54,7 @@ export const hubspot = defineConnector({
       check: checker(settings, ports),
       setup: preparer(settings, ports),
       writeBack: writer(settings, api),
+      forget: forgetter(settings, api),
       writesNoAnswer: settings.writeBack.noAnswer,
     };
   },

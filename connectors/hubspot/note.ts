@@ -18,7 +18,7 @@ export interface Note {
 /** By the note's marker: nothing, or why it isn't there. */
 export type NoteFailures = Map<string, Error>;
 
-/** The last line of a note, by which it is found again. Nothing else on the record tells one answer's note from another's. */
+/** The last line of a note, by which it is found again, whole: marker `7.1` isn't that of `7.12`. Nothing else on the record tells one answer's note from another's. */
 const reference = (marker: string) => `closeloop ref ${marker}`;
 
 const escapes: Readonly<Record<string, string>> = {
@@ -57,14 +57,6 @@ function escapedWithin(text: string, maxUnits: number): string {
     kept += next;
   }
   return kept + mark;
-}
-
-/** Whole line, so that marker `7.1` isn't found in `7.12`, whatever HubSpot has made of the markup around it. */
-function markedBy(body: string, marker: string): boolean {
-  return body
-    .split(/<[^>]*>|\n/)
-    .map((line) => line.trim())
-    .includes(escaped(reference(marker)));
 }
 
 const Created = z.object({
@@ -137,10 +129,26 @@ const Associations = z.object({
  * @returns markers
  */
 export async function findNotes(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<Set<string>> {
+  const ids = notes.map(({ recordId }) => recordId);
+  const lines = new Set((await notesOn(api, type, ids)).flatMap((note) => note.lines));
+  const markers = notes.map(({ item }) => item.marker);
+  return new Set(markers.filter((marker) => lines.has(escaped(reference(marker)))));
+}
+
+/** Takes all notes of ours off records: the calls of `findNotes`, and one per 100 notes. */
+export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
+  const notes = await notesOn(api, type, recordIds);
+  const ours = notes.filter(({ lines }) => lines.at(-1)?.startsWith(escaped(reference(''))));
+  for (const some of chunks(ours, batchSize)) {
+    const inputs = some.map(({ id }) => ({ id }));
+    await api.call('POST', paths.batchArchive('notes'), z.unknown(), { body: { inputs } });
+  }
+}
+
+/** The notes on these records, in lines, whatever HubSpot has made of the markup around them. */
+async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
   const noteIds = new Set<string>();
-  let inputs: { id: string; after?: string }[] = [...new Set(notes.map(({ recordId }) => recordId))].map((id) => ({
-    id,
-  }));
+  let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
   while (inputs.length > 0) {
     const next: typeof inputs = [];
     for (const some of chunks(inputs, batchSize)) {
@@ -153,12 +161,17 @@ export async function findNotes(api: HubSpotApi, type: ObjectType, notes: readon
     }
     inputs = next;
   }
-  const bodies: string[] = [];
+  const notes: { id: string; lines: string[] }[] = [];
   for (const some of chunks([...noteIds], batchSize)) {
     const body = { inputs: some.map((id) => ({ id })), properties: ['hs_note_body'], propertiesWithHistory: [] };
     const { results } = await api.call('POST', paths.batchRead('notes'), BatchAnswer, { body });
-    bodies.push(...results.map(({ properties }) => properties.hs_note_body ?? ''));
+    notes.push(...results.map(({ id, properties }) => ({ id, lines: linesOf(properties.hs_note_body ?? '') })));
   }
-  const markers = notes.map(({ item }) => item.marker);
-  return new Set(markers.filter((marker) => bodies.some((body) => markedBy(body, marker))));
+  return notes;
 }
+
+const linesOf = (body: string): string[] =>
+  body
+    .split(/<[^>]*>|\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');

@@ -36,6 +36,7 @@ export const paths = {
   owners: `/crm/owners/${apiVersion}`,
   search: (plural: string) => `/crm/objects/${apiVersion}/${plural}/search`,
   batchCreate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/create`,
+  batchArchive: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/archive`,
   notesOf: (plural: string) => `/crm/associations/${apiVersion}/${plural}/notes/batch/read`,
   properties: (plural: string) => `/crm/properties/${apiVersion}/${plural}`,
   labels: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/labels`,

@@ -110,6 +110,15 @@ export function changeFor(item: WriteBack, settings: WriteBackSettings, held: He
   return steps === 0 && change.note === undefined ? undefined : change;
 }
 
+/** What is to be sent so that the order shows nothing of ours; undefined when it doesn't. */
+export function removalFrom(settings: WriteBackSettings, held: Held): Change | undefined {
+  const unset = fieldsOf(settings).filter(({ key }) => held.values.has(key));
+  const removeTags = held.tags.filter((tag) => ourTag.test(tag));
+  const note = held.note.replace(ourLine, '');
+  if (unset.length + removeTags.length === 0 && note === held.note) return undefined;
+  return { set: [], unset, addTags: [], removeTags, ...(note !== held.note && { note }) };
+}
+
 /** What the shop didn't keep of a change, in words for the operator. */
 export function findingsOn(item: WriteBack, settings: WriteBackSettings, held: Held): string[] {
   const missing = changeFor(item, settings, held);

@@ -12,7 +12,7 @@ type Said =
   | { kind: 'closed' | 'changed'; recordId: string; what: string; certain?: true }
   | { kind: 'erase'; what: string; personIds?: string[]; recordIds?: string[]; contacts?: string[]; everybody?: true }
   | { kind: 'revoked'; what: string }
-  | { kind: 'ignored'; why: string }
+  | { kind: 'ignored'; why: string; act?: true }
   | { kind: 'unreadable'; why: string };
 
 const id = z.string().refine(isOrderId);
@@ -43,8 +43,10 @@ export function events(delivery: Delivery, choice: Choice): Events {
   switch (said.kind) {
     case 'unreadable':
       return { ok: false, why: said.why };
-    case 'ignored':
-      return { ok: true, events: [], ignored: [{ what: topic, why: said.why }] };
+    case 'ignored': {
+      const { kind: _, ...left } = said;
+      return { ok: true, events: [], ignored: [{ what: topic, ...left }] };
+    }
     default: {
       const event: SourceEvent = { ...said, at: timeOf(delivery), key: keyOf(topic, delivery) };
       return { ok: true, events: [event], ignored: [] };
@@ -133,7 +135,7 @@ function privacy(topic: string, body: unknown): Said {
     const why =
       'a customer asks for their data: within 30 days, send the shop\'s owner what "closeloop contact show" says of the customer ' +
       "named in Shopify's e-mail on the request";
-    return { kind: 'ignored', why };
+    return { kind: 'ignored', why, act: true };
   }
   const contacts = [customer?.email, customer?.phone].filter((one) => one != null);
   return {

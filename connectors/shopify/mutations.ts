@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Change } from './answer.ts';
+import type { ShopifyApi } from './client.ts';
 import { orderGid } from './ids.ts';
+import { mostPoints } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
 /** One mutation among those that share a call; `$v` stands for its variable. */
@@ -14,10 +16,11 @@ export interface Mutation {
 }
 
 /** Points of one, with its list of errors. Source: shopify.dev, "rate limits". */
-export const mutationPoints = 11;
+const mutationPoints = 11;
+const mostMutations = Math.floor(mostPoints / mutationPoints);
 
 /** Asked for of every mutation; only metafields have codes. */
-export const Outcome = z
+const Outcome = z
   .object({
     userErrors: z.array(
       z.object({
@@ -28,7 +31,7 @@ export const Outcome = z
     ),
   })
   .nullable();
-export type Outcome = z.output<typeof Outcome>;
+type Outcome = z.output<typeof Outcome>;
 
 /** What makes a change, in the order in which Shopify is to do it. */
 export function mutationsFor(orderId: string, change: Change, writeBack: ShopifySettings['writeBack']): Mutation[] {
@@ -67,8 +70,42 @@ export function mutationsFor(orderId: string, change: Change, writeBack: Shopify
   return all.filter((one) => one !== false);
 }
 
+/** Sends orders' mutations, as many in one call as may cost together less than its limit. Why some were refused, by order. */
+export function sender(
+  name: string,
+  api: ShopifyApi,
+): (work: ReadonlyMap<string, Mutation[]>) => Promise<Map<string, string>> {
+  return async (work) => {
+    const refused = new Map<string, string>();
+    for (const call of callsOf(work)) {
+      const { document, variables } = callOf(
+        name,
+        call.map(({ mutation }) => mutation),
+      );
+      const outcomes = await api.call(document, variables, z.record(z.string(), Outcome));
+      for (const [index, { id, mutation }] of call.entries()) {
+        const why = refusalOf(mutation, outcomes[`o${index}`]);
+        if (why !== undefined) refused.set(id, why);
+      }
+    }
+    return refused;
+  };
+}
+
+/** What shares a call. The mutations of an order stay together, in their order. */
+function callsOf(work: ReadonlyMap<string, Mutation[]>): { id: string; mutation: Mutation }[][] {
+  const calls: { id: string; mutation: Mutation }[][] = [];
+  for (const [id, mutations] of work) {
+    const last = calls.at(-1);
+    const own = mutations.map((mutation) => ({ id, mutation }));
+    if (last !== undefined && last.length + own.length <= mostMutations) last.push(...own);
+    else calls.push(own);
+  }
+  return calls;
+}
+
 /** Many mutations in one call; the answer has an outcome for each, as `o0`, `o1` … */
-export function callOf(
+function callOf(
   name: string,
   mutations: readonly Mutation[],
 ): { document: string; variables: Record<string, unknown> } {
@@ -83,7 +120,7 @@ export function callOf(
 }
 
 /** "metafieldsSet: INVALID_TYPE at 0.value"; undefined when it was done. */
-export function refusalOf({ call }: Mutation, outcome: Outcome | undefined): string | undefined {
+function refusalOf({ call }: Mutation, outcome: Outcome | undefined): string | undefined {
   const name = call.slice(0, call.indexOf('('));
   if (outcome == null) return `${name}: no answer`;
   const [error] = outcome.userErrors;

@@ -1,5 +1,4 @@
-import type { CountryCode } from 'libphonenumber-js/max';
-import { contactFor, parseContact } from '../../core/contact.ts';
+import { internationalPhone } from '../../core/contact.ts';
 import type { Order } from './order.ts';
 
 /**
@@ -14,27 +13,7 @@ export function phonesOf({ phone, customer, shippingAddress, billingAddress }: O
     [shippingAddress?.phone, shippingAddress?.countryCodeV2],
     [billingAddress?.phone, billingAddress?.countryCodeV2],
   ];
-  return [...new Set(written.flatMap(([text, country]) => (text === undefined ? [] : [international(text, country)])))];
+  return [
+    ...new Set(written.flatMap(([text, country]) => (text === undefined ? [] : [internationalPhone(text, country)]))),
+  ];
 }
-
-/**
- * Digits with the calling code but no plus ("49171…") also read as a national number, and a valid one: a landline that nobody
- * has. So they are tried with a plus first, and taken for that where it makes a mobile number.
- */
-function international(text: string, country: string | undefined): string {
-  const digits = text.replace(/[\s().-]/g, '');
-  if (/^[1-9]\d{9,14}$/.test(digits)) {
-    const mobile = contactFor([`+${digits}`], 'sms');
-    const national = contactFor([text], 'sms', options(country));
-    const found = [national, mobile].find(({ ok }) => ok);
-    if (found?.ok) return found.contact.value;
-  }
-  if (text.trim() === '' || !text.isWellFormed() || /^\s*\.{1,2}\s*$/.test(text)) return text;
-  return parseContact(text, options(country)).value;
-}
-
-const options = (country: string | undefined) =>
-  country === undefined || !isCountry(country) ? {} : { defaultCountry: country };
-
-/** ISO 3166, as Shopify writes it. */
-const isCountry = (code: string): code is CountryCode => /^[A-Z]{2}$/.test(code) && code !== 'ZZ';

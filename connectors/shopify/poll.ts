@@ -38,7 +38,7 @@ const Page = z.object({
 export function poller(
   settings: ShopifySettings,
   api: ShopifyApi,
-  ports: Pick<ConnectorPorts, 'now' | 'log'>,
+  ports: Pick<ConnectorPorts, 'now' | 'log' | 'hookUrl'>,
 ): NonNullable<Source['poll']> {
   const watch = watcher(settings, api, ports);
   const document = `query ChangedOrders($query: String!, $after: String) {

@@ -2,6 +2,7 @@ import { defineConnector } from '../../core/connector.ts';
 import { checker } from './check.ts';
 import { shopifyApi } from './client.ts';
 import { events } from './events.ts';
+import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
 import { settings } from './settings.ts';
@@ -18,7 +19,7 @@ import { writer } from './write-back.ts';
  *
  * Where things are: `signature.ts` who sent it; `events.ts` what it says; `closing.ts` which order counts, and since when;
  * `read.ts` what the order is now (asked for in `order.ts`, shown in `record.ts` and `phones.ts`); `write-back.ts` the answer (what
- * it changes in `answer.ts`, the calls in `mutations.ts`); `poll.ts` and `watch.ts` what webhooks missed; `check.ts` and `setup.ts`
+ * it changes in `answer.ts`, what is there in `held.ts`, the calls in `mutations.ts`); `forget.ts` takes it off again; `poll.ts` and `watch.ts` what webhooks missed; `check.ts` and `setup.ts`
  * going live; `client.ts`, `credentials.ts` and `failure.ts` every call and what its answer means.
  */
 export const shopify = defineConnector({
@@ -34,6 +35,7 @@ export const shopify = defineConnector({
       events: (delivery) => events(delivery, settings),
       read: reader(settings, api, ports),
       writeBack: writer(settings, api),
+      forget: forgetter(settings, api),
       poll: poller(settings, api, ports),
       check: checker(settings, api),
       setup: setupOf(settings, api),

@@ -4,18 +4,18 @@ import type { ShopifyApi } from './client.ts';
 import type { ShopifySettings } from './settings.ts';
 import { listSubscriptions, subscribe, topicsFor } from './subscriptions.ts';
 
-/** When the webhooks were last looked at, and where they delivered to then. */
+/** When the webhooks were last looked at, and our address once any were seen there. */
 export const Watched = z.object({ at: z.iso.datetime(), uri: z.string().max(500).optional() });
 export type Watched = z.output<typeof Watched>;
 
 /**
  * Shopify removes a webhook whose deliveries failed for four hours, without a word. So they are looked at now and then, and what is
- * missing is made again, to the address of the others or, where none is left, to the one of the last look.
+ * missing is made again. Those that never were are for `setup` to make; without `http.publicUrl` all are.
  */
 export function watcher(
   settings: ShopifySettings,
   api: ShopifyApi,
-  { now, log }: Pick<ConnectorPorts, 'now' | 'log'>,
+  { now, log, hookUrl }: Pick<ConnectorPorts, 'now' | 'log' | 'hookUrl'>,
 ): (last: Watched | undefined) => Promise<Watched | undefined> {
   const { shop, webhooks, watchEvery } = settings;
   const topics = topicsFor(settings);
@@ -24,24 +24,22 @@ export function watcher(
     const at = now();
     if (!webhooks || (last !== undefined && at.getTime() - Date.parse(last.at) < watchEvery)) return last;
     const found = (await listSubscriptions(api, 'background')).filter(({ topic }) => topics.includes(topic));
-    const uris = [...new Set(found.map(({ uri }) => uri))];
-    const [only] = uris;
-    const uri = uris.length === 1 ? only : last?.uri;
-    const here = found.filter((one) => one.uri === uri).map(({ topic }) => topic);
+    const here = found.filter(({ uri }) => hookUrl === undefined || uri === hookUrl).map(({ topic }) => topic);
     const missing = topics.filter((topic) => !here.includes(topic));
-    const said = { at: at.toISOString(), ...(uri !== undefined && { uri }) };
-    if (missing.length === 0) return said;
-    if (uri === undefined) {
-      const why =
-        uris.length === 0 ? 'has no webhooks of ours' : 'has webhooks to several addresses, but not all to any';
-      log.warn({ shop, missing }, `The shop ${why}: run "closeloop setup"; until then only the poll finds its orders`);
-      return said;
+    const uri = here.length > 0 || last?.uri !== undefined ? hookUrl : undefined;
+    if (missing.length > 0 && uri === undefined) {
+      const where = hookUrl === undefined ? '; with http.publicUrl set, removed ones are made again' : ` to ${hookUrl}`;
+      log.warn(
+        { shop, missing },
+        `The shop lacks webhooks of ours${where}: run "closeloop setup"; until then only the poll finds its orders`,
+      );
+    } else if (missing.length > 0 && uri !== undefined) {
+      for (const topic of missing) await subscribe(api, topic, uri, 'background');
+      log.warn(
+        { shop, missing },
+        'Shopify had removed webhooks of ours; they were made again, and the poll finds what was missed',
+      );
     }
-    for (const topic of missing) await subscribe(api, topic, uri, 'background');
-    log.warn(
-      { shop, missing },
-      'Shopify had removed webhooks of ours; they were made again, and the poll finds what was missed',
-    );
-    return said;
+    return { at: at.toISOString(), ...(uri !== undefined && { uri }) };
   };
 }

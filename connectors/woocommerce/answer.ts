@@ -33,6 +33,11 @@ export function wantedOf(item: WriteBack, settings: WriteBackSettings): Wanted {
   return wanted;
 }
 
+/** The names of all meta data that answers are written to. */
+export function namesOf({ grade, comment, answeredAt, status, answers }: WriteBackSettings): string[] {
+  return [grade, comment, answeredAt, status, ...Object.values(answers)].filter((name) => name !== undefined);
+}
+
 /** Texts: a number in WordPress's database is one as well. */
 function answerText(value: AnswerValue): string {
   return Array.isArray(value) ? value.join(', ') : String(value);

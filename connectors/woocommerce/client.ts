@@ -28,7 +28,7 @@ export interface Shop {
    * @throws ShopError for everything that isn't an answer of the expected shape
    */
   call<S extends z.ZodType>(
-    method: 'GET' | 'POST' | 'PUT',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     route: string,
     schema: S,
     options?: Options,

@@ -54,7 +54,10 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
     const key = `deleted.${recordId}.${short(deliveryId)}`;
     return found({ kind: 'changed', recordId, at: receivedAt, key, what: topic });
   }
-  if (ErrorObject.safeParse(json.value).success) return left('an error instead of an order', brokenWebhook);
+  if (ErrorObject.safeParse(json.value).success) {
+    const what = 'an error instead of an order';
+    return { ok: true, events: [], ignored: [{ what, why: brokenWebhook, act: true }] };
+  }
   return left('a delivery', 'not an order');
 }
 

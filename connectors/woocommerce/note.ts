@@ -3,9 +3,11 @@ import type { WriteBack } from '../../core/connector.ts';
 import type { Shop } from './client.ts';
 
 /** The last line of a note, by which it is found again. */
-const reference = (marker: string): string => `closeloop ref ${marker}`;
+const ours = 'closeloop ref ';
+const reference = (marker: string): string => ours + marker;
 
 const Note = z.object({ note: z.string().catch('') });
+const Listed = Note.extend({ id: z.union([z.int(), z.string()]).transform(String) });
 
 /** The private note, as the shop's staff read it. Tags would be filtered out of it, and what they enclose shown wrongly. */
 export function noteText(item: WriteBack): string {
@@ -26,10 +28,23 @@ export async function addNote(shop: Shop, item: WriteBack): Promise<void> {
   await shop.call('POST', `orders/${item.recordId}/notes`, Note, { body });
 }
 
-/** Is the note of this marker on the order? One call: the list isn't paged. */
+/** Is the note of this marker on the order? */
 export async function hasNote(shop: Shop, { recordId, marker }: WriteBack): Promise<boolean> {
-  const { data } = await shop.call('GET', `orders/${recordId}/notes`, z.array(Note), { query: { type: 'internal' } });
-  return data.some(({ note }) => note.trimEnd().split(/\r?\n/).at(-1)?.trim() === reference(marker));
+  return (await notesOn(shop, recordId)).some(({ lastLine }) => lastLine === reference(marker));
+}
+
+/** Takes all notes of ours off an order: a call to look, and one for each. */
+export async function removeNotes(shop: Shop, orderId: string): Promise<void> {
+  for (const { id, lastLine } of await notesOn(shop, orderId)) {
+    if (!lastLine?.startsWith(ours)) continue;
+    await shop.call('DELETE', `orders/${orderId}/notes/${id}`, z.unknown(), { query: { force: 'true' } });
+  }
+}
+
+/** One call: the list isn't paged. */
+async function notesOn(shop: Shop, orderId: string): Promise<{ id: string; lastLine: string | undefined }[]> {
+  const { data } = await shop.call('GET', `orders/${orderId}/notes`, z.array(Listed), { query: { type: 'internal' } });
+  return data.map(({ id, note }) => ({ id, lastLine: note.trimEnd().split(/\r?\n/).at(-1)?.trim() }));
 }
 
 function escaped(text: string): string {

@@ -35,12 +35,13 @@ export function reader(settings: WooCommerceSettings, shop: Shop) {
   };
 }
 
-/** The orders that exist, by id. `schema` and `fields` say what of them. */
+/** The orders that exist, by id. `schema` and `fields` say what of them; `status: 'trash'` lists those in the trash, and no others. */
 export async function ordersOf<S extends z.ZodType<{ id: string }>>(
   shop: Shop,
   ids: readonly string[],
   schema: S,
   fields: string,
+  status?: 'trash',
 ): Promise<Map<string, z.output<S>>> {
   const wanted = [...new Set(ids.filter(isOrderId))];
   const found = new Map<string, z.output<S>>();
@@ -49,6 +50,7 @@ export async function ordersOf<S extends z.ZodType<{ id: string }>>(
       include: wanted.slice(from, from + batchSize).join(','),
       per_page: String(batchSize),
       _fields: fields,
+      ...(status && { status }),
     };
     const { data } = await shop.call('GET', 'orders', z.array(schema), { query });
     for (const order of data) found.set(order.id, order);

@@ -1,5 +1,5 @@
+import { internationalPhone } from '../../core/contact.ts';
 import { type Order, refundedOf } from './order.ts';
-import { internationalPhone } from './phone.ts';
 
 /** What is written in an address, as people typed it; '' where they left it out. */
 export interface WooCommerceAddress {

@@ -1,7 +1,8 @@
-import { type Delivery, defineConnector, type Events } from '../../core/connector.ts';
+import { defineConnector } from '../../core/connector.ts';
 import { checker } from './check.ts';
 import { openShop } from './client.ts';
-import { brokenWebhook, events } from './events.ts';
+import { events } from './events.ts';
+import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
 import { batchSize, reader } from './read.ts';
 import { settings } from './settings.ts';
@@ -17,7 +18,7 @@ import { writer } from './write-back.ts';
  * but a bad signature, and the poll is part of the connector, not an extra.
  *
  * Where things are: `signature.ts` who sent it; `events.ts` what it says; `order.ts` which order counts; `read.ts` what the
- * order is now, as `record.ts` presents it; `write-back.ts` the answer (its values in `answer.ts`, the note in `note.ts`);
+ * order is now, as `record.ts` presents it; `write-back.ts` the answer (its values in `answer.ts`, the note in `note.ts`, the call in `meta-update.ts`); `forget.ts` takes it off again;
  * `poll.ts` what the webhooks missed; `setup.ts` and `check.ts` going live, `webhooks.ts` the webhooks for all three;
  * `client.ts` every call, `failure.ts` what a refusal means.
  */
@@ -27,25 +28,16 @@ export const woocommerce = defineConnector({
   account: ({ site }) => site.replace(/^https?:\/\//, ''),
   open: (settings, ports) => {
     const shop = openShop(settings, ports);
-
-    /** An operator has to hear of a webhook that delivers errors; nothing else of the connector gets to see them. */
-    function told(delivery: Delivery): Events {
-      const found = events(delivery, settings);
-      if (found.ok && found.ignored.some(({ why }) => why === brokenWebhook)) {
-        ports.log.warn({ webhook: delivery.headers['x-wc-webhook-id'] }, brokenWebhook);
-      }
-      return found;
-    }
-
     return {
       batchSize,
       acceptedStatus: 200,
       takesForms: true,
       writesNoAnswer: settings.writeBack.noAnswer,
       verify: (delivery) => verify(delivery, settings.webhookSecrets),
-      events: told,
+      events: (delivery) => events(delivery, settings),
       read: reader(settings, shop),
       writeBack: writer(settings, shop),
+      forget: forgetter(settings, shop),
       poll: poller(settings, shop, ports),
       check: checker(settings, shop, ports),
       setup: installer(settings, shop),

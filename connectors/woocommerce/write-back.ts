@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import type { Source, WriteBack, WriteResult } from '../../core/connector.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
 import { changeFor, isOutdated, notTaken, WrittenOrder, wantedOf } from './answer.ts';
 import type { Shop } from './client.ts';
 import { ShopError } from './failure.ts';
+import { type Change, type Row, updateMeta } from './meta-update.ts';
 import { addNote, hasNote } from './note.ts';
 import { isOrderId } from './order.ts';
 import { batchSize, ordersOf } from './read.ts';
@@ -11,27 +11,10 @@ import type { WooCommerceSettings } from './settings.ts';
 
 const fields = Object.keys(WrittenOrder.shape).join(',');
 
-/** 200, whatever became of the rows. PHP's empty object is `[]`. */
-const BatchAnswer = z.union([
-  z.object({
-    update: z.array(
-      z.union([
-        z.object({
-          id: z.unknown(),
-          error: z.object({ code: z.string(), data: z.object({ status: z.number() }).nullish().catch(null) }),
-        }),
-        WrittenOrder,
-      ]),
-    ),
-  }),
-  z.tuple([]).transform(() => ({ update: [] })),
-]);
-type Row = z.output<typeof BatchAnswer>['update'][number];
-
 /** One item and what is still to be done about it. */
 interface Job {
   item: WriteBack;
-  change: { key: string; value: string | null }[];
+  change: Change;
   /** Undefined until it is settled. */
   result: WriteResult | undefined;
 }
@@ -68,10 +51,10 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
   async function sendChanges(jobs: readonly Job[]): Promise<void> {
     const changed = jobs.filter(({ change }) => change.length > 0);
     if (changed.length === 0) return;
-    const update = changed.map(({ item, change }) => ({ id: Number(item.recordId), meta_data: change }));
-    const { data } = await shop.call('POST', 'orders/batch', BatchAnswer, { body: { update } });
-    // The answer names each row, in the order in which they were sent; a plugin may add to an order, not to the list.
-    const rows = new Map(data.update.map((row) => [String(row.id), row]));
+    const rows = await updateMeta(
+      shop,
+      changed.map(({ item, change }) => ({ id: item.recordId, change })),
+    );
     for (const job of changed) job.result = judge(job, rows.get(job.item.recordId));
   }
 

@@ -35,11 +35,13 @@ const asked = z.object({
   properties: z.array(z.string()),
   propertiesWithHistory: z.array(z.string()),
 });
+const doomed = z.object({ inputs: z.array(z.object({ id: z.string() })) });
 const associated = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
 
 export const noteRoutes: Route<Context>[] = [
   { method: 'POST', template: `${notes}/create`, answer: create },
   { method: 'POST', template: `${notes}/read`, answer: read },
+  { method: 'POST', template: `${notes}/archive`, answer: archive },
   {
     method: 'POST',
     template: `/crm/associations/${version}/{type:tickets|deals}/notes/batch/read`,
@@ -79,6 +81,16 @@ function read(context: Context): StandinResponse {
   const ids = new Set(inputs.map(({ id }) => id));
   const found = context.store.notes.filter(({ id }) => ids.has(String(id)));
   return { status: 200, body: { status: 'COMPLETE', results: shuffled(found.map(view), context.random) } };
+}
+
+/** Ids that are not there are none of its business. */
+function archive(context: Context): StandinResponse {
+  context.need('crm.objects.contacts.write');
+  const { inputs } = bodyOf(context, doomed);
+  if (inputs.length === 0 || inputs.length > 100) throw invalid('The number of inputs must be between 1 and 100');
+  const ids = new Set(inputs.map(({ id }) => id));
+  context.store.notes = context.store.notes.filter(({ id }) => !ids.has(String(id)));
+  return { status: 204 };
 }
 
 /** As for contacts: an id without any is an error in a 207, and so is one that was merged away. */

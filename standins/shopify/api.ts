@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { fitting, keep, type SetInput } from './metafields.ts';
+import { fitting, isOpen, keep, type SetInput } from './metafields.ts';
 import type { Order, Subscription } from './model.ts';
 import type { Occurrence } from './store.ts';
 import {
@@ -142,13 +142,24 @@ export function rootOf(context: Context) {
     },
     metafieldsDelete({ metafields }: { metafields: { ownerId: string; namespace: string; key: string }[] }) {
       need('write_orders');
-      const deleted = metafields.map((one) => {
+      const refuse = (...userErrors: UserError[]) => ({ deletedMetafields: null, userErrors });
+      if (metafields.length === 0) {
+        return refuse({ field: ['metafields'], message: 'At least one metafield identifier must be specified.' });
+      }
+      const foreign = metafields.findIndex(({ namespace }) => !isOpen(store, namespace));
+      if (foreign >= 0) {
+        const field = ['metafields', String(foreign), 'namespace'];
+        return refuse({ field, message: 'Access to this namespace and key is not allowed.' });
+      }
+      const touched = new Set<Order>();
+      const deletedMetafields = metafields.map((one) => {
         const found = order(one.ownerId);
-        const gone = found?.metafields.delete(`${store.namespaceOf(one.namespace)}.${one.key}`) === true;
-        if (found !== undefined && gone) tell(store.touched(found, now));
-        return gone ? one : null;
+        if (found?.metafields.delete(`${store.namespaceOf(one.namespace)}.${one.key}`) !== true) return null;
+        touched.add(found);
+        return { ...one, namespace: store.namespaceOf(one.namespace) };
       });
-      return { deletedMetafields: deleted, userErrors: [] };
+      for (const one of touched) tell(store.touched(one, now));
+      return { deletedMetafields, userErrors: [] };
     },
     metafieldDefinitionCreate({ definition }: { definition: DefinitionInput }) {
       need('write_orders');

@@ -20,6 +20,12 @@ export interface SetError {
 /** Changes with the value. */
 export const digestOf = (value: string): string => Buffer.from(value).toString('base64url').slice(0, 64);
 
+/** Other apps' own are closed to this one. */
+export function isOpen(store: Store, namespace: string): boolean {
+  const full = store.namespaceOf(namespace);
+  return !full.startsWith('app--') || full.startsWith(store.namespaceOf('$app'));
+}
+
 interface Fitting {
   order: Order;
   namespace: string;
@@ -56,7 +62,7 @@ function judge(store: Store, { ownerId, key, value, compareDigest, ...entry }: S
   if (order === undefined) return { code: 'INVALID', at: 'ownerId', message: 'Owner does not exist.' };
   if (key.length < 2) return { code: 'TOO_SHORT', at: 'key', message: 'is too short (minimum is 2 characters)' };
   if (key.length > 64) return { code: 'TOO_LONG', at: 'key', message: 'is too long (maximum is 64 characters)' };
-  if (namespace.startsWith('app--') && !namespace.startsWith(store.namespaceOf('$app'))) {
+  if (!isOpen(store, namespace)) {
     return { code: 'APP_NOT_AUTHORIZED', at: 'namespace', message: 'Access to this namespace and key is not allowed.' };
   }
   const definition = store.definitions.find((one) => one.namespace === namespace && one.key === key);

@@ -52,6 +52,7 @@ export const orderRoutes: Route<Context>[] = [
     answer: (context, params) => ({ status: 200, body: here(context, params).notes.map(viewNote) }),
   },
   { method: 'POST', template: `${base}/{id:\\d+}/notes`, answer: addNote },
+  { method: 'DELETE', template: `${base}/{id:\\d+}/notes/{note:\\d+}`, answer: deleteNote },
 ];
 
 function here({ store }: Context, { id }: Params): Order {
@@ -179,4 +180,16 @@ function addNote(context: Context, params: Params): StandinResponse {
   order.notes.push(added);
   if (customerNote) order.mails += 1;
   return { status: 201, body: viewNote(added) };
+}
+
+/** Notes have no trash, so without `force` nothing is deleted. */
+function deleteNote(context: Context, params: Params): StandinResponse {
+  const order = here(context, params);
+  const note = order.notes.find(({ id }) => id === Number(params.note));
+  if (note === undefined) throw new Problem(404, 'woocommerce_rest_invalid_id', 'Invalid resource ID.');
+  if (context.query.get('force') !== 'true') {
+    throw new Problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
+  }
+  order.notes = order.notes.filter((one) => one !== note);
+  return { status: 200, body: viewNote(note) };
 }

@@ -10,11 +10,15 @@ const nothing = z.unknown();
 export function createZendeskControl(standin: ZendeskStandin): (req: StandinRequest) => Promise<StandinResponse> {
   return createControlSurface([
     controlRoute('POST', 'users', define.userDefinition, (input) => standin.addUser(input)),
+    controlRoute('GET', 'users/{id:\\d+}', define.userName, ({ id }) => standin.user(id)),
     controlRoute('PATCH', 'users/{id:\\d+}', define.userChange, (input) => standin.changeUser(input)),
     controlRoute('POST', 'groups', define.groupDefinition, (input) => standin.addGroup(input)),
     controlRoute('POST', 'organizations', define.organizationDefinition, (input) => standin.addOrganization(input)),
     controlRoute('POST', 'user-fields', define.keyedField, (input) => standin.addUserField(input)),
     controlRoute('POST', 'custom-objects', define.customObject, (input) => standin.addCustomObject(input)),
+    controlRoute('GET', 'custom-objects/{key:[\\w-]+}/records', define.objectName, ({ key }) =>
+      standin.objectRecords(key),
+    ),
     controlRoute('POST', 'triggers', define.rule, (input) => standin.addTrigger(input)),
     controlRoute('POST', 'automations', define.rule, (input) => standin.addAutomation(input)),
     controlRoute('POST', 'ticket-fields', define.fieldDefinition, (input) => standin.addTicketField(input)),

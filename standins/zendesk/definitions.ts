@@ -22,6 +22,7 @@ export const userDefinition = z.strictObject({
   userFields: z.record(z.string(), z.unknown()).default({}),
 });
 
+export const userName = z.strictObject({ id });
 export const userChange = z.strictObject({ ...userDefinition.partial().shape, id });
 
 /** The customer rates the solved ticket; again, to change their mind. */
@@ -148,6 +149,7 @@ export const customStatus = z.strictObject({
   ...named.shape,
   category: z.enum(['new', 'open', 'pending', 'hold', 'solved']),
 });
+export const objectName = z.strictObject({ key: z.string() });
 export const customObject = z.strictObject({
   key: z.string(),
   title: z.string().default('Feedback'),

@@ -145,3 +145,22 @@ test('it reads OpenAPI 3.1, where a type may be a list', () => {
   expect(problems('n=1')).toEqual([]);
   expect(problems('n=0')).toEqual(['query: n must be > 0']);
 });
+
+describe('the document of a shop', () => {
+  const ids = { name: 'ids', in: 'query', schema: { type: 'array', items: { type: 'integer' } } };
+  const document = {
+    servers: [{ url: 'https://x.example' }],
+    paths: { '/a': { get: { parameters: [ids] } } },
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'query', name: 'key' }, basic: { type: 'http' } } },
+  };
+  const problems = (query: string, splitsLists: boolean) =>
+    openApiJudge(document, { splitsLists })({ method: 'GET', path: '/a', query })?.problems;
+
+  test.each([
+    ['takes a key beside the parameters', 'ids=1&ids=2&key=k', false, []],
+    ['takes no other', 'keys=k', false, ['query: "keys" is not described']],
+    ['splits lists at commas where the document does not', 'ids=1,2', true, []],
+    ['looks at every entry', 'ids=1,x', true, ['query: ids must be integer']],
+    ['splits nothing else', 'ids=1,2', false, ['query: ids must be integer']],
+  ])('%s', (_what, query, splits, expected) => expect(problems(query, splits)).toEqual(expected));
+});

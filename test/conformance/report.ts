@@ -1,3 +1,4 @@
+import type { Judgement } from './judge.ts';
 import type { Recorded } from './recorded.ts';
 import type { Undescribed, VendorRow } from './vendor-row.ts';
 
@@ -38,13 +39,10 @@ export function judgeAll(
       const spelled = row.spelled?.(request) ?? request;
       const place = `${request.method} ${spelled.path.replaceAll(/\/\d+(?=\/|$)/g, '/{id}')}`;
       const judgement = judges.map((judge) => judge(spelled)).find((one) => one !== undefined);
-      const {
-        operation,
-        problems,
-        notes: own = [],
-      } = judgement ?? { operation: place, problems: ['is not described'] };
+      const unknown = { operation: place, problems: ['is not described'] };
+      const { operation, problems, notes: said = [] }: Judgement = judgement ?? unknown;
       operations.add(operation);
-      for (const note of own.map((text) => `${operation}: ${text}`)) notes.set(note, (notes.get(note) ?? 0) + 1);
+      for (const note of said.map((text) => `${operation}: ${text}`)) notes.set(note, (notes.get(note) ?? 0) + 1);
       for (const problem of problems) {
         const what = `${operation}: ${problem}`;
         const key = `${row.name} ${what}`;

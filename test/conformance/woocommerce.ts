@@ -10,6 +10,7 @@ export const woocommerce: VendorRow = {
   scenarios: ['test/connectors/woocommerce/', 'test/e2e/woocommerce'],
   owns: ({ path, query }) => path.startsWith('/wp-json/') || new URLSearchParams(query).has('rest_route'),
   files: [orders],
+  // Facts, section 4: `status=completed,shipped` takes several.
   judges: (folder) => [openApiFile(folder, orders, { base, splitsLists: true })],
   spelled({ path, query, ...request }) {
     const given = new URLSearchParams(query);

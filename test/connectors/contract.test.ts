@@ -139,7 +139,7 @@ const hubspotSample: ConnectorSample = {
   missingId: 'ticket-999999999',
   // Two for the tickets with their history, one each for pipelines, associations, contacts and owners.
   callsFor100: { plan: 6, ask: 2, writeBack: 1 },
-  does: ['poll', 'no-answer', 'echo', 'erase'],
+  does: ['poll', 'no-answer', 'echo', 'erase', 'forget'],
   async start() {
     const { fetch, taken, emptied } = mailbox(() => new Date());
     // Closings are told apart by their instants: a clock that never shows one twice.

@@ -1,7 +1,7 @@
 import { type Bench, createBench, type TestRunner } from './contract/bench.ts';
 import { calls } from './contract/calls.ts';
 import { deliveries } from './contract/deliveries.ts';
-import { echoes, erasures } from './contract/echoes.ts';
+import { echoes, erasures, forgettings } from './contract/echoes.ts';
 import { checks, setups } from './contract/going-live.ts';
 import { records } from './contract/records.ts';
 import type { ConnectorSample } from './contract/sample.ts';
@@ -38,5 +38,6 @@ export function connectorContract(sample: ConnectorSample, runner: TestRunner): 
     if (does.includes('setup')) describe(`its setup`, () => setups(sample, bench, runner));
     if (does.includes('echo')) describe(`its echoes`, () => echoes(bench, runner));
     if (does.includes('erase')) describe(`its erasures`, () => erasures(bench, runner));
+    if (does.includes('forget')) describe(`its forgetting`, () => forgettings(sample, bench, runner));
   });
 }

@@ -123,6 +123,13 @@ describe('a call', () => {
     expect(asked.left).toEqual([{ limit: 100, remaining: 7, resetMs: 60_000 }]);
   });
 
+  test('it hands on nothing where the headers say nothing, or nobody reads them', async () => {
+    await api().call(get, Thing);
+    expect(asked.left).toEqual([]);
+    const plain = createVendorApi({ name: 'x', baseUrl: vendor.url, headers: () => ({}) }, ports);
+    expect(await plain.call(get, Thing)).toEqual({ id: 1 });
+  });
+
   test('it takes an empty answer where the schema does', async () => {
     next = { status: 204 };
     expect(await api().call(get, z.undefined())).toBeUndefined();
@@ -178,7 +185,8 @@ describe('a refusal', () => {
   test.each(rows)('%j tells the queue what to do', async (answer, advice, outcome, pauses) => {
     next = answer;
     const error = await errorOf(api().call(get, Thing));
-    expect({ advice: error.advice, outcome: error.outcome, pauses: asked.pauses }).toEqual({ advice, outcome, pauses });
+    const { outcome: is } = error;
+    expect({ advice: error.advice, outcome: is, pauses: asked.pauses }).toStrictEqual({ advice, outcome, pauses });
     expect(error.message).not.toContain('furious');
   });
 

@@ -29,6 +29,8 @@ export interface Running {
   child: ChildProcess;
   /** Everything on standard output so far. */
   output(): string;
+  /** And on standard error. */
+  errors(): string;
   /** Resolves with the first match on standard output. @throws when the process ends before */
   says(pattern: RegExp): Promise<string>;
   /** SIGTERM, and its exit code. */
@@ -49,6 +51,7 @@ export function background(args: readonly string[], env: Record<string, string> 
   return {
     child,
     output: () => output,
+    errors: () => err,
     async says(pattern) {
       for (;;) {
         const found = pattern.exec(output)?.[0];

@@ -45,8 +45,6 @@ beforeAll(async () => {
   const customFields = [{ name: 'Store' }, { name: 'Agent' }, { name: 'closeloop' }];
   feedback.standin.addCampaign({ account: 'acme', id: 40, name: 'After delivery', type: 'mixed', customFields });
   shop = await startShopifyStandin({ now: () => new Date(Date.now() + offsetMs) });
-  // What the loop didn't store comes again soon, not in a minute.
-  shop.standin.changeSender({ pauseScale: 0.01 });
   const port = await freePort();
   writeFileSync(
     config,
@@ -239,5 +237,10 @@ test('the source stops when the app is uninstalled, and says who must do what', 
   );
 });
 
-// Shopify sends shop/redact two days after uninstalling: it has to be carried out though the source is stopped.
-test.todo('everybody of a shop that left is forgotten');
+test('everybody of a shop that left is forgotten, though its source has stopped, and what could not be reached is told', async () => {
+  // Two days after uninstalling, says Shopify.
+  const before = (await store().erasures()).length;
+  expect(await shop.standin.redactShop()).toMatchObject([{ status: 200 }]);
+  const proof = await until(async () => (await store().erasures())[before]);
+  expect(proof).toMatchObject({ what: expect.stringContaining('shop/redact') });
+});

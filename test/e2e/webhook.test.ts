@@ -195,13 +195,18 @@ describe('any system that sends webhooks', () => {
     const id = job('clean the house', 'dora');
     await board.standin.finish(id);
     await journeyIn('jobs', `${id}.1`, 'asked');
-    const skipped = board.standin.addJob({ title: 'no contact', customer: { id: 'dora', phone: '+37255512345' } }).id;
-    await board.standin.finish(skipped);
-    await journeyIn('jobs', `${skipped}.1`, 'skipped');
+    // Nobody was asked about these: one is hers by her id, the other has her address somewhere in what was told.
+    const hers = board.standin.addJob({ title: 'no contact', customer: { id: 'dora', phone: '+37255512345' } }).id;
+    const about = board.standin.addJob({ title: 'Dora@example.com', customer: { id: 'her-landlord' } }).id;
+    for (const one of [hers, about]) {
+      await board.standin.finish(one);
+      await journeyIn('jobs', `${one}.1`, 'skipped');
+    }
     await board.standin.forget(id);
-    for (const one of [id, skipped]) await until(async () => (await storeOf('jobs').get(`${one}.1`))?.erasedAt);
+    const all = [id, hers, about];
+    for (const one of all) await until(async () => (await storeOf('jobs').get(`${one}.1`))?.erasedAt);
     expect(feedback.standin.requests({ contact: 'dora@example.com' })).toEqual([]);
-    for (const one of [id, skipped]) {
+    for (const one of all) {
       expect(await redis.handle.client.hget(`${tagOf('jobs')}:told:${one}`, 'json')).toBe('');
     }
     expect(JSON.stringify(await storeOf('jobs').erasures())).not.toContain('dora');
@@ -216,12 +221,24 @@ describe('grades from elsewhere', () => {
     await until(() => feedback.standin.requests({ contact: 'emil' })[0]?.comment === 'Lovely');
     // The job is told as done only now: its customer is asked no second time.
     await board.standin.finish(id);
+    await journeyIn('ratings', `${id}.2`, 'skipped');
     await board.standin.rate({ id, stars: 3, words: 'It creaks' });
     await until(() => feedback.standin.requests({ contact: 'emil' })[0]?.comment === 'It creaks');
     await idle();
     expect(feedback.standin.requests({ contact: 'emil' })).toMatchObject([
       { campaign: external, identifier: 'emil', grade: 3, comment: 'It creaks' },
     ]);
+    hook('jobs');
+  });
+
+  test('one for a record that is open again is not passed on', async () => {
+    hook('ratings');
+    const id = job('move the piano', 'ines');
+    await board.standin.reopen(id);
+    await idle();
+    await board.standin.rate({ id, stars: 1, words: null });
+    await until(() => told.some(({ fields, message }) => fields.record === id && message.includes('asks nobody')));
+    expect(feedback.standin.requests({ contact: 'ines' })).toEqual([]);
     hook('jobs');
   });
 

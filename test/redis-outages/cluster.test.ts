@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { serve } from '../../standins/server.ts';
 import { listJourneys } from '../../worker/commands/journeys.ts';
 import { replayJourneys } from '../../worker/commands/repair.ts';
@@ -58,7 +58,6 @@ test('a cluster of three nodes: the whole loop, with sources on each of them', a
     source,
     others,
     vendor,
-    rule: '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }',
     general: `poll: { every: 200ms }\nalerts: { url: "${alerts.url}/", secrets: [whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=] }`,
   });
   const stores = sources.map((name) => new JourneyStore(handle.client, name, { now: () => new Date() }));
@@ -72,12 +71,17 @@ test('a cluster of three nodes: the whole loop, with sources on each of them', a
       ),
     );
 
+  const tell = async (delivery: string, name = source) => {
+    const { status } = await loop.post(delivery, {}, name);
+    expect([status, loop.told.filter(({ level }) => level === 'error')]).toEqual([202, []]);
+  };
+
   // One customer, with a ticket in every source: the contact's lock and memory lie on a node of their own.
   const { delivery } = vendor.close('t', { personId: 'p-1' });
   const nobody = vendor.close('nobody', { customer: {} });
   for (const name of sources) {
-    expect((await loop.post(delivery, {}, name)).status).toBe(202);
-    expect((await loop.post(nobody.delivery, {}, name)).status).toBe(202);
+    await tell(delivery, name);
+    await tell(nobody.delivery, name);
   }
   await reach('t.1', 'asked');
   await reach('polled.1', 'asked');
@@ -93,13 +97,16 @@ test('a cluster of three nodes: the whole loop, with sources on each of them', a
   const beside = { config, data: dir, json: true, connectors: [vendor.connector] };
   const record = vendor.records.get('nobody') ?? expect.fail('no record');
   vendor.records.set('nobody', { ...record, customer: { email: 'late@example.com' } });
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   expect(await replayJourneys({ ...beside, state: 'skipped' })).toBe(0);
   await reach('nobody.1', 'asked');
   expect(await listJourneys({ ...beside, limit: 10 })).toBe(0);
+  expect(write.mock.calls.join()).toMatch(/"planned anew":3[\s\S]*nobody\.1/);
+  write.mockRestore();
 
   // An erasure goes through every source that knows the person.
   const erase = JSON.stringify({ plain: [{ kind: 'erase', at: new Date(), personIds: ['p-1'] }] });
-  expect((await loop.post(erase)).status).toBe(202);
+  await tell(erase);
   for (const store of stores) await until(async () => (await store.get('t.1'))?.erasedAt);
 
   await until(() => alerted.length > 0);

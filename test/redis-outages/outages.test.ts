@@ -5,9 +5,12 @@ import { goThrough, outages } from './outages.ts';
 const vendorWaitsMs = 5_000;
 
 // A few seconds each; `npm run outages` has them last a minute.
-test.concurrent.each(outages)('Redis $name: it says when to come again, loses nothing, asks nobody twice, and goes on by itself', async (outage) => {
-  const report = await goThrough(outage, { lastsMs: 4_000, closings: 120, everyMs: 20 });
-  expect(report).toMatchObject({ wronglyRefused: [], lost: [], askedTwice: [], fallen: [] });
-  expect(report.said).toContainEqual(expect.stringMatching(outage.says));
-  expect(report.slowestAnswerMs).toBeLessThan(vendorWaitsMs);
-});
+test.concurrent.each(outages)(
+  'Redis $name: it says when to come again, loses nothing, asks nobody twice, and goes on by itself',
+  async (outage) => {
+    const report = await goThrough(outage, { lastsMs: 4_000, closings: 120, everyMs: 20 });
+    expect(report).toMatchObject({ wronglyRefused: [], lost: [], askedTwice: [], fallen: [] });
+    expect(report.said).toContainEqual(expect.stringMatching(outage.says));
+    expect(report.slowestAnswerMs).toBeLessThan(vendorWaitsMs);
+  },
+);

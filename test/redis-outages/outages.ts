@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tagOf } from '../../worker/journey/store.ts';
 import { connect, type RedisAddress } from '../../worker/redis/connection.ts';
@@ -146,6 +147,8 @@ export interface Report extends Verdict {
   caughtUpMs: number;
   /** At its end. */
   heldMoreMb: number;
+  /** How long this process, the vendor's part included, did nothing at all, at worst: answers can't come sooner. */
+  lagMs: number;
   /** Of one core, during it. */
   cpuPercent: number;
 }
@@ -159,6 +162,8 @@ export async function goThrough(
   const scene = await outage.open(source);
   const handle = connect(scene.address, () => undefined);
   const loop = await startLoop({ handle, socket: '' }, { source });
+  const lag = monitorEventLoopDelay({ resolution: 10 });
+  lag.enable();
   const load = startLoad(loop, options);
   try {
     await load.acknowledged(Math.ceil(options.closings / 4));
@@ -174,7 +179,7 @@ export async function goThrough(
     await scene.end();
     const back = performance.now();
     const since = () => Math.round(performance.now() - back);
-    await askedMore(loop);
+    await askedMore(loop, options.closings);
     const resumedMs = since();
     await askedAll(loop, due);
     const caughtUpMs = since();
@@ -187,6 +192,7 @@ export async function goThrough(
       resumedMs,
       caughtUpMs,
       heldMoreMb: Math.round(held / 2 ** 20),
+      lagMs: Math.round(lag.max / 1e6),
       cpuPercent: outage.heals ? 0 : Math.round((user + system) / 10 / options.lastsMs),
     };
   } finally {
@@ -199,9 +205,10 @@ export async function goThrough(
 
 const askedIn = (loop: Loop) => new Set(loop.feedback.standin.requests().map(({ email }) => email));
 
-async function askedMore(loop: Loop): Promise<void> {
+/** One that came back early may have nobody left to ask. */
+async function askedMore(loop: Loop, closings: number): Promise<void> {
   const known = askedIn(loop).size;
-  await until(() => askedIn(loop).size > known);
+  await until(() => askedIn(loop).size > known || known >= closings);
 }
 
 async function askedAll(loop: Loop, ids: readonly string[]): Promise<void> {

@@ -29,10 +29,8 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
+/** Ends with this process, however that ends. */
+const withParent = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : [];
 
 async function freePorts(n: number): Promise<number[]> {
   const probes = Array.from({ length: n }, () => createServer().listen(0, '127.0.0.1'));
@@ -52,7 +50,9 @@ export async function startServer(settings: Record<string, string> = {}): Promis
   const [port = 0, busPort = 0] = await freePorts(2);
   const bus = settings['cluster-enabled'] === 'yes' ? { 'cluster-port': String(busPort) } : {};
   const config = { bind: '127.0.0.1', port: String(port), ...usual, ...bus, ...settings };
-  return await open(port, (dir) => Object.entries({ ...config, dir }).map(([name, value]) => (value === '' ? `${name} ""` : `${name} ${value}`)));
+  return await open(port, (dir) =>
+    Object.entries({ ...config, dir }).map(([name, value]) => (value === '' ? `${name} ""` : `${name} ${value}`)),
+  );
 }
 
 async function open(port: number, lines: (dir: string) => string[], mode: readonly string[] = []): Promise<Server> {
@@ -80,11 +80,9 @@ async function open(port: number, lines: (dir: string) => string[], mode: readon
     isRunning: () => child !== undefined && child.exitCode === null && child.signalCode === null,
     async start(more = []) {
       // What would end a process whose files may not grow is ignored: it is told by an error then, as of a full disk.
-      const shell = ['-c', `trap '' XFSZ; exec "$@"`, 'sh', binary.command, file, ...mode, ...more];
+      const shell = ['-c', `trap '' XFSZ; exec "$@"`, 'sh', ...withParent, binary.command, file, ...mode, ...more];
       const started = spawn('sh', shell, { stdio: 'ignore', env: { ...process.env, ...binary.env } });
       child = started;
-      running.add(started);
-      started.once('exit', () => running.delete(started));
       await admin.ping();
     },
     async kill() {

@@ -10,11 +10,13 @@ function batcher(
   size: number,
   windowMs: number,
   answer = async (keys: readonly string[]) => keys.map((key) => `${key}!`),
+  mayGrow = async () => false,
 ) {
   const calls: string[][] = [];
   const load = createBatcher<string, string>({
     size,
     windowMs,
+    mayGrow,
     keyOf: (key) => key,
     run: async (keys) => {
       calls.push([...keys]);
@@ -30,6 +32,35 @@ test('it gathers what comes within the window into one call', async () => {
   await sleep(1);
   expect(await Promise.all([first, load('b'), load('c')])).toEqual(['a!', 'b!', 'c!']);
   expect(calls).toEqual([['a', 'b', 'c']]);
+});
+
+test('it does not count the time for which the process stood still', async () => {
+  const { load, calls } = batcher(100, 30);
+  const first = load('a');
+  const second = new Promise<string>((resolve) => setImmediate(() => resolve(load('b'))));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  await Promise.all([first, second]);
+  expect(calls).toEqual([['a', 'b']]);
+});
+
+test('it waits for jobs that have not begun, and not for ever', async () => {
+  let isAwaited = true;
+  const { load, calls } = batcher(100, 10, undefined, async () => isAwaited);
+  const first = load('a');
+  await sleep(40);
+  const second = load('b');
+  isAwaited = false;
+  await Promise.all([first, second]);
+  isAwaited = true;
+  expect(await load('c')).toBe('c!');
+  expect(calls).toEqual([['a', 'b'], ['c']]);
+});
+
+test('it does without knowing who is on the way', async () => {
+  const { load } = batcher(100, 10, undefined, async () => {
+    throw new Error('Redis is away');
+  });
+  expect(await load('a')).toBe('a!');
 });
 
 test('it does not wait for the window when a batch is full', async () => {

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Finding, GoingLive, SetupStep } from '../../core/connector.ts';
 import { backfill } from '../../worker/commands/backfill.ts';
 import { check } from '../../worker/commands/check.ts';
+import { maskContact } from '../../worker/commands/contact.ts';
 import { listJourneys, showJourney } from '../../worker/commands/journeys.ts';
 import { preview } from '../../worker/commands/preview.ts';
 import { cancelJourney, replayJourneys, resolveJourney } from '../../worker/commands/repair.ts';
@@ -143,6 +144,34 @@ describe('journeys replay', () => {
   });
 });
 
+describe('a replay that is interrupted', () => {
+  test('it loses no closing whose record could not be read', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    loop.vendor.close('a');
+    const at = new Date();
+    const claim = { recordId: 'a', closing: 'event:one', closedAt: at, eventKey: 'one', receivedAt: at };
+    await loop.store.claim(claim, []);
+    await loop.store.update('a.1', (now) => ({ journey: step(now, 'failed', at, { why: 'unread' }), trace: [] }));
+    const { queue } = loop.app.engine.lanes.get(loop.store.source)?.stages.plan ?? expect.fail('no lane');
+    await queue.pause();
+    // Queued first, then ended: at no time is there neither.
+    const seen: (string | undefined)[] = [];
+    const watching = (async () => {
+      for (;;) {
+        const [state, queued] = [(await loop.store.get('a.1'))?.state, await queue.count()];
+        seen.push(state === 'cancelled' && queued === 0 ? 'lost' : state);
+        if (state === 'cancelled') return;
+      }
+    })();
+    await printed(() => replayJourneys({ ...beside(loop), journey: `${loop.store.source}/a.1` }));
+    await watching;
+    expect(seen).not.toContain('lost');
+    await queue.resume();
+    await loop.journey('a.2', 'asked');
+    await loop.close();
+  });
+});
+
 describe('journeys cancel', () => {
   test('it ends a journey before it asks, with the reason, and refuses when the customer was asked', async () => {
     const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
@@ -206,6 +235,29 @@ describe('journeys resolve', () => {
     await expect(resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: ref })).rejects.toThrow(
       /not parked/,
     );
+    await loop.close();
+  });
+
+  test('it asks when a person says that the customer was not, though other requests to them look like it', async () => {
+    const { loop, ref } = await parked();
+    const context = loop.app.engine.lanes.get(loop.store.source)?.context ?? expect.fail('no lane');
+    const contact = { kind: 'email', value: 'a@example.com' } as const;
+    for (let i = 0; i < 2; i++) {
+      await context.feedback.create({ campaign: 12, contact, scheduled: new Date(), customFields: {} });
+    }
+    await printed(() => resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: ref }));
+    await loop.journey('a.1', 'asked');
+    expect(loop.feedback.standin.requests()).toHaveLength(4);
+    await loop.close();
+  });
+
+  test('it refuses a request that went to somebody else: their grade would be put on this record', async () => {
+    const { loop, ref } = await parked();
+    const context = loop.app.engine.lanes.get(loop.store.source)?.context ?? expect.fail('no lane');
+    const contact = { kind: 'email', value: 'stranger@example.com' } as const;
+    const { id } = await context.feedback.create({ campaign: 12, contact, scheduled: new Date(), customFields: {} });
+    const resolved = resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: id });
+    await expect(resolved).rejects.toThrow(/another contact/);
     await loop.close();
   });
 
@@ -314,6 +366,72 @@ describe('backfill', () => {
     await idle(loop);
     expect(loop.feedback.standin.requests()).toHaveLength(5);
     expect((await loop.store.trace('p3.1'))[0]?.text).toMatch(/backfill/);
+    await loop.close();
+  });
+
+  test('it finds a closing between two days though its record was touched after them', async () => {
+    const vendor = new ToyVendor();
+    past(vendor);
+    // Pages are in the order of the last change: the first two of the range come last.
+    const pages = vendor.pages;
+    vendor.pages = async (from) => {
+      const page = (await pages?.(from)) ?? expect.fail('no pages');
+      const touched = ['p3', 'p4'].map((id) => ({
+        kind: 'closed' as const,
+        recordId: id,
+        at: daysAgo(10 - Number(id.slice(1))),
+        key: `past:${id}`,
+        what: 'toy poll',
+      }));
+      const events = page.events.filter(({ recordId }) => !['p3', 'p4'].includes(recordId));
+      return { ...page, events: page.done ? [...events, ...touched] : events };
+    };
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const range = { source: loop.store.source, since: daysAgo(7.5).toISOString(), until: daysAgo(4.5).toISOString() };
+    const dry = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true }));
+    expect(dry.rows).toEqual([{ 'would ask: rule "all", campaign 12': 3 }]);
+    const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range }));
+    expect(rows).toMatchObject([{ queued: 3 }]);
+    for (const id of ['p3', 'p4', 'p5']) await loop.journey(`${id}.1`, 'asked');
+    await loop.close();
+  });
+
+  test('it queues no more than the limit, also when it goes on with a lower one', async () => {
+    const vendor = new ToyVendor();
+    past(vendor);
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    const since = daysAgo(10.5);
+    const range = { source: loop.store.source, since: since.toISOString(), perHour: 1, dryRun: false };
+    const key = `{cl:${loop.store.source}}:backfill:${since.toISOString()}`;
+    await redis.handle.client.hset(key, { cursor: '3', queued: 4, slot: Date.now() });
+    const { rows } = await printed(() => backfill({ ...beside(loop), ...range, limit: 2 }));
+    expect(rows).toMatchObject([{ queued: 4 }]);
+    const { queue } = loop.app.engine.lanes.get(loop.store.source)?.stages.plan ?? expect.fail('no lane');
+    expect(await queue.getDelayedCount()).toBe(0);
+    await loop.close();
+  });
+
+  test('it does not hold up the webhook of a closing that it has queued for later', async () => {
+    const vendor = new ToyVendor();
+    vendor.pages = async () => ({
+      events: ['first', 'fresh'].map((id) => ({
+        kind: 'closed' as const,
+        recordId: id,
+        at: new Date(),
+        key: `same:${id}`,
+        what: 'toy poll',
+      })),
+      cursor: 'end',
+      done: true,
+      reached: new Date(),
+    });
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    vendor.close('first');
+    const { at } = vendor.close('fresh');
+    const range = { source: loop.store.source, since: daysAgo(1).toISOString(), perHour: 1, dryRun: false };
+    await printed(() => backfill({ ...beside(loop), ...range, until: new Date(Date.now() + 60_000).toISOString() }));
+    await loop.post(vendor.delivery([{ kind: 'closed', id: 'fresh', at, key: 'same:fresh' }]));
+    await loop.journey('fresh.1', 'asked');
     await loop.close();
   });
 
@@ -459,6 +577,37 @@ describe('check and setup', () => {
     expect([second.rows, done]).toEqual([[{ done: [] }], ['field']]);
     await loop.close();
   });
+});
+
+test('setup tells of the secrets that it was given also when a later step fails: they are shown once', async () => {
+  const vendor = new ToyVendor();
+  vendor.setup = async (): Promise<SetupStep[]> => [
+    { what: 'create the webhook', apply: async () => ({ secrets: { TOY_SECRET: 's3' } }) },
+    { what: 'create the field', apply: async () => Promise.reject(new Error('no right to create fields')) },
+  ];
+  const loop = await startLoop(redis, { source: fresh(), vendor });
+  for (const json of [false, true]) {
+    let failure: unknown;
+    const { out } = await printed(async () => {
+      failure = await setup({ ...beside(loop), yes: true, json }).catch((error: unknown) => error);
+      return 0;
+    });
+    expect([String(failure), out]).toEqual([
+      expect.stringMatching(/no right to create fields/),
+      expect.stringMatching(/TOY_SECRET.*s3/),
+    ]);
+  }
+  await loop.close();
+});
+
+test('contact mask ends with 1 when nobody is known by the contact: it must not be taken for done', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  const mask = async (contact: string) =>
+    (await printed(() => maskContact({ ...beside(loop), contact, yes: true }))).code;
+  expect([await mask('a@exmaple.com'), await mask('A@example.com')]).toEqual([1, 0]);
+  await loop.close();
 });
 
 test('status shows journeys by state, what waits and what webhooks missed', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { CloseloopError } from '../../core/errors.ts';
 import { useRedis } from '../redis.ts';
 import { type Loop, startLoop, until } from './harness.ts';
+import { ToyVendor } from './toy-connector.ts';
 
 const redis = useRedis();
 const erase = (who: object) => JSON.stringify({ plain: [{ kind: 'erase', at: new Date(), ...who }] });
@@ -118,5 +120,74 @@ test('it stops every stage of a source whose access was taken away, and says who
   expect(paused.map(({ stage }) => stage).toSorted()).toEqual(['ask', 'plan', 'write-back']);
   expect(paused[0]?.why).toMatch(/install it again/);
   expect((await loop.post(loop.vendor.close('h').delivery)).status).toBe(202);
+  await loop.close();
+});
+
+/** A person whose grade was written is forgotten; what the proof then says of the copy on the record. */
+async function copiesAfter(source: string, vendor: ToyVendor): Promise<{ copies: string | undefined; loop: Loop }> {
+  const loop = await startLoop(redis, { source, vendor });
+  await loop.post(vendor.close('a', { customer, personId: 'p-7' }).delivery);
+  await loop.post(vendor.close('b').delivery);
+  await loop.journey('b.1', 'asked');
+  await loop.journey('a.1', 'asked');
+  loop.feedback.standin.answer({ contact: customer.email, grade: 4, comment: 'Frau Muster was kind' });
+  await loop.journey('a.1', 'written');
+  await loop.post(erase({ personIds: ['p-7'] }));
+  const proof = await until(async () => {
+    const [one] = await loop.store.erasures();
+    return one?.copies !== 'being taken off' && one;
+  });
+  expect(proof).toMatchObject({ journeys: 1, contacts: 1, requestsMasked: 1 });
+  expect((await loop.store.get('a.1'))?.erasedAt).toBeInstanceOf(Date);
+  return { copies: proof.copies, loop };
+}
+
+test('it takes off the record what was written there, and nothing of others', async () => {
+  const vendor = new ToyVendor();
+  const { copies, loop } = await copiesAfter('erase-copies', vendor);
+  expect([copies, vendor.forgotten]).toEqual(['none left', ['a']]);
+  await loop.close();
+});
+
+test('it has erased the person here while the vendor is away, and takes the copy off when it is back', async () => {
+  const vendor = new ToyVendor();
+  const away = new CloseloopError('the vendor is away', { kind: 'transient' });
+  vendor.failures.forget.push(away, away);
+  const { copies, loop } = await copiesAfter('erase-away', vendor);
+  expect([copies, vendor.forgotten]).toEqual(['none left', ['a']]);
+  expect(vendor.calls.filter(({ what }) => what === 'forget')).toHaveLength(3);
+  await loop.close();
+});
+
+test('it takes off as well what was on its way to the record meanwhile', async () => {
+  const vendor = new ToyVendor();
+  const loop = await startLoop(redis, { source: 'erase-meanwhile', vendor });
+  await loop.post(vendor.close('a', { customer, personId: 'p-7' }).delivery);
+  await loop.journey('a.1', 'asked');
+  vendor.beforeWriteBack = async () => {
+    await loop.post(erase({ personIds: ['p-7'] }));
+    await until(() => vendor.forgotten?.length === 1);
+  };
+  loop.feedback.standin.answer({ contact: customer.email, grade: 4, comment: 'Frau Muster was kind' });
+  await until(() => vendor.forgotten?.length === 2);
+  expect([vendor.written.length, vendor.forgotten]).toEqual([1, ['a', 'a']]);
+  await until(async () => (await loop.app.engine.busy()) === 0);
+  expect(await everything(loop)).not.toMatch(/erika|Muster|p-7/i);
+  await loop.close();
+});
+
+const dead = new CloseloopError('the app was uninstalled', { kind: 'config' });
+const odd = new CloseloopError('another shape than documented', { kind: 'permanent' });
+const leavings: [what: string, vendor: Partial<ToyVendor>, copies: string][] = [
+  ['access-gone', { failures: { read: [], writeBack: [], forget: [dead] } }, 'the app was uninstalled'],
+  ['odd-answer', { failures: { read: [], writeBack: [], forget: [odd] } }, 'another shape than documented'],
+  ['kept-notes', { keeps: ['the notes: nobody can delete them'] }, 'the notes: nobody can delete them'],
+  ['cannot', { forgotten: undefined }, 'everything: its connector takes nothing off again'],
+];
+test.each(leavings)('it says in the proof what was left on the record (%s)', async (what, vendor, left) => {
+  const source = `erase-${what}`;
+  const { copies, loop } = await copiesAfter(source, Object.assign(new ToyVendor(), vendor));
+  expect(copies).toBe(`left at ${source}: ${left}`);
+  expect(await loop.app.engine.paused()).toEqual({});
   await loop.close();
 });

@@ -90,7 +90,7 @@ describe('probe', () => {
     for (let i = 0; i < 2; i++) await pauses.probe([queue]);
     expect(await pauses.list()).toEqual([]);
     await pauses.set('plan', 'the key is inactive');
-    expect(told).toHaveLength(2);
+    expect(told.filter(({ level }) => level === 'error')).toHaveLength(2);
     await queue.close();
   });
 

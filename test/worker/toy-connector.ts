@@ -30,7 +30,11 @@ export class ToyVendor {
   readonly written: WriteBack[] = [];
   readonly calls: { what: string; size: number }[] = [];
   /** Thrown by the next calls of that kind, first to last. */
-  readonly failures: { read: Error[]; writeBack: Error[] } = { read: [], writeBack: [] };
+  readonly failures: { read: Error[]; writeBack: Error[]; forget: Error[] } = { read: [], writeBack: [], forget: [] };
+  /** Records whose answers were taken off again; `undefined`: this vendor can't do that. */
+  forgotten: string[] | undefined = [];
+  /** What it can't take off. */
+  keeps: string[] = [];
   /** Runs before each write of grades, which waits for it: a slow vendor. */
   beforeWriteBack: ((items: readonly WriteBack[]) => Promise<void>) | undefined;
   /** What a poll finds, page by page; `undefined`: this vendor can't be polled. */
@@ -120,6 +124,15 @@ export class ToyVendor {
           this.written.push(...items);
           return items.map((): WriteResult => ({ ok: true, findings: [] }));
         },
+        ...(this.forgotten && {
+          forget: async (ids) => {
+            this.calls.push({ what: 'forget', size: ids.length });
+            const failure = this.failures.forget.shift();
+            if (failure) throw failure;
+            this.forgotten?.push(...ids);
+            return this.keeps;
+          },
+        }),
         ...(this.pages ? { poll: (from) => this.pages?.(from) ?? Promise.reject(new Error('no pages')) } : {}),
         ...(this.check ? { check: this.check } : {}),
         ...(this.setup ? { setup: this.setup } : {}),

@@ -227,6 +227,7 @@ describe('an erasure', () => {
     recordIds: [],
     contacts: [],
     everybody: false,
+    copies: [],
     ...who,
   });
 
@@ -320,6 +321,16 @@ describe('a grade that was given elsewhere', () => {
   });
 });
 
+test('a grade for a journey that is to ask much later waits until then, and does not come every second', async () => {
+  const { context, vendor } = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 3h }' });
+  vendor.close('d', anyone);
+  await plan(eventOf('d'), context);
+  const { at, key, what, receivedAt } = eventOf('d');
+  const graded = { kind: 'graded', recordId: 'd', grade: 1, comment: null, at, key, what, receivedAt } as const;
+  const result = await plan(graded, context);
+  expect(result.do === 'wait' ? result.delayMs : 0).toBeGreaterThan(2 * hour);
+});
+
 describe('answers to a survey', () => {
   const survey = (requestId: string, receivedAt = new Date()): SurveyJob => ({
     kind: 'survey',
@@ -345,6 +356,23 @@ describe('answers to a survey', () => {
 });
 
 describe('"no answer"', () => {
+  test('it leaves a journey alone whose person was forgotten while it was being written', async () => {
+    const vendor = new ToyVendor();
+    vendor.writesNoAnswer = true;
+    const town = quiet({ vendor });
+    const { context, store } = town;
+    await asking(town, 'f');
+    await store.update('f.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
+    vendor.beforeWriteBack = async () => {
+      await store.update('f.1', (now) => {
+        const answered = step(now, 'answered', new Date());
+        return { journey: { ...step(answered, 'written', new Date()), erasedAt: new Date() }, trace: [] };
+      });
+    };
+    await writeBack({ journeyId: 'f.1', noAnswer: true }, context);
+    expect(await store.get('f.1')).toMatchObject({ state: 'written' });
+  });
+
   test('it does not stay on the record when the answer came while it was being written', async () => {
     const vendor = new ToyVendor();
     vendor.writesNoAnswer = true;

@@ -72,7 +72,10 @@ export async function backfill(
   });
 }
 
-/** Pages of the vendor's past, waited for where its quota asks to. */
+/**
+ * Pages of the vendor's past up to now, waited for where its quota asks to. They are in the order of the last change: a
+ * closing between two days may be found after both.
+ */
 async function* pagesOf(
   context: SourceContext,
   from: { cursor: string } | { since: Date },
@@ -107,7 +110,7 @@ async function queueAll(context: SourceContext, range: Range, redis: RedisClient
   let slot = Math.max(begun.slot, Date.now());
   const from = begun.cursor === undefined ? { since } : { cursor: begun.cursor };
   for await (const page of pagesOf(context, from, shown)) {
-    for (const event of closings(page, range).slice(0, limit - queued)) {
+    for (const event of closings(page, range).slice(0, Math.max(0, limit - queued))) {
       await context.queueEvent(
         { ...event, certain: false, via: 'backfill', notBefore: since, notAfter: until, receivedAt: new Date() },
         slot - Date.now(),
@@ -117,7 +120,7 @@ async function queueAll(context: SourceContext, range: Range, redis: RedisClient
     }
     await redis.hset(key, { cursor: page.cursor, queued, slot });
     shown.update(`${page.reached.toISOString().slice(0, 10)}  ${queued} closings queued`);
-    if (queued >= limit || page.reached > until) break;
+    if (queued >= limit) break;
   }
   shown.end();
   await redis.del(key);
@@ -135,7 +138,7 @@ async function tryAll(context: SourceContext, range: Range, shown: Progress): Pr
     }
     seen += ids.length;
     shown.update(`${page.reached.toISOString().slice(0, 10)}  ${seen} closings looked at`);
-    if (seen >= range.limit || page.reached > range.until) break;
+    if (seen >= range.limit) break;
   }
   shown.end();
   return tally;

@@ -25,7 +25,7 @@ export async function showAccessLog(options: Options): Promise<number> {
 
 /**
  * Erases a person at once: masked at the service, forgotten by every source here. Prints what was removed, which is kept as
- * proof. Can't be undone.
+ * proof. Can't be undone. 1 when nobody is known by this contact.
  */
 export async function maskContact(options: Options & { yes: boolean }): Promise<number> {
   if (!options.yes) {
@@ -42,7 +42,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     const at = new Date();
     const key = `contact mask:${at.toISOString()}`;
     const event = { kind: 'erase', at, key, what: 'asked for with "contact mask"', receivedAt: at } as const;
-    const people = { personIds: [], recordIds: [], contacts: [options.contact], everybody: false };
+    const people = { personIds: [], recordIds: [], contacts: [options.contact], everybody: false, copies: [] };
     for (;;) {
       const result = await erase({ ...event, ...people }, first.context);
       if (result.do === 'done') break;
@@ -50,6 +50,10 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     }
     const proof = (await first.context.store.erasures()).find((one) => one.key === key);
     print(proof ?? {}, options.json);
-    return 0;
+    if (proof && proof.journeys + proof.requestsMasked > 0) return 0;
+    process.stderr.write(
+      'Nobody is known by this contact, at the service or here. Write it as the service shows it.\n',
+    );
+    return 1;
   });
 }

@@ -1,8 +1,10 @@
+import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
+import { isTo } from '../stages/look-for-request.ts';
 import { withdraw } from '../stages/withdraw.ts';
 import { type JourneyFilter, select } from './journey-filter.ts';
 import { progress } from './progress.ts';
@@ -58,27 +60,25 @@ async function replay(journey: Journey, context: SourceContext): Promise<string>
   if (journey.requestId !== undefined) return 'not replayed: the customer was asked';
   if (journey.state === 'failed' && journey.intent) {
     // Whoever finds the intent looks for the request before creating another one.
-    if (await move('creating', { attempts: 0 })) await context.queueAsk(id, clock.now());
+    if (await move('creating', { attempts: 1 })) await context.queueAsk(id, clock.now());
     return 'asked anew';
   }
   if (journey.state !== 'failed' && journey.state !== 'skipped') return `not replayed: it is ${journey.state}`;
   // A journey of an event that couldn't be read has no closing of its own: the record's gets another one.
   const isEvents = journey.closing.startsWith('event:') || journey.closing === 'out';
-  const moved = isEvents
-    ? journey.state !== 'failed' || (await move('cancelled', { why: 'replayed: its record is read anew' }))
-    : await move('received');
-  if (moved) {
-    await context.queueEvent({
-      kind: 'closed',
-      recordId: journey.recordId,
-      at: journey.closedAt,
-      key: `replay:${id}:${clock.now().toISOString()}`,
-      what: why,
-      certain: false,
-      via: 'webhook',
-      receivedAt: new Date(),
-    });
-  }
+  if (!isEvents && !(await move('received'))) return 'not replayed: it has changed meanwhile';
+  await context.queueEvent({
+    kind: 'closed',
+    recordId: journey.recordId,
+    at: journey.closedAt,
+    key: `replay:${id}:${clock.now().toISOString()}`,
+    what: why,
+    certain: false,
+    via: 'webhook',
+    receivedAt: new Date(),
+  });
+  // Only now: interrupted in between, it still stands in the list.
+  if (isEvents && journey.state === 'failed') await move('cancelled', { why: 'replayed: its record is read anew' });
   return 'planned anew';
 }
 
@@ -146,7 +146,8 @@ async function asNotAsked(journey: Journey, context: SourceContext): Promise<str
   await context.store.update(journey.id, (now) => {
     if (now.state !== 'parked') return undefined;
     const { intent: _, ...rest } = now;
-    const waiting = step(rest, 'waiting', context.clock.now(), { attempts: 0 });
+    // One attempt, of which is known what it came to: it isn't looked for again.
+    const waiting = step(rest, 'waiting', context.clock.now(), { attempts: 1 });
     return { journey: waiting, trace: ['a person says that the customer was not asked'] };
   });
   await context.queueAsk(journey.id, context.clock.now());
@@ -156,13 +157,13 @@ async function asNotAsked(journey: Journey, context: SourceContext): Promise<str
 async function asAsked(journey: Journey, requestId: string, context: SourceContext): Promise<string> {
   const [owner] = await context.areOwned([requestId]);
   if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
-  try {
-    await context.feedback.request(requestId);
-  } catch (error) {
-    if (error instanceof FeedbackError && error.status === 404) {
-      throw refusal(`The service has no feedback request ${requestId}`);
-    }
-    throw error;
+  const request = await context.feedback.request(requestId).catch((error: unknown) => {
+    if (!(error instanceof FeedbackError && error.status === 404)) throw error;
+    throw refusal(`The service has no feedback request ${requestId}`);
+  });
+  const isShown = [request.phone, request.email, request.identifier].some((contact) => contact !== null);
+  if (journey.contact && isShown && !isTo(request, contactKey(journey.contact))) {
+    throw refusal(`Feedback request ${requestId} went to another contact than the journey's`);
   }
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, true);

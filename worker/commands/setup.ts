@@ -30,20 +30,30 @@ export async function setup(
       say('Nothing was changed.');
       return 1;
     }
-    const done = [];
-    for (const { source, step } of planned) {
-      const { note, secrets } = await step.apply();
-      say(`${styleText('green', '✓')} ${source}: ${step.what}`);
-      done.push({ source, what: step.what, note, secrets });
+    const done: Done[] = [];
+    try {
+      for (const { source, step } of planned) {
+        const { note, secrets } = await step.apply();
+        say(`${styleText('green', '✓')} ${source}: ${step.what}`);
+        done.push({ source, what: step.what, note, secrets });
+      }
+    } finally {
+      // Also when a step failed: a secret is shown this once.
+      process.stdout.write(options.json ? `${JSON.stringify({ done })}\n` : done.map(toDo).join(''));
     }
-    if (options.json) process.stdout.write(`${JSON.stringify({ done })}\n`);
-    else process.stdout.write(done.map(({ source, note, secrets }) => toDo(source, note, secrets)).join(''));
     return 0;
   });
 }
 
-/** What a person has to do now; a secret is shown this once. */
-function toDo(source: string, note?: string, secrets: Readonly<Record<string, string>> = {}): string {
+interface Done {
+  source: string;
+  what: string;
+  note: string | undefined;
+  secrets: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a person has to do now. */
+function toDo({ source, note, secrets = {} }: Done): string {
   const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
   return [...(note === undefined ? [] : [`${source}: ${note}\n`]), ...lines].join('');
 }

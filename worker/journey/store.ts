@@ -261,9 +261,20 @@ export class JourneyStore {
     await this.#redis.hset(`${this.#tag}:erasures`, proof.key, JSON.stringify(proof));
   }
 
+  /** What became of the copies on records. By itself, as it may be known before the rest of the proof or long after. */
+  async noteCopies(key: string, copies: string): Promise<void> {
+    await this.#redis.hset(`${this.#tag}:erasures:copies`, key, copies);
+  }
+
   async erasures(): Promise<Erasure[]> {
-    const all = await this.#redis.hvals(`${this.#tag}:erasures`);
-    return all.map((text) => Erasure.parse(JSON.parse(text))).sort((a, b) => a.at.getTime() - b.at.getTime());
+    const [all, copies] = await Promise.all([
+      this.#redis.hvals(`${this.#tag}:erasures`),
+      this.#redis.hgetall(`${this.#tag}:erasures:copies`),
+    ]);
+    const proofs = all.map((text) => Erasure.parse(JSON.parse(text)));
+    return proofs
+      .map((proof) => ({ ...proof, ...(copies[proof.key] !== undefined && { copies: copies[proof.key] }) }))
+      .sort((a, b) => a.at.getTime() - b.at.getTime());
   }
 
   /** Adds a line to the trace without changing anything; to a journey that has been removed, nothing. */

@@ -44,9 +44,14 @@ const silentMs = 15_000;
 /** Errors of the connection are told through `onError`; without a listener ioredis would end the process. */
 export function connect(address: RedisAddress, onError: (error: Error) => void): RedisHandle {
   const opened: RedisClient[] = [];
+  let closed = false;
   const open = (enableOfflineQueue: boolean): RedisClient => {
     const client = create(address, enableOfflineQueue);
     client.on('error', onError);
+    // It should never give up by itself; if it does, the process would live on without Redis.
+    client.on('end', () => {
+      if (!closed) setTimeout(() => client.connect().catch(onError), 1_000).unref();
+    });
     if (client instanceof Redis) {
       // Every command that was on its way to a server that is a replica now asks for a new connection: no leak.
       client.on('connect', () => client.stream.setMaxListeners(0));
@@ -64,6 +69,7 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
     ping: () => intake().ping(),
     replicated: createReplicated(lazily(() => open(true))),
     close: async () => {
+      closed = true;
       for (const one of opened) one.disconnect();
     },
   };
@@ -97,8 +103,7 @@ function throughSentinels({ name, nodes, username, password, db, tls }: Sentinel
       return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 26_379 : Number(port) };
     }),
     sentinelRetryStrategy: retryStrategy,
-    // A failover is heard of at once, not when the old master's connection breaks.
-    failoverDetector: true,
+    // Not failoverDetector: when it hears of a failover while the client is looking for the new master, the client ends for good.
     ...(access.username !== undefined && { sentinelUsername: access.username }),
     ...(access.password !== undefined && { sentinelPassword: access.password }),
     ...(access.tls && { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),

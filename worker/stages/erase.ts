@@ -10,13 +10,18 @@ import { Happened } from './plan.ts';
 import type { StageResult } from './stage.ts';
 import { withdraw } from './withdraw.ts';
 
-/** Who is to be forgotten. Holds contacts until it is done. A queue of its own: it needs no vendor, and must not wait for one. */
+/**
+ * Who is to be forgotten. Holds contacts until it is done. A queue of its own: it must not wait for a vendor, so what is
+ * left to do there (`copies`) is a job of its own.
+ */
 export const EraseJob = Happened.extend({
   kind: z.literal('erase'),
   personIds: z.array(z.string()).default([]),
   recordIds: z.array(z.string()).default([]),
   contacts: z.array(z.string()).default([]),
   everybody: z.boolean().default(false),
+  /** Second half of an erasure, and nothing else is done then: grades are taken off these records. */
+  copies: z.array(z.object({ source: z.string(), recordIds: z.array(z.string()) })).default([]),
 });
 export type EraseJob = z.output<typeof EraseJob>;
 
@@ -28,6 +33,7 @@ const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
  * masking, so that whoever is killed in between finds the contacts again. What was done is kept as proof, without them.
  */
 export async function erase(event: EraseJob, context: SourceContext): Promise<StageResult> {
+  if (event.copies.length > 0) return await takeOff(event, context);
   const contacts = new Map<string, Contact>();
   for (const text of event.contacts) {
     const contact = contactIn(text, context);
@@ -57,6 +63,9 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
     requests += await mask(contact, context);
     await context.contacts.forgetAsked(contact);
   }
+  // Before the journeys are erased: they lead to the records.
+  const copies = copiesOf([...journeys.values()]);
+  if (copies.length > 0) await context.queueErase(takingOff(event, copies));
   // First: an erased journey can't be found by its contact any more.
   for (const { journey, of } of journeys.values()) await of.told.erase(journey.recordId, event.receivedAt);
   for (const { journey, of } of journeys.values()) {
@@ -68,36 +77,60 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
     if (after?.state === 'creating') return comeAgain;
   }
   for (const recordId of event.recordIds) await context.told.erase(recordId, event.receivedAt);
-  const written = [...journeys.values()].filter(({ journey }) => journey.writtenVersion !== undefined);
-  const copies = await takeOff(written, context);
-  const proof = { journeys: journeys.size, contacts: contacts.size, requestsMasked: requests, copies };
+  const done = { journeys: journeys.size, contacts: contacts.size, requestsMasked: requests };
+  const proof = { ...done, copies: copies.length === 0 ? 'none were written' : 'being taken off' };
   await context.store.noteErasure({ at: context.clock.now(), key: event.key, what: event.what, ...proof });
   context.log.info({ source: context.name, event: event.what, proof }, 'erased');
   return { do: 'done' };
 }
 
+/** The second half of an erasure. It holds no contacts. */
+export function takingOff(
+  { at, key, what, receivedAt }: Pick<EraseJob, 'at' | 'key' | 'what' | 'receivedAt'>,
+  copies: EraseJob['copies'],
+): EraseJob {
+  const nobody = { personIds: [], recordIds: [], contacts: [], everybody: false };
+  return { kind: 'erase', at, key, what, receivedAt, ...nobody, copies };
+}
+
+/** The records that closeloop wrote on, or may be writing on now, by source. */
+function copiesOf(journeys: readonly { journey: Journey; of: SourceContext }[]): EraseJob['copies'] {
+  const bySource = new Map<string, Set<string>>();
+  for (const { journey, of } of journeys) {
+    const { state, writtenVersion, noAnswerWritten } = journey;
+    if (writtenVersion === undefined && noAnswerWritten !== true && state !== 'answered') continue;
+    const records = bySource.get(of.name) ?? new Set();
+    bySource.set(of.name, records.add(journey.currentId ?? journey.recordId));
+  }
+  return [...bySource].map(([source, records]) => ({ source, recordIds: [...records] }));
+}
+
 /**
- * Grades and comments that closeloop put on records are taken off again, where the connector can. Access that is gone must
- * not keep the person's data here: it is noted what was left there.
+ * Takes off records again what closeloop put there, where the connector can. Access that is gone isn't waited for: the proof
+ * tells what was left at the vendor, and why.
  */
-async function takeOff(
-  written: readonly { journey: Journey; of: SourceContext }[],
-  context: SourceContext,
-): Promise<string> {
-  const left = new Set<string>();
-  for (const of of new Set(written.map((one) => one.of))) {
-    const ids = written.flatMap((one) => (one.of === of ? [one.journey.currentId ?? one.journey.recordId] : []));
+async function takeOff(event: EraseJob, context: SourceContext): Promise<StageResult> {
+  const left: string[] = [];
+  let later: unknown;
+  for (const { source: name, recordIds } of event.copies) {
+    const source = context.sources().find((one) => one.name === name)?.source;
     try {
-      if (of.source.forget) await of.source.forget([...new Set(ids)]);
-      else left.add(of.name);
+      const some = await (source?.forget?.(recordIds) ?? ['everything: its connector takes nothing off again']);
+      left.push(...some.map((what) => `${name}: ${what}`));
     } catch (error) {
-      if (adviceOf(error).kind === 'transient') throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      context.log.warn({ source: of.name, why }, 'what was written on records could not be taken off again');
-      left.add(of.name);
+      if (adviceOf(error).kind === 'transient') later = error;
+      left.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return left.size === 0 ? 'none left' : `left on the records of ${[...left].join(', ')}`;
+  if (later !== undefined) throw later;
+  await noteCopies(event, left, context);
+  return { do: 'done' };
+}
+
+async function noteCopies({ key, what }: EraseJob, left: readonly string[], context: SourceContext): Promise<void> {
+  const copies = left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
+  await context.store.noteCopies(key, copies);
+  if (left.length > 0) context.log.warn({ source: context.name, event: what, copies }, 'not all could be taken off');
 }
 
 /** A request that the service refuses to cancel is masked all the same. */
@@ -163,6 +196,7 @@ async function mask(contact: Contact, { feedback }: SourceContext): Promise<numb
 }
 
 export async function giveUpErase(event: EraseJob, why: string, context: SourceContext): Promise<void> {
+  if (event.copies.length > 0) return await noteCopies(event, [why], context);
   context.log.error(
     { source: context.name, event: event.what, why },
     'a person could not be erased: see to it by hand',

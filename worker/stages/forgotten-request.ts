@@ -14,7 +14,7 @@ const clockSkewMs = 120_000;
 export function forgottenRequest(
   journey: Journey,
   ref: string,
-  known: ContactRecord | undefined,
+  known: Pick<ContactRecord, 'last_appeal'> | undefined,
   lastHere: LastAsked | undefined,
 ): { at: Date; why: string } | undefined {
   // What an attempt of this journey's own came to is known.

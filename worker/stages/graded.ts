@@ -65,7 +65,8 @@ async function tell(journey: Journey, context: SourceContext): Promise<StageResu
   if (!given || given.told) return { do: 'done' };
   if (requestId === undefined || !askedStates.includes(journey.state)) {
     const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
-    if (isComing) return { do: 'wait', delayMs: askingMs };
+    const untilDue = journey.state === 'waiting' && journey.dueAt ? context.clock.until(journey.dueAt) : 0;
+    if (isComing) return { do: 'wait', delayMs: askingMs + untilDue };
     await store.note(journey.id, `the grade is not passed on: the journey is ${journey.state}`);
     return { do: 'done' };
   }

@@ -81,7 +81,8 @@ function isBefore(scheduled: Date, at: Date): boolean {
   return scheduled.getTime() < at.getTime() - clockSkewMs;
 }
 
-function isTo(request: FeedbackRequest, key: string): boolean {
+/** @param key of the contact */
+export function isTo(request: FeedbackRequest, key: string): boolean {
   const { phone, email, identifier } = request;
   return (
     (phone !== null && contactKey({ kind: 'phone', value: phone }) === key) ||

@@ -123,13 +123,11 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   if (event.kind === 'changed' || isOutside(look.closedAt, event)) return { do: 'done' };
 
   const { closing, closedAt, record } = look;
-  if (event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs) {
-    // It may have asked, and its journey been removed since. Somebody has touched the record.
-    const isKnown = (await store.ofClosing(record.currentId, closing)) !== undefined;
-    if (!isKnown) {
-      context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
-      return { do: 'done' };
-    }
+  // It may have asked, and its journey been removed since: somebody has touched an old record.
+  const isOld = event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs;
+  if (isOld && !(await store.ofClosing(record.currentId, closing))) {
+    context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
+    return { do: 'done' };
   }
   const { journey, created } = await claim(event, { recordId: record.currentId, closing, closedAt }, context);
   failpoint('journey-claimed');

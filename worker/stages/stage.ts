@@ -34,7 +34,7 @@ export interface StageOptions<Data extends z.ZodType> {
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
   /** Where a job runs that was running when a process ended. Left out: here, like any other. */
   quarantine?: Quarantine;
-  /** A person has to act before any job of this stage can succeed. The stage has stopped itself. */
+  /** A person has to act before any job of this stage can succeed. The stage stops itself. */
   onConfigError: (why: string) => Promise<void>;
   /** Writes something to Redis. */
   probe: () => Promise<unknown>;
@@ -61,7 +61,7 @@ export class Stage<Data extends z.ZodType> {
   readonly queue: Queue;
   readonly #options: StageOptions<Data>;
   #worker: Worker | undefined;
-  #writable: Promise<void> | undefined;
+  #trouble: Promise<void> | undefined;
   /** Jobs that run in this process. */
   #running = 0;
 
@@ -123,7 +123,11 @@ export class Stage<Data extends z.ZodType> {
         },
       },
     });
-    this.#worker.on('error', (error) => this.#lost(error));
+    this.#worker.on('error', (error) => {
+      this.#lost(error);
+      // A worker that is refused a job asks for the next at once, again and again.
+      if (isRedisTrouble(error)) void this.#troubleOver();
+    });
   }
 
   /**
@@ -153,23 +157,26 @@ export class Stage<Data extends z.ZodType> {
       } catch (error) {
         if (!isRedisTrouble(error)) throw error;
         this.#lost(error);
-        this.#writable ??= this.#untilWritable().finally(() => {
-          this.#writable = undefined;
-        });
-        await this.#writable;
+        await this.#troubleOver();
       }
     }
   }
 
+  /** No job is begun until Redis takes writes again; then all go on at once. */
+  #troubleOver(): Promise<void> {
+    this.#trouble ??= this.#untilWritable().finally(() => {
+      this.#trouble = undefined;
+    });
+    return this.#trouble;
+  }
+
   async #untilWritable(): Promise<void> {
-    const { probe } = this.#options;
+    const worker = this.#worker;
+    await worker?.pause(true);
+    const isRefused = () => this.#options.probe().then(() => false, isRedisTrouble);
     do await sleep(troubleMs);
-    while (
-      await probe().then(
-        () => false,
-        (error: unknown) => isRedisTrouble(error),
-      )
-    );
+    while (await isRefused());
+    await worker?.resume();
   }
 
   async #attempt(job: Job, token: string | undefined): Promise<void> {
@@ -204,8 +211,9 @@ export class Stage<Data extends z.ZodType> {
     // Our own bugs keep their stack in the log; what a connector or client says is a sentence for people.
     const detail = error instanceof CloseloopError ? {} : { stack: error instanceof Error ? error.stack : undefined };
     if (advice.kind === 'config') {
-      await this.queue.pause();
+      // In this order: a queue that nobody knows to be stopped would stand still for good.
       await this.#options.onConfigError(message);
+      await this.queue.pause();
       await job.moveToWait(token);
       throw new WaitingError();
     }

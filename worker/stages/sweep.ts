@@ -3,6 +3,7 @@ import { refOf } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { settledStates, step } from '../journey/transitions.ts';
+import { isRedisTrouble } from '../redis/trouble.ts';
 
 export interface SweepSettings {
   /** An asked journey without an answer for this long has expired; a later answer is still taken. */
@@ -22,7 +23,20 @@ export async function sweep(context: SourceContext, settings: SweepSettings): Pr
   const { store, clock, log } = context;
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
 
-  for (const id of await store.idsIn('asked', { before: ago(settings.expireAfterMs), limit: pageSize })) {
+  /** One that can't be read (another version wrote it) must not keep the others from being looked at. */
+  const each = async (ids: readonly string[], work: (id: string) => Promise<unknown>) => {
+    for (const id of ids) {
+      try {
+        await work(id);
+      } catch (error) {
+        if (isRedisTrouble(error)) throw error;
+        const why = error instanceof Error ? error.name : 'unknown';
+        log.warn({ journey: refOf(context.name, id), why }, 'the sweep could not look at a journey');
+      }
+    }
+  };
+
+  await each(await store.idsIn('asked', { before: ago(settings.expireAfterMs), limit: pageSize }), async (id) => {
     // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
     if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
     await store.update(id, (now) =>
@@ -32,30 +46,30 @@ export async function sweep(context: SourceContext, settings: SweepSettings): Pr
     );
     failpoint('expired-saved');
     log.info({ journey: refOf(context.name, id) }, 'expired');
-  }
+  });
 
-  for (const id of await store.idsIn('received', { before: ago(unplannedMs), limit: pageSize })) {
+  await each(await store.idsIn('received', { before: ago(unplannedMs), limit: pageSize }), async (id) => {
     const journey = await store.get(id);
     if (journey) await planAgain(journey, context);
-  }
+  });
   for (const state of ['waiting', 'creating'] as const) {
-    for (const id of await store.idsIn(state, { before: ago(overdueMs), limit: pageSize })) {
+    await each(await store.idsIn(state, { before: ago(overdueMs), limit: pageSize }), async (id) => {
       const journey = await store.get(id);
       if (journey) await context.queueAsk(id, journey.dueAt ?? clock.now());
-    }
+    });
   }
-  const unwritten = [];
-  for (const id of await store.idsIn('answered', { before: ago(overdueMs), limit: pageSize })) {
+  const unwritten: string[] = [];
+  await each(await store.idsIn('answered', { before: ago(overdueMs), limit: pageSize }), async (id) => {
     const journey = await store.get(id);
     if (journey?.answer) unwritten.push(id);
-  }
+  });
   await context.queueWriteBack(unwritten);
 
   for (const state of settledStates) {
-    for (const id of await store.idsIn(state, { before: ago(settings.retentionMs), limit: pageSize })) {
+    await each(await store.idsIn(state, { before: ago(settings.retentionMs), limit: pageSize }), async (id) => {
       const journey = await store.get(id);
       if (journey) await store.forget(journey);
-    }
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step } from '../journey/transitions.ts';
+import { takingOff } from './erase.ts';
 import type { StageResult } from './stage.ts';
 
 /** `noAnswer`: the journey is about to expire, and that is to be written. */
@@ -57,7 +58,7 @@ export async function writeBack(
   failpoint('vendor-written');
   for (const finding of result.findings) context.log.warn({ journey: ref, finding }, 'the vendor did not take all');
   const after = await store.update(journeyId, (now) => {
-    if (now.state !== 'answered' && now.state !== 'written') return undefined;
+    if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
     const findings = result.findings.map((finding) => `not taken: ${finding}`);
     const written = { writtenVersion: answer.version };
     // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
@@ -72,6 +73,12 @@ export async function writeBack(
     };
   });
   failpoint('written-saved');
+  if (after?.erasedAt) {
+    const what = 'an answer was being written while its person was forgotten';
+    const copies = [{ source: context.name, recordIds: [about(journey).recordId] }];
+    await context.queueErase(takingOff({ at: clock.now(), key: `late ${ref}`, what, receivedAt: clock.now() }, copies));
+    return { do: 'done' };
+  }
   context.log.info({ journey: ref, answer: answer.version }, 'written');
   return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
 }
@@ -105,7 +112,8 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
     : [`"no answer" can't be put on the record: ${result.message}`];
   const after = await store.update(journey.id, (now) => {
     // The answer came, and may have been written, while this was on its way: the record may show the older now.
-    if (now.state === 'written') return { journey: step(now, 'answered', context.clock.now()), trace: told };
+    if (now.state === 'written' && now.answer)
+      return { journey: step(now, 'answered', context.clock.now()), trace: told };
     if (now.state !== 'expired' || now.noAnswerWritten) return undefined;
     return { journey: { ...now, noAnswerWritten: true }, trace: told };
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Source } from '../../../core/connector.ts';
 import {
   answer,
   assertNothingPersonal,
@@ -9,7 +10,7 @@ import {
   needed,
   type TestRunner,
 } from './bench.ts';
-import { customer, secrets } from './sample.ts';
+import { type ConnectorSample, customer, secrets } from './sample.ts';
 
 /** `echo`: what the vendor delivers about our own writes. */
 export function echoes(bench: () => Bench, { test }: TestRunner): void {
@@ -53,4 +54,59 @@ export function erasures(bench: () => Bench, { test }: TestRunner): void {
     assert.ok(found.includes(true), 'nothing in the event finds the customer of the record');
     assertNothingPersonal([event.what, event.key]);
   });
+}
+
+/** `forget`: what was written is taken off again. */
+export function forgettings(
+  { missingId, does = [], keeps = [] }: ConnectorSample,
+  bench: () => Bench,
+  { test }: TestRunner,
+): void {
+  const traces = (id: string): unknown => {
+    const all = bench().vendor.traces(id);
+    if (typeof all !== 'object' || all === null) return all;
+    return Object.fromEntries(Object.entries(all).filter(([name]) => !keeps.includes(name)));
+  };
+
+  test('it leaves no trace of an answer on records whose people are forgotten, and every trace on others', async () => {
+    const { source } = bench();
+    const [one, other] = [await closeOne(bench()), await closeOne(bench())];
+    const before = traces(one);
+    await source.writeBack([answer(one), answer(other, { marker: 'j8.1' })]);
+    const kept = traces(other);
+    assert.notDeepEqual(traces(one), before);
+    const left = await forget(source, [one, missingId, 'no such id', one]);
+    assertNothingPersonal(left);
+    if (keeps.length > 0) assert.notDeepEqual(left, [], 'what is kept has to be told');
+    assert.deepEqual(traces(one), before);
+    assert.deepEqual(traces(other), kept);
+    await forget(source, [one]);
+    assert.deepEqual(traces(one), before);
+    assert.deepEqual(await forget(source, []), []);
+  });
+
+  test('it can put an answer on a record whose people were forgotten', async () => {
+    const { vendor, source } = bench();
+    const id = await closeOne(bench());
+    await source.writeBack([answer(id)]);
+    await forget(source, [id]);
+    await source.writeBack([answer(id, { grade: 2, marker: 'j9.1' })]);
+    assert.equal(vendor.gradeOn(id), 2);
+  });
+
+  if (!does.includes('no-answer')) return;
+  test('it takes off that no answer came', async () => {
+    const { source } = bench();
+    const id = await closeOne(bench());
+    const before = traces(id);
+    await source.writeBack([answer(id, { outcome: 'no-answer', grade: null, comment: null, marker: 'j1.0' })]);
+    await forget(source, [id]);
+    assert.deepEqual(traces(id), before);
+  });
+}
+
+async function forget(source: Source, ids: readonly string[]): Promise<string[]> {
+  return (
+    (await source.forget?.(ids)) ?? assert.fail('the sample says that the connector does this, but it has no forget')
+  );
 }

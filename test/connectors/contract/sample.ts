@@ -7,7 +7,7 @@ import type { Connector, ConnectorPorts, Delivery, GoingLive } from '../../../co
 export type Breakage = '429' | '401' | '500' | 'html' | 'silent';
 
 /** What the contract leaves to the connector. `echo`: its vendor sends deliveries about what we write. */
-export type Part = 'poll' | 'check' | 'setup' | 'no-answer' | 'echo' | 'erase';
+export type Part = 'poll' | 'check' | 'setup' | 'no-answer' | 'echo' | 'erase' | 'forget';
 
 /** One account at a stand-in of the vendor, with the customer `customer` behind each record. */
 export interface Vendor {
@@ -59,6 +59,8 @@ export interface ConnectorSample {
   callsFor100: { plan: number; ask: number; writeBack: number };
   /** What the connector does beyond the least; nothing else of it is tested. */
   does?: readonly Part[];
+  /** `forget`: names within `traces` of what the vendor lets nobody take off again. */
+  keeps?: readonly string[];
   /** Misconfigurations that `check` has to find, each alone. */
   planted?: readonly string[];
 }

@@ -11,6 +11,7 @@ import type {
   PollPage,
   Source,
   SourceEvent,
+  WriteBack,
   WriteResult,
 } from '../../../core/connector.ts';
 import { CloseloopError } from '../../../core/errors.ts';
@@ -75,6 +76,15 @@ function butPage(change: (page: PollPage) => PollPage): Connector {
 const rekeyed = (events: Events, key: () => string): Events =>
   events.ok ? { ...events, events: events.events.map((event) => ({ ...event, key: key() })) } : events;
 
+const bare: WriteBack = {
+  recordId: '',
+  outcome: 'answered',
+  marker: 'none',
+  grade: null,
+  comment: null,
+  answeredAt: new Date(),
+  campaign: '',
+};
 const taken: WriteResult = { ok: true, findings: [] };
 const ghost = { level: 'warning', at: 'x', problem: 'something', remedy: 'something else' } as const;
 
@@ -192,6 +202,22 @@ const rows: [what: string, connector: Connector, found: RegExp][] = [
       return { ...events, events: events.events.map((event) => (event.kind === 'erase' ? nobody(event) : event)) };
     }),
     /whom to forget/,
+  ],
+  ['a forgetting that does nothing', but(() => ({ forget: async () => [] })), /no trace of an answer/],
+  [
+    'a forgetting of everybody',
+    but(({ forget }) => ({ forget: async (ids) => (await forget?.([...ids, 'T1', 'T2', 'T3'])) ?? [] })),
+    /every trace on others/,
+  ],
+  [
+    'a forgetting that leaves the no-answer',
+    but((source) => ({
+      forget: async (ids) => {
+        await source.writeBack(ids.map((id) => ({ ...bare, recordId: id })));
+        return [];
+      },
+    })),
+    /that no answer came/,
   ],
 ];
 

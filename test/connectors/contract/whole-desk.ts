@@ -1,17 +1,33 @@
 import { z } from 'zod';
-import type { Connector, Delivery } from '../../../core/connector.ts';
+import type { Connector, Delivery, WriteBack } from '../../../core/connector.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { jsonBody } from '../../../core/json-body.ts';
 import deskly from '../../../examples/helpdesk-connector/connector.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
 import { type ConnectorSample, customer, type Part } from '../contract.ts';
 
-const everything: readonly Part[] = ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase'];
+const everything: readonly Part[] = ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'];
 
 /** What the account has beside its tickets, of the sample that is open. Tests run one after the other. */
-const account = { webhook: true, grades: true, unanswered: new Set<string>(), told: [] as string[] };
+const account = {
+  webhook: true,
+  grades: true,
+  unanswered: new Set<string>(),
+  written: new Set<string>(),
+  told: [] as string[],
+};
 
 const Erased = z.object({ erase: z.string() });
+
+const blank = (recordId: string): WriteBack => ({
+  recordId,
+  outcome: 'answered',
+  marker: 'none',
+  grade: null,
+  comment: null,
+  answeredAt: new Date(),
+  campaign: '',
+});
 
 /** The example with everything that the contract leaves open. */
 export const whole: Connector = {
@@ -37,8 +53,15 @@ export const whole: Connector = {
         for (const { recordId, outcome } of items) {
           if (outcome === 'no-answer') account.unanswered.add(recordId);
           account.told.push(recordId);
+          account.written.add(recordId);
         }
         return await source.writeBack(items);
+      },
+      async forget(recordIds) {
+        const ids = recordIds.filter((id) => account.written.delete(id));
+        for (const id of ids) account.unanswered.delete(id);
+        await source.writeBack(ids.map(blank));
+        return [];
       },
       async check() {
         const advice = await source.read(['T1'], 'ask').then(() => undefined, adviceOf);
@@ -76,7 +99,7 @@ export function sampleOf(connector: Connector, does: readonly Part[] = everythin
     planted: ['webhook', 'grades'],
     async start() {
       const desk = await startDesk({ email: customer.email, subject: customer.comment });
-      Object.assign(account, { webhook: true, grades: true, unanswered: new Set(), told: [] });
+      Object.assign(account, { webhook: true, grades: true, unanswered: new Set(), written: new Set(), told: [] });
       return {
         settings: (webhookSecrets) => ({ baseUrl: desk.url, apiKey: 'key', ...(webhookSecrets && { webhookSecrets }) }),
         async closeRecord(secret) {

@@ -119,13 +119,15 @@ describe('the webhooks', () => {
   beforeEach(async () => {
     cursor = (await poll({ since })).cursor;
   });
-  const look = async (source = shop.source): Promise<void> => {
+  const open = (more: object = {}, hookUrl: string | undefined = hook) =>
+    shop.open(more, hookUrl === undefined ? {} : { hookUrl });
+  const look = async (source = open().source): Promise<void> => {
     shop.later(day);
     cursor = (await poll({ cursor }, source)).cursor;
   };
 
   test('it makes again what Shopify removed, some of it or all, and says so', async () => {
-    const { source, seen } = shop.open();
+    const { source, seen } = open();
     subscribe(...topics);
     await look(source);
     expect(seen.warnings).toEqual([]);
@@ -144,34 +146,53 @@ describe('the webhooks', () => {
     await look();
     shop.standin.removeSubscriptions();
     shop.later(day - 1);
-    cursor = (await poll({ cursor })).cursor;
+    cursor = (await poll({ cursor }, open().source)).cursor;
     expect(list()).toEqual([]);
     shop.later(1);
-    await poll({ cursor });
+    await poll({ cursor }, open().source);
     expect(list()).toEqual(all);
   });
 
   test('it makes none where it never saw one, and says what to do', async () => {
-    const { source, seen } = shop.open();
+    const { source, seen } = open();
     await look(source);
     expect(list()).toEqual([]);
     expect(seen.warnings).toEqual([expect.stringContaining('run "closeloop setup"')]);
   });
 
-  test('it does not choose between addresses', async () => {
-    const { source, seen } = shop.open();
+  test('it makes them at its own address, whatever others there are', async () => {
     subscribe('ORDERS_FULFILLED');
-    shop.standin.addSubscription({ topic: 'ORDERS_CANCELLED', uri: 'https://other.example/hooks/shop' });
+    const others = topics.map((topic) => shop.standin.addSubscription({ topic, uri: 'https://other.example/hooks' }));
+    await look();
+    expect(list()).toHaveLength(others.length + topics.length);
+    expect(list()).toEqual(expect.arrayContaining(all));
+  });
+
+  test('it says only what is missing where it does not know its own address', async () => {
+    const { source, seen } = shop.open();
+    subscribe(...topics);
     await look(source);
-    expect(list()).toHaveLength(2);
-    expect(seen.warnings).toEqual([expect.stringContaining('several addresses')]);
+    expect(seen.warnings).toEqual([]);
+    shop.standin.removeSubscriptions({ topic: 'ORDERS_FULFILLED' });
+    await look(source);
+    expect(list()).toHaveLength(topics.length - 1);
+    expect(seen.warnings).toEqual([expect.stringContaining('http.publicUrl')]);
+  });
+
+  test('it reads the cursor of an earlier version, which knew only where they had been', async () => {
+    cursor = JSON.stringify({
+      ...JSON.parse(cursor),
+      watched: { at: since.toISOString(), uri: 'https://old.example/' },
+    });
+    await look();
+    expect(list()).toEqual(all);
   });
 
   test('it leaves them alone where they are declared in the app', async () => {
     subscribe(...topics);
     await look();
     shop.standin.removeSubscriptions();
-    await look(shop.open({ webhooks: false }).source);
+    await look(open({ webhooks: false }).source);
     expect(list()).toEqual([]);
   });
 
@@ -181,7 +202,7 @@ describe('the webhooks', () => {
     shop.standin.removeSubscriptions();
     const id = await closed();
     shop.later(day);
-    expect(short(await poll({ cursor }))).toEqual([expect.stringContaining(`closed ${id}`)]);
+    expect(short(await poll({ cursor }, open().source))).toEqual([expect.stringContaining(`closed ${id}`)]);
     expect(list()).toEqual(all);
   });
 });

@@ -68,7 +68,7 @@ export const shopifySample: ConnectorSample = {
   missingId: '999999999',
   // By points: 27 whole orders a call, a hundred states. A write looks before and after; what each order needs costs 11 a step.
   callsFor100: { plan: 4, ask: 1, writeBack: 6 },
-  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase'],
+  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
   planted: Object.keys(plants),
   async start() {
     // Whole seconds, and never one twice: a shop's dates can't tell less apart.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Order } from '../../../connectors/woocommerce/order.ts';
-import { internationalPhone } from '../../../connectors/woocommerce/phone.ts';
 import { present, shapeNames } from '../../../connectors/woocommerce/record.ts';
+import { internationalPhone } from '../../../core/contact.ts';
 import { fixture } from './fixture.ts';
 
 test('it presents the order of the fixture', () => {

@@ -182,6 +182,45 @@ test('a record may hold nothing but its id', async () => {
   });
 });
 
+test('the assumed forms are those of the design', () => {
+  const none = { id: null };
+  expect(assumedOperations).toEqual({
+    create: {
+      method: 'POST',
+      path: '/appeals/',
+      body: {
+        campaign: 'campaign',
+        phone: 'phone',
+        email: 'email',
+        identifier: 'identifier',
+        scheduled: 'scheduled',
+        customFields: 'custom_fields',
+      },
+      constants: {},
+      record: '',
+    },
+    get: { method: 'GET', path: '/appeals/:id', body: none, constants: {}, record: '' },
+    grade: { method: 'POST', path: '/appeals/:id/grade', body: { ...none, grade: 'grade' }, constants: {} },
+    comment: { method: 'POST', path: '/appeals/:id/comment', body: { ...none, comment: 'comment' }, constants: {} },
+    cancel: { method: 'POST', path: '/appeals/:id/cancel', body: none, constants: {} },
+    customFields: { layout: 'object', name: 'name', value: 'value' },
+    record: {
+      id: 'id',
+      campaign: 'campaign',
+      phone: 'phone',
+      email: 'email',
+      identifier: 'identifier',
+      scheduled: 'scheduled',
+      status: 'status',
+      grade: 'grade',
+      comment: 'comment',
+      customFields: 'custom_fields',
+    },
+    status: { scheduled: 'Scheduled' },
+    list: { filters: {}, record: '' },
+  });
+});
+
 describe('overrides', () => {
   test('none leaves the assumed forms', () => {
     expect(resolveOperations(undefined)).toEqual(assumedOperations);
@@ -202,6 +241,24 @@ describe('overrides', () => {
     ['a path without slash', { get: { path: 'appeals/:id' } }, 'get.path', /must begin with \//],
     ['a path that climbs', { get: { path: '/../x/:id' } }, 'get.path', /must not hold/],
     ['a path that climbs encoded', { get: { path: '/a/%2E%2e?x=:id' } }, 'get.path', /must not hold/],
+    ['a path that stays', { get: { path: '/a/./:id' } }, 'get.path', /must not hold/],
+    ['a path that ends in a climb', { get: { path: '/:id/..' } }, 'get.path', /must not hold/],
+    ['a path with a space', { get: { path: '/a b/:id' } }, 'get.path', /space/],
+    ['a path with a backslash', { get: { path: '/a\\b/:id' } }, 'get.path', /space/],
+    ['a get without the id', { get: { path: '/x' } }, 'get.path', /which request/],
+    ['a comment without the id', { comment: { path: '/x' } }, 'comment.path', /which request/],
+    ['a cancel without the id', { cancel: { path: '/x/:campaign' } }, 'cancel.path', /which request/],
+    ['constants on a GET', { get: { constants: { a: 1 } } }, 'get.method', /no body/],
+    ['a change by no method', { create: { method: 'HEAD' } }, 'create.method', /POST/],
+    ['a reserved name at the start', { record: { grade: 'prototype.b' } }, 'record.grade', /reserves/],
+    ['a reserved name at the end', { record: { grade: 'a.constructor' } }, 'record.grade', /reserves/],
+    ['a place with a space', { record: { grade: 'a b' } }, 'record.grade', /dot path/],
+    ['a place that ends in a dot', { record: { grade: 'a.' } }, 'record.grade', /dot path/],
+    ['a place that begins with a dot', { record: { grade: '.a' } }, 'record.grade', /dot path/],
+    ['an empty place', { record: { grade: '' } }, 'record.grade', /dot path/],
+    ['an empty status', { status: { scheduled: '' } }, 'status.scheduled', /./],
+    ['an unknown layout', { customFields: { layout: 'list' } }, 'customFields.layout', /array/],
+    ['an open brace', { list: { filters: { x: 'a{status' } } }, 'list.filters.x', /\{status,/],
     ['a path with an unknown placeholder', { get: { path: '/x/:number' } }, 'get.path', /:number/],
     ['a path with a fragment', { get: { path: '/x#:id' } }, 'get.path', /#/],
     ['a form without the id', { grade: { path: '/grade' } }, 'grade.path', /which request/],
@@ -225,5 +282,16 @@ describe('overrides', () => {
     const issues = OperationOverrides.safeParse(overrides).error?.issues ?? [];
     expect(issues.map((issue) => issue.path.join('.'))).toEqual([path]);
     expect(issues[0]?.message).toMatch(message);
+  });
+
+  test.each([
+    { get: { path: '/a..b/.well-known/:id/v1.2' } },
+    { get: { method: 'POST', path: '/x', body: { id: 'id' }, constants: { 'a.b': true } } },
+    { create: { path: '/x/:campaign', body: { campaign: null } } },
+    { grade: { path: '/x', body: { id: 'a.my__proto__.id' } } },
+    { record: { grade: 'constructors.prototypes' } },
+    { list: { filters: { x: '{status} and {contact}', y: '' }, record: 'a.b' } },
+  ])('%j is fine', (overrides) => {
+    expect(OperationOverrides.safeParse(overrides).error?.issues).toBeUndefined();
   });
 });

@@ -49,6 +49,8 @@ describe('paging', () => {
     ['a path that climbs out', ({ url }) => `${url}/../admin?page=2`, /at another path/],
     ['a path that climbs out encoded', ({ url }) => `${url}/%2e%2e/admin?page=2`, /at another path/],
     ['a name and password', ({ url }) => `${url.replace('//', '//me:secret@')}/surveys/?page=2`, /at another path/],
+    ['a name alone', ({ url }) => `${url.replace('//', '//secret@')}/surveys/?page=2`, /at another path/],
+    ['a password alone', ({ url }) => `${url.replace('//', '//:secret@')}/surveys/?page=2`, /at another path/],
     [
       'a host in a user name',
       ({ origin }, other) => `${other.url.replace('//', `//${origin.slice(7)}@`)}/x`,
@@ -67,6 +69,25 @@ describe('paging', () => {
     expect(service.received).toHaveLength(1);
   });
 
+  test('it follows next at an address without a path of its own', async () => {
+    const service = await paged((page, self) => (page < 3 ? `${self().origin}/surveys/?page=${page + 1}` : null));
+    expect(await all(clientFor(service.origin).surveys())).toEqual([1, 2, 3].map(entry));
+    expect(service.received.map(({ path }) => path)).toEqual(['/surveys/', '/surveys/?page=2', '/surveys/?page=3']);
+  });
+
+  test('it follows next given as a path', async () => {
+    const service = await paged((page) => (page < 3 ? `/api/surveys/?page=${page + 1}` : null));
+    expect(await all(clientFor(service.url).surveys())).toHaveLength(3);
+  });
+
+  test('it says what to do about a next page elsewhere', async () => {
+    const service = await paged(() => 'https://other.example/x');
+    const error = await failureOf(all(clientFor(service.url).surveys()));
+    expect(error).toMatchObject({
+      message: `Feedback service: GET /surveys/ names its next page at https://other.example, not under ${service.url}; it is not fetched. Set feedback.baseUrl to the address under which the service knows itself.`,
+    });
+  });
+
   test.each([
     ['to itself', (_page: number, service: () => Service) => `${service().url}/surveys/`, 1],
     [
@@ -78,7 +99,10 @@ describe('paging', () => {
     const service = await paged(link);
     const error = await failureOf(all(clientFor(service.url).surveys()));
     expect(error).toMatchObject({ advice: { kind: 'permanent' } });
-    expect(String(error)).toContain('circle');
+    expect(error).toMatchObject({
+      message:
+        'Feedback service: the pages of GET /surveys/ lead in a circle; the list is incomplete and was given up.',
+    });
     expect(service.received).toHaveLength(calls);
   });
 

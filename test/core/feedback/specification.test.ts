@@ -367,25 +367,34 @@ describe('section 1, general rules', () => {
     expect(http.error?.issues).toMatchObject([{ path: ['baseUrl'], message: expect.stringContaining('https://') }]);
   });
 
-  test.each([
-    ['not a date', (c: FeedbackClient) => c.campaign(12, { statsFrom: 'yesterday' })],
-    ['a date and time', (c: FeedbackClient) => c.campaign(12, { statsTo: '2026-01-01T00:00:00' })],
-    ['a day that is not in the calendar', (c: FeedbackClient) => all(c.campaigns({ statsFrom: '2026-02-29' }))],
+  const mustBe = (name: string) => `nothing was sent: ${name} must be a day written YYYY-MM-DD.`;
+  const noId = /The id of the feedback request is empty/;
+  const wrong: [name: string, call: (c: FeedbackClient) => Promise<unknown>, says: string | RegExp][] = [
+    ['not a date', (c) => c.campaign(12, { statsFrom: 'yesterday' }), mustBe('statsFrom')],
+    ['a date and time', (c) => c.campaign(12, { statsTo: '2026-01-01T00:00:00' }), mustBe('statsTo')],
+    ['a day not in the calendar', (c) => all(c.campaigns({ statsFrom: '2026-02-29' })), mustBe('statsFrom')],
     [
       'a date in another order',
-      (c: FeedbackClient) => c.customFieldStatistics({ campaign: 12, changedSince: '01-02-2026' }),
+      (c) => c.customFieldStatistics({ campaign: 12, changedSince: '01-02-2026' }),
+      mustBe('changedSince'),
     ],
-    ['a date without zeros', (c: FeedbackClient) => all(c.requests({ changedSince: '2026-1-2' }))],
-    ['half a campaign', (c: FeedbackClient) => c.campaign(1.5)],
-    ['an empty request id', (c: FeedbackClient) => c.request('')],
-    ['a request id that climbs', (c: FeedbackClient) => c.grade('..', 5)],
-    ['a contact that climbs', (c: FeedbackClient) => c.mask({ kind: 'identifier', value: '..' })],
-  ])('it sends nothing for %s', async (_name, call) => {
+    ['a first day that is none', (c) => c.customFieldStatistics({ campaign: 12, dateFrom: '1' }), mustBe('dateFrom')],
+    ['a last day that is none', (c) => c.customFieldStatistics({ campaign: 12, dateTo: '' }), mustBe('dateTo')],
+    ['a date without zeros', (c) => all(c.requests({ changedSince: '2026-1-2' })), mustBe('changedSince')],
+    ['a first day that is none', (c) => all(c.requests({ dateFrom: 'x' })), mustBe('dateFrom')],
+    ['a last day that is none', (c) => all(c.requests({ dateTo: 'x' })), mustBe('dateTo')],
+    ['half a campaign', (c) => c.campaign(1.5), 'the id of a campaign must be a whole number.'],
+    ['no campaign', (c) => c.customFieldStatistics({ campaign: Number.NaN }), 'the id of a campaign must be'],
+    ['half a survey', (c) => c.survey(1.5), 'Feedback service: nothing was sent: the id of a survey must be a whole'],
+    ['an empty request id', (c) => c.request(''), noId],
+    ['a request id that climbs', (c) => c.grade('..', 5), noId],
+    ['a contact that climbs', (c) => c.mask({ kind: 'identifier', value: '..' }), /The contact is unusable/],
+  ];
+  test.each(wrong)('it sends nothing for %s', async (_name, call, says) => {
     const service = await serving({});
-    expect(await failureOf(call(clientFor(service.url)))).toMatchObject({
-      advice: { kind: 'permanent' },
-      outcome: 'never-sent',
-    });
+    const error = await failureOf(call(clientFor(service.url)));
+    expect(error).toMatchObject({ advice: { kind: 'permanent' }, outcome: 'never-sent' });
+    expect(String(error)).toMatch(says);
     expect(service.received).toEqual([]);
   });
 

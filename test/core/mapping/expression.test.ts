@@ -84,8 +84,55 @@ describe('a mistake in an expression', () => {
   }
 });
 
+const record = { name: 'Mari Maasikas', when: 'eile', list: ['x', 1], text: `${'a'.repeat(40)}!` };
+
+describe('the message of a failure', () => {
+  const noFunction = 'it calls something that is no function';
+  const reasons: [source: string, reason: string][] = [
+    ['-name', 'near character 1: only a number can be negated'],
+    ['{"a": 1, name: 2, "Mari Maasikas": 3}', 'near character 1: two entries of an object have the same key'],
+    ['{1: 2}', 'near character 1: a key of an object is not a text'],
+    ['[1..1e9]', 'near character 4: a range (..) is too long'],
+    ['[name..3]', 'near character 7: the start of a range (..) is not a whole number'],
+    ['[1..name]', 'near character 4: the end of a range (..) is not a whole number'],
+    ['$toMillis("5 10", "[H] [Y]")', 'near character 10: the date picture lacks a part'],
+    ['$single(list)', 'near character 8: $single() found more than one'],
+    ['$single([])', 'near character 8: $single() found none'],
+    ['$assert(false, name)', 'near character 8: its own $assert() failed'],
+    ['uppercase(name)', `near character 10: ${noFunction} (a $ is missing before its name?)`],
+    ['foo(name)', `near character 4: ${noFunction}`],
+    ['[1, name]^($)', 'near character 10: an order-by meets values of different kinds'],
+    ['[{"a":true},{"a":false}]^(a)', 'near character 25: an order-by meets values that are neither numbers nor texts'],
+    ['$contains(5, "a")', 'near character 10: an argument of $contains() is of the wrong kind'],
+    ['$each(5, 6)', 'near character 6: an argument of $each() is of the wrong kind'],
+    ['$base64encode(5)', 'near character 14: an argument of $base64encode() is of the wrong kind'],
+    ['$clone(5)', 'near character 7: an argument of $clone() is of the wrong kind'],
+    ['name ~> |a|b|', ': an argument of a function is of the wrong kind'],
+    ['$uppercase()', 'near character 11: $uppercase() misses its context value'],
+    ['$sum(list)', 'near character 5: $sum() got a list with entries of the wrong kind'],
+    ['1 + name', 'near character 3: + needs numbers on both sides'],
+    ['1 < name', 'near character 3: < compares values of different kinds'],
+    ['true >= false', 'near character 7: >= compares values of different kinds'],
+    ['$sqrt(-1)', "near character 6: JSONata's error D3060"],
+    ['"a" ~> "b"', "near character 6: JSONata's error T2006"],
+  ];
+  test.each(reasons)('%s says %s', async (source, reason) => {
+    const error = await failureOf(() => compileExpression(source).evaluate(record));
+    expect(error.message).toBe(`The expression \`${source}\` failed${reason.startsWith(':') ? '' : ' '}${reason}`);
+    expect([error.advice, error.outcome]).toStrictEqual([{ kind: 'permanent' }, 'never-sent']);
+  });
+
+  test.each([
+    ['(\n  name\n)  + 1', '`( name ) + 1`'],
+    [`name + ${'1'.repeat(73)}`, `\`name + ${'1'.repeat(73)}\``],
+    [`name + ${'1'.repeat(74)}`, `\`name + ${'1'.repeat(72)}…\``],
+  ])('is quoted in a line of 80 characters at most: %j', async (source, quoted) => {
+    const { message } = await failureOf(() => compileExpression(` ${source} `).evaluate(record));
+    expect(message).toContain(`The expression ${quoted} failed near`);
+  });
+});
+
 describe('an expression that fails for a record', () => {
-  const record = { name: 'Mari Maasikas', when: 'eile', list: ['x', 1], text: `${'a'.repeat(40)}!` };
   const rows: [name: string, source: string, message: RegExp][] = [
     ['says which function got the wrong kind', '$uppercase(5 + 1)', /\$uppercase\(\) is of the wrong kind/],
     ['says that a value is not a number', '$number(name)', /a value is not a number/],
@@ -136,6 +183,11 @@ describe('the constant of an expression', () => {
     ['is a sum', '-(2 + 3)', { ok: true, value: -5 }],
     ['is null', 'null', { ok: true, value: null }],
     ['is a list', '["a", "b"]', { ok: true, value: ['a', 'b'] }],
+    ['is true', 'true', { ok: true, value: true }],
+    ['is an object', '{"a": 1}', { ok: true, value: { a: 1 } }],
+    ['is one of two', '1 = 1 ? "a" : "b"', { ok: true, value: 'a' }],
+    ['is the last of several', '("a"; "b")', { ok: true, value: 'b' }],
+    ['is not there for the record itself', '$', undefined],
     ['is not there for a path', 'North', undefined],
     ['is not there where a part reads the record', '"No. " & id', undefined],
     ['is not there for the clock', '$now()', undefined],

@@ -42,12 +42,15 @@ const date = (why: string) => fails(`a text that isn't ${why}`);
 const notDate = date('a date (2026-11-21) or a date and time');
 const notTime = date('a time of day (09:30, 09:30:15) or a date and time');
 const notBoth = date('a date and time (2026-11-21T09:30:00Z)');
+const outside = fails('a date and time outside the years 1 to 9999');
 const number = (what: string) => fails(`a number, not ${what}; for milliseconds since 1970 write $fromMillis(…)`);
 
 const rows: Record<Exclude<Type, 'Choice'>, [value: unknown, expected: Converted][]> = {
   Text: [
     ['Kadriorg', becomes('Kadriorg')],
     ['  Kadriorg ', becomes('Kadriorg')],
+    [[['Kadriorg']], becomes('Kadriorg')],
+    [Number.NaN, fails('an object, not a value; name the part of it that is meant')],
     [['Kadriorg'], becomes('Kadriorg')],
     [42, becomes('42')],
     [1.5, becomes('1.5')],
@@ -65,6 +68,10 @@ const rows: Record<Exclude<Type, 'Choice'>, [value: unknown, expected: Converted
     ['007', becomes(7)],
     ['9007199254740991', becomes(9007199254740991)],
     ['42.5', fails("a text that isn't a whole number")],
+    ['42.', fails("a text that isn't a whole number")],
+    ['no. 42', fails("a text that isn't a whole number")],
+    ['42 or so', fails("a text that isn't a whole number")],
+    ['-9007199254740991', becomes(-9007199254740991)],
     ['4e2', fails("a text that isn't a whole number")],
     ['1,000', fails("a text that isn't a whole number")],
     ['0x10', fails("a text that isn't a whole number")],
@@ -101,6 +108,13 @@ const rows: Record<Exclude<Type, 'Choice'>, [value: unknown, expected: Converted
     ['20261121', notDate],
     ['2026-11-21[Europe/Tallinn]', notDate],
     ['2026-11-21 10:00:00 +25:00', notDate],
+    ['on 2026-11-21', notDate],
+    ['2026-11-21 or so', notDate],
+    ['0000-12-31', notDate],
+    ['0001-01-01', becomes('0001-01-01')],
+    ['0001-01-01T00:00:00Z', becomes('0001-01-01')],
+    ['0001-01-01T00:00:00+14:00', outside],
+    ['9999-12-31T23:00:00Z', outside],
     ['09:30', notDate],
     [1_795_219_200_000, number('a date or time')],
     [true, fails('a yes/no value, not a date or time')],
@@ -112,7 +126,12 @@ const rows: Record<Exclude<Type, 'Choice'>, [value: unknown, expected: Converted
     ['00:00', becomes('00:00:00')],
     ['2026-11-21T09:30:00', becomes('09:30:00')],
     ['2026-11-21T22:30:00Z', becomes('00:30:00')],
+    ['2026-11-21T09:30:15,5', becomes('09:30:15')],
+    ['9999-12-31T23:00:00Z', outside],
     ['24:00', notTime],
+    ['09:60', notTime],
+    ['09:30:15.1234567890', notTime],
+    ['yesterday', notTime],
     ['9.30', notTime],
     ['T09:30', notTime],
     ['2026-11-21', fails('a date without a time of day')],
@@ -122,6 +141,11 @@ const rows: Record<Exclude<Type, 'Choice'>, [value: unknown, expected: Converted
   'Date and time': [
     ['2026-11-21T07:30:00Z', becomes('2026-11-21T09:30:00+02:00')],
     ['2026-07-01T07:30:00.999Z', becomes('2026-07-01T10:30:00+03:00')],
+    ['2026-11-21t07:30:00z', becomes('2026-11-21T09:30:00+02:00')],
+    ['2026-11-21T9:30:00+02', becomes('2026-11-21T09:30:00+02:00')],
+    ['2026-11-21   02:00:00 -05:30', becomes('2026-11-21T09:30:00+02:00')],
+    ['2026-11-21T09:30:00+24:00', notBoth],
+    ['2026-11-21T09:30:00+02:60', notBoth],
     ['2026-11-21 09:30+0200', becomes('2026-11-21T09:30:00+02:00')],
     ['2026-11-21 07:30:00 UTC', becomes('2026-11-21T09:30:00+02:00')],
     ['2026-11-21T09:30', becomes('2026-11-21T09:30:00+02:00')],
@@ -143,11 +167,13 @@ const rows: Record<Exclude<Type, 'Choice'>, [value: unknown, expected: Converted
     [' https://example.com/tellimus/õ ', becomes('https://example.com/tellimus/%C3%B5')],
     ['javascript:alert(1)', fails('an address that is neither http:// nor https://')],
     ['ftp://example.com', fails('an address that is neither http:// nor https://')],
+    ['file:///http://example.com', fails('an address that is neither http:// nor https://')],
     ['https:example.com', fails('an address that is neither http:// nor https://')],
     ['/orders/12', fails("a text that isn't a web address (https://…)")],
     ['example.com', fails("a text that isn't a web address (https://…)")],
     ['https://exa mple.com', fails("a text that isn't a web address (https://…)")],
     [42, fails('a number, not a web address')],
+    [true, fails('a yes/no value, not a web address')],
   ],
 };
 

@@ -25,6 +25,24 @@ describe('checkMapping', () => {
       ['the campaign has no custom field "visit"; did you mean "Visits"?'],
     ],
     [
+      'knows what was meant by a name of other case and outer spaces',
+      { Store: 'store', ' STORE ': 'store' },
+      ['the campaign has no custom field " STORE "; did you mean "Store"?'],
+    ],
+    [
+      'forgives a slip in every third letter',
+      { Store: 'store', vissitts: 'visits' },
+      ['the campaign has no custom field "vissitts"; did you mean "Visits"?'],
+    ],
+    [
+      'forgives two slips in a short name, not three',
+      { Store: 'store', visi: 'visits', vis: 'visits' },
+      [
+        'the campaign has no custom field "visi"; did you mean "Visits"?',
+        'the campaign has no custom field "vis"; it has "Store", "Visits", "Closed"',
+      ],
+    ],
+    [
       'lists the names where nothing is near',
       { Store: 'store', Colour: 'x' },
       ['the campaign has no custom field "Colour"; it has "Store", "Visits", "Closed"'],
@@ -94,6 +112,13 @@ describe('applyMapping', () => {
         'the campaign has no custom field "Stor"; did you mean "Store"?',
       ],
     });
+  });
+
+  test('passes on a bug of ours', async () => {
+    const bug = new TypeError('x');
+    const [[name, expression] = expect.unreachable()] = compileMapping({ Store: 'store' });
+    const broken = new Map([[name, { ...expression, evaluate: () => Promise.reject(bug) }]]);
+    await expect(applyMapping(broken, {}, definitions, { timeZone: 'UTC' })).rejects.toBe(bug);
   });
 
   test('names a required field that is not mapped', async () => {

@@ -115,6 +115,23 @@ test('it spends no attempt on waiting', async () => {
   await stage.close(1_000);
 });
 
+test('it makes known that it stops before it does: killed in between, it must not stand still unknown to all', async () => {
+  const { stage, add, pauses, left } = fresh(async () => {
+    throw failure({ kind: 'config' });
+  });
+  const { set } = pauses;
+  const wasPaused: boolean[] = [];
+  pauses.set = async (name, why) => {
+    wasPaused.push(await stage.queue.isPaused());
+    await set.call(pauses, name, why);
+  };
+  await add(1);
+  stage.start();
+  await until(() => stage.queue.isPaused());
+  expect([wasPaused, await left()]).toEqual([[false], 1]);
+  await stage.close(1_000);
+});
+
 test('it stops at a mistake of the configuration, tells it once for 300 jobs, loses none, and goes on', async () => {
   let isMended = false;
   const { stage, add, left, told, givenUp, pauses, runs, empty } = fresh(async () => {

@@ -73,6 +73,22 @@ test('it expires what was never answered, and only that', async () => {
   await close();
 });
 
+test('it looks at the others though a journey of another version is among them', async () => {
+  const { context, journey, store, jobs, told, close } = await fresh();
+  await journey('strange', toAsked, ago(16 * day));
+  await journey('old', toAsked, ago(15 * day));
+  await journey('overdue', ['waiting'], ago(day), { dueAt: ago(120_000) });
+  const key = `{cl:${context.name}}:journey:strange.1`;
+  await redis.handle.client.hset(key, 'data', '{"state":"a state of next year"}');
+  await sweep(context, settings);
+  expect((await store.get('old.1'))?.state).toBe('expired');
+  expect(await jobs('ask')).toEqual(['overdue.1']);
+  expect(told.filter(({ level }) => level === 'warn')).toMatchObject([
+    { fields: { journey: `${context.name}/strange.1`, why: 'ZodError' } },
+  ]);
+  await close();
+});
+
 describe('lost jobs', () => {
   test('it adds the ask of a journey that should have been asked or resolved a minute ago', async () => {
     const { context, journey, jobs, close } = await fresh();

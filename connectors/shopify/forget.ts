@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Source } from '../../core/connector.ts';
+import { removalFrom } from './answer.ts';
+import type { ShopifyApi } from './client.ts';
+import { heldReader } from './held.ts';
+import { isOrderId } from './ids.ts';
+import { type Mutation, mutationsFor, sender } from './mutations.ts';
+import type { ShopifySettings } from './settings.ts';
+
+const Installation = z.object({
+  currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: z.string() })) }),
+});
+
+/**
+ * Takes answers off orders: the metafields of the settings, and our tags and our line of the note, whatever the settings say of
+ * these now. Calls as few as for writing. An order that can't be seen is gone, unless it may only be too old for the app.
+ */
+export function forgetter({ writeBack }: ShopifySettings, api: ShopifyApi): NonNullable<Source['forget']> {
+  const heldBy = heldReader(writeBack, api, { note: true });
+  const send = sender('ForgetAnswers', api);
+
+  async function seesAll(): Promise<boolean> {
+    const document = 'query Scopes { currentAppInstallation { accessScopes { handle } } }';
+    const { currentAppInstallation: app } = await api.call(document, {}, Installation);
+    return app.accessScopes.some(({ handle }) => handle === 'read_all_orders');
+  }
+
+  return async (recordIds) => {
+    const ids = [...new Set(recordIds)].filter(isOrderId);
+    const found = await heldBy(ids);
+    const work = new Map<string, Mutation[]>();
+    for (const [id, held] of found) {
+      const change = removalFrom(writeBack, held);
+      if (change !== undefined) work.set(id, mutationsFor(id, change, writeBack));
+    }
+    const refused = await send(work);
+    const left = [...refused].map(([id, why]) => `something on order ${id} (${why}): take it off by hand`);
+    const unseen = ids.length - found.size;
+    if (unseen > 0 && !(await seesAll())) {
+      left.push(
+        `${unseen} orders can't be seen: deleted, or older than 60 days, which needs the scope read_all_orders`,
+      );
+    }
+    return left;
+  };
+}

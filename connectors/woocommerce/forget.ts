@@ -1,0 +1,64 @@
+import type { Source } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { namesOf, WrittenOrder } from './answer.ts';
+import type { Shop } from './client.ts';
+import { ShopError } from './failure.ts';
+import { type Row, updateMeta } from './meta-update.ts';
+import { removeNotes } from './note.ts';
+import { isOrderId } from './order.ts';
+import { batchSize, ordersOf } from './read.ts';
+import type { WooCommerceSettings } from './settings.ts';
+
+const fields = Object.keys(WrittenOrder.shape).join(',');
+
+/**
+ * Takes answers off orders, also off those in the trash: the meta data of the settings, three calls for a hundred orders, and our
+ * notes, whatever the settings say of these now, a call for each order and each note.
+ */
+export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNullable<Source['forget']> {
+  const names = namesOf(writeBack);
+
+  async function forgetBatch(ids: readonly string[]): Promise<string[]> {
+    const listed = await ordersOf(shop, ids, WrittenOrder, fields);
+    const unlisted = ids.filter((id) => !listed.has(id));
+    const orders = [...listed.values(), ...(await ordersOf(shop, unlisted, WrittenOrder, fields, 'trash')).values()];
+    const changes = orders
+      .map(({ id, meta_data }) => ({
+        id,
+        change: names.filter((name) => meta_data.some(({ key }) => key === name)).map((key) => ({ key, value: null })),
+      }))
+      .filter(({ change }) => change.length > 0);
+    const rows = changes.length === 0 ? new Map() : await updateMeta(shop, changes);
+    for (const { id } of orders) await removeNotes(shop, id).catch(unlessGone);
+    return changes.flatMap(({ id, change }) => leftOn(id, change, rows.get(id)));
+  }
+
+  return async (recordIds) => {
+    const ids = [...new Set(recordIds)].filter(isOrderId);
+    const left: string[] = [];
+    for (let from = 0; from < ids.length; from += batchSize)
+      left.push(...(await forgetBatch(ids.slice(from, from + batchSize))));
+    return left;
+  };
+}
+
+/** @throws CloseloopError transient where another attempt will tell */
+function leftOn(id: string, change: readonly { key: string }[], row: Row | undefined): string[] {
+  const place = `WooCommerce order ${id}`;
+  if (row === undefined)
+    throw new CloseloopError(`${place}: the shop said nothing of it; tried again`, { kind: 'transient' });
+  if (!('error' in row)) {
+    const there = change.filter(({ key }) => row.meta_data.some((one) => one.key === key));
+    return there.map(({ key }) => `${key} of order ${id}: look for a plugin that guards it`);
+  }
+  const { code, data } = row.error;
+  if (/invalid_id$/.test(code)) return [];
+  const said = /^[a-z0-9_-]{1,80}$/.test(code) ? code : 'an error';
+  if ((data?.status ?? 0) >= 500) throw new CloseloopError(`${place}: ${said}; tried again`, { kind: 'transient' });
+  return [`the answer on order ${id} (${said}): take it off by hand`];
+}
+
+/** Deleted since it was listed; or the note was. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ShopError && error.status === 404 && error.advice.kind === 'permanent')) throw error;
+}
