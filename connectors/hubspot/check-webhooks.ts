@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/address.ts';
 import type { Finding } from '../../core/connector.ts';
 import type { Target } from './check-targets.ts';
 import { type ObjectType, objectTypes } from './objects.ts';
@@ -38,9 +39,6 @@ export function isFor({ object, event, propertyName }: Wanted, given: Subscripti
 export const targetOf = ({ publicUrl }: Pick<HubSpotSettings, 'publicUrl'>, hookUrl: string | undefined) =>
   publicUrl ?? hookUrl;
 
-const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
-const isHere = (url: string) => loopback.has(new URL(url).hostname);
-
 /** Can HubSpot deliver there, and will its signature fit? */
 export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | undefined): Finding[] {
   const { publicUrl, baseUrl } = settings;
@@ -58,8 +56,8 @@ export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | u
   const { protocol, search, hash } = new URL(url);
   const findings: Finding[] = [];
   // a stand-in on this machine delivers to this machine
-  const local = isHere(url) && isHere(baseUrl);
-  if (isHere(url) && !local) {
+  const local = isLoopback(url) && isLoopback(baseUrl);
+  if (isLoopback(url) && !local) {
     findings.push(
       error(`HubSpot can't reach ${url}: it is this machine's own`, 'Give the address that the internet sees'),
     );

@@ -1,13 +1,5 @@
 import { z } from 'zod';
-
-const Loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
-
-/** The API's address: https, or http to this machine (tests and stand-ins). */
-function isSafeAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && Loopback.has(hostname));
-}
+import { isSafeAddress, isTimeZone } from '../../core/address.ts';
 
 const Id = z
   .union([z.int().nonnegative(), z.string().regex(/^\d+$/, 'a number, as HubSpot shows it')])
@@ -47,10 +39,7 @@ const fields = z.strictObject({
   /** The webhook's target URL exactly as HubSpot has it, where it isn't this source's public address. */
   publicUrl: z.url().optional(),
   /** The account's IANA zone: a used-up daily quota returns at its midnight. Left out: try again hourly. */
-  timeZone: z
-    .string()
-    .refine((zone) => isTimeZone(zone), 'an IANA time zone, like Europe/Tallinn')
-    .optional(),
+  timeZone: z.string().refine(isTimeZone, 'an IANA time zone, like Europe/Tallinn').optional(),
   objects: z
     .array(z.enum(['ticket', 'deal']))
     .min(1)
@@ -67,7 +56,7 @@ const fields = z.strictObject({
   contactProperties: z.array(PropertyName).default([]),
   baseUrl: z
     .string()
-    .refine(isSafeAddress, 'an https address (http only for this machine)')
+    .refine((text) => isSafeAddress(text), 'an https address (http only for this machine)')
     .transform((url) => url.replace(/\/+$/, ''))
     .default('https://api.hubapi.com'),
   /** Where the answer goes. Each is optional; grade and comment are cleared when an answer has none. */
@@ -123,11 +112,3 @@ function hasOneWayIn(value: object): boolean {
 }
 
 export type HubSpotSettings = z.output<typeof settings>;
-
-function isTimeZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
-  } catch {
-    return false;
-  }
-}

@@ -1,18 +1,9 @@
 import { z } from 'zod';
+import { isSafeAddress } from '../../core/address.ts';
 import { Duration } from '../../core/duration.ts';
 
 /** The version every call is made in: reachable until 2027-10-16. Shopify answers calls in a dead one from the oldest live one. */
 export const apiVersion = '2026-10';
-
-const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
-
-/** https, or http to this machine; nothing but a host and a port. */
-function isSafeAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, pathname, search, hash, username } = new URL(text);
-  if (pathname !== '/' || search + hash + username !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname));
-}
 
 const secret = z.string().trim().min(1, 'is empty');
 
@@ -100,7 +91,10 @@ export const settings = z
     /** Tests and stand-ins only. */
     baseUrl: z
       .string()
-      .refine(isSafeAddress, 'https://host, or http://127.0.0.1:port on this machine, without a path')
+      .refine(
+        (text) => isSafeAddress(text, 'origin'),
+        'https://host, or http://127.0.0.1:port on this machine, without a path',
+      )
       .transform((text) => new URL(text).origin)
       .optional(),
     writeBack,

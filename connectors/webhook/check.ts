@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/address.ts';
 import type { Delivery, Finding, GoingLive, Source } from '../../core/connector.ts';
 import { eventReader } from './events.ts';
 import { compileAll } from './expressions.ts';
@@ -61,8 +62,6 @@ function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: Goi
   }
   return found;
 }
-
-const isLoopback = (url: string): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
 
 const conditions = ['closed', 'changed', 'graded.when', 'survey.when', 'erase.when'];
 

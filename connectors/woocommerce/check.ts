@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isLoopback } from '../../core/address.ts';
 import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector.ts';
 import type { Shop } from './client.ts';
 import { ShopError } from './failure.ts';
 import { shapeNames } from './record.ts';
-import { isLoopback, type WooCommerceSettings } from './settings.ts';
+import type { WooCommerceSettings } from './settings.ts';
 import { isNamedOurs, listWebhooks, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
 
 const coreStatuses = new Set(['processing', 'on-hold', 'completed', 'cancelled', 'refunded', 'failed']);

@@ -1,18 +1,5 @@
 import { z } from 'zod';
-
-const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
-
-export function isLoopback(address: string): boolean {
-  return loopback.has(new URL(address).hostname);
-}
-
-/** The shop's own address: https, or http to this machine; perhaps a directory, nothing behind it. */
-function isSafeAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, search, hash, username } = new URL(text);
-  if (search + hash + username !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
-}
+import { isSafeAddress } from '../../core/address.ts';
 
 const secret = z.string().trim().min(1, 'is empty');
 
@@ -67,7 +54,10 @@ export const settings = z.strictObject({
   /** The shop's address as browsers show it: with www or without, with the directory where WordPress sits in one. */
   site: z
     .string()
-    .refine(isSafeAddress, 'the https address of the shop, like https://shop.example.com, without anything behind it')
+    .refine(
+      (text) => isSafeAddress(text, 'path'),
+      'the https address of the shop, like https://shop.example.com, without anything behind it',
+    )
     .transform((text) => text.replace(/\/+$/, '')),
   /** A REST key with read and write rights, of a user who may edit orders (WooCommerce > Settings > Advanced > REST API). */
   consumerKey: z

@@ -1,18 +1,9 @@
 import { z } from 'zod';
+import { isSafeAddress } from '../../core/address.ts';
 import { csatSettings } from './csat.ts';
 
 /** What "Test webhook" signs with before a webhook exists. Everybody knows it, so it proves nothing. */
 const publicTestSecret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';
-
-const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
-
-/** https, or http to this machine; nothing but a host and a port. */
-function isSafeAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, pathname, search, hash, username } = new URL(text);
-  if (pathname !== '/' || search + hash + username !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname));
-}
 
 /** An id as YAML or an environment variable gives it. */
 const id = z
@@ -130,7 +121,10 @@ export const settings = z
     /** Tests and stand-ins only. */
     baseUrl: z
       .string()
-      .refine(isSafeAddress, 'https://host, or http://127.0.0.1:port on this machine, without a path')
+      .refine(
+        (text) => isSafeAddress(text, 'origin'),
+        'https://host, or http://127.0.0.1:port on this machine, without a path',
+      )
       .transform((text) => new URL(text).origin)
       .optional(),
     writeBack,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { isLoopback, isTimeZone } from '../address.ts';
 import { OperationOverrides } from './operations.ts';
-
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 const BaseUrl = z.string().superRefine((text, context) => {
   const flaw = baseUrlFlaw(text);
@@ -52,7 +51,7 @@ export function baseUrlOf(settings: Pick<FeedbackSettings, 'baseUrl' | 'testBase
 function baseUrlFlaw(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null) return 'is not an address; give one like https://feedback.example.com/api';
-  if (url.protocol === 'http:' && !loopback.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(text)) {
     return 'must begin with https:// (http:// is accepted for loopback addresses only)';
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
@@ -68,14 +67,4 @@ function apiKeyFlaw(key: string): string | undefined {
   if (/^Token\s/i.test(key)) return 'must be the key alone, without the word Token';
   if (!/^[\x21-\x7e]+$/.test(key)) return 'holds spaces, line ends or letters that no key has; copy the key again';
   return undefined;
-}
-
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -21,7 +21,7 @@ interface Parts {
 export function readDate(text: string, timeZone: string): CalendarResult {
   const parts = partsOf(text);
   if (parts?.date === undefined) return no("a text that isn't a date (2026-11-21) or a date and time");
-  if (parts.time === undefined || parts.offset === undefined) return yes(parts.date.toString());
+  if (parts.offset === undefined) return yes(parts.date.toString());
   const at = zoned(parts, timeZone);
   return at === undefined ? no(outOfRange) : yes(at.toPlainDate().toString());
 }

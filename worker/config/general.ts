@@ -1,5 +1,6 @@
 import { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { isSafeAddress } from '../../core/address.ts';
 import { Duration } from '../../core/duration.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isStandardSecret } from '../../core/standard-webhook.ts';
@@ -25,20 +26,14 @@ const Redis = z.union([
   z.strictObject({ cluster: z.array(RedisUrl).min(1) }),
 ]);
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-const SafeUrl = z.string().refine((text) => {
-  const url = URL.parse(text);
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.has(url.hostname));
-}, 'must be an https address');
+const SafeUrl = z.string().refine((text) => isSafeAddress(text), 'must be an https address');
 
 const PublicUrl = z
   .string()
-  .refine((text) => {
-    const url = URL.parse(text);
-    if (url === null || /[?#]/.test(text) || url.username !== '') return false;
-    return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.has(url.hostname));
-  }, 'must be an https address without ? and #, like https://closeloop.example.com')
+  .refine(
+    (text) => isSafeAddress(text, 'path'),
+    'must be an https address without ? and #, like https://closeloop.example.com',
+  )
   .transform((url) => url.replace(/\/+$/, ''));
 
 const Http = z.strictObject({
