@@ -69,16 +69,36 @@ export function recordWriter(
     if (items.length === 0) return [];
     const look = async (fresh: boolean) => resolveObjectFields(writeBack, await catalogue(fresh));
     const targets = await writableTargets(look, subdomain);
-    const ids = items.map(externalId).join(',');
-    const { custom_object_records } = await api.get(`${records}?filter[external_ids]=${ids}&page[size]=100`, Many);
-    const held = new Map(custom_object_records.map((record) => [record.external_id, record]));
+    const found = await recordsOf(
+      api,
+      records,
+      items.map(({ recordId }) => recordId),
+    );
+    const held = new Map(found.map((record) => [record.external_id, record]));
     const results: WriteResult[] = [];
     for (const item of items) results.push(await write(item, held.get(externalId(item)), targets));
     return results;
   };
 }
 
-const externalId = ({ recordId }: WriteBack): string => `ticket-${recordId}`;
+/** Deletes the records of these tickets, at most 100: a call to look, and one for each that there is. */
+export async function deleteRecords(
+  { writeBack }: Pick<ZendeskSettings, 'writeBack'>,
+  api: ZendeskApi,
+  ticketIds: readonly string[],
+): Promise<void> {
+  const records = `/api/v2/custom_objects/${writeBack.customObject?.object ?? ''}/records`;
+  for (const { external_id } of await recordsOf(api, records, ticketIds)) {
+    if (external_id != null) await api.send('DELETE', `${records}?external_id=${external_id}`, undefined, z.unknown());
+  }
+}
+
+async function recordsOf(api: ZendeskApi, records: string, ticketIds: readonly string[]): Promise<RecordOfObject[]> {
+  const ids = ticketIds.map((recordId) => externalId({ recordId })).join(',');
+  return (await api.get(`${records}?filter[external_ids]=${ids}&page[size]=100`, Many)).custom_object_records;
+}
+
+const externalId = ({ recordId }: Pick<WriteBack, 'recordId'>): string => `ticket-${recordId}`;
 
 function valuesOf(record: RecordOfObject | undefined): Values {
   return (key) => FieldValue.catch(null).parse(record?.custom_object_fields[key] ?? null);

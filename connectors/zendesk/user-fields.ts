@@ -24,7 +24,8 @@ export type WriteUserFields = (
   known: ReadonlyMap<string, User>,
 ) => Promise<Map<WriteBack, WriteResult>>;
 
-interface Order {
+/** What is to be put on one person. */
+export interface UserOrder {
   userId: string;
   wanted: WantedField[];
 }
@@ -47,39 +48,44 @@ export function userFieldWriter(
     const unknown = [...newest.keys()].filter((id) => !known.has(id));
     const people = new Map([...known, ...(await showUsers(api, unknown))]);
 
-    const orders = [...newest].flatMap(([userId, item]): Order[] => {
+    const orders = [...newest].flatMap(([userId, item]): UserOrder[] => {
       const values = valuesOf(people.get(userId));
       const wanted = wantedFields(item, writeBack, targets);
       const isDue = !holdsNewer(item, targets, values) && missing(wanted, values).length > 0;
       return isDue && isThere(people.get(userId)) ? [{ userId, wanted }] : [];
     });
-    const written = await update(orders);
+    const written = await updateUsers(api, finished, orders);
     return new Map(
       asked.map(({ item, userId }) => [item, isThere(people.get(userId)) ? (written.get(userId) ?? fine) : gone(item)]),
     );
   };
+}
 
-  async function update(orders: readonly Order[]): Promise<Map<string, WriteResult>> {
-    if (orders.length === 0) return new Map();
-    const users = orders.map(({ userId, wanted }) => ({
-      id: Number(userId),
-      user_fields: Object.fromEntries(wanted.map(({ id, value }) => [id, value])),
-    }));
-    const { job_status } = await api.send('PUT', '/api/v2/users/update_many.json', { users }, JobAnswer, usersLane);
-    const outcomes = resultsOf(await finished(job_status));
-    const after = await showUsers(
-      api,
-      orders.map(({ userId }) => userId),
-    );
-    return new Map(
-      orders.map((order) => [order.userId, judge(order, outcomes.get(order.userId), after.get(order.userId))]),
-    );
-  }
+/** Up to 100 people in three calls (update, look at the job, read again). What became of each, by user. */
+export async function updateUsers(
+  api: ZendeskApi,
+  finished: JobWatch,
+  orders: readonly UserOrder[],
+): Promise<Map<string, WriteResult>> {
+  if (orders.length === 0) return new Map();
+  const users = orders.map(({ userId, wanted }) => ({
+    id: Number(userId),
+    user_fields: Object.fromEntries(wanted.map(({ id, value }) => [id, value])),
+  }));
+  const { job_status } = await api.send('PUT', '/api/v2/users/update_many.json', { users }, JobAnswer, usersLane);
+  const outcomes = resultsOf(await finished(job_status));
+  const after = await showUsers(
+    api,
+    orders.map(({ userId }) => userId),
+  );
+  return new Map(
+    orders.map((order) => [order.userId, judge(order, outcomes.get(order.userId), after.get(order.userId))]),
+  );
 }
 
 const fine: WriteResult = { ok: true, findings: [] };
 
-function judge({ userId, wanted }: Order, result: JobResult | undefined, now: User | undefined): WriteResult {
+function judge({ userId, wanted }: UserOrder, result: JobResult | undefined, now: User | undefined): WriteResult {
   const findings = refusals(wanted, valuesOf(now), 'writeBack.userFields', 'user field');
   if (result?.success === true || findings.length === 0) return { ok: true, findings };
   const error =
@@ -116,6 +122,6 @@ function gone({ recordId }: WriteBack): WriteResult {
   };
 }
 
-function valuesOf(user: User | undefined): Values {
+export function valuesOf(user: User | undefined): Values {
   return (key) => FieldValue.catch(null).parse(user?.user_fields?.[key] ?? null);
 }

@@ -3,6 +3,7 @@ import { checker } from './check.ts';
 import { zendeskApi } from './client.ts';
 import { eventReader } from './events.ts';
 import { fieldCatalogue } from './fields.ts';
+import { forgetter } from './forget.ts';
 import { nameReader } from './names.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
@@ -24,7 +25,7 @@ import { writer } from './write-back.ts';
  * - `closing.ts` which closing counts;
  * - `read.ts` what the ticket is now: its shape in `record.ts`, names in `fields.ts` and `names.ts`;
  * - `write-back.ts` the answer: what to write in `answer.ts`, on which fields in `targets.ts`; written by `ticket-update.ts`
- *   (its note in `note.ts`), `user-fields.ts` and `custom-object.ts`, by `closed.ts` where the ticket is closed;
+ *   (its note in `note.ts`), `user-fields.ts` and `custom-object.ts`, by `closed.ts` where the ticket is closed; `forget.ts` takes it off again;
  * - `check.ts` what is wrong before going live, by idea in `check-*.ts`; `setup.ts` what it creates (`setup-*.ts`); both look at
  *   what admins see, in `admin.ts`;
  * - `client.ts` every call, `ticket.ts`, `jobs.ts` and `keyed-fields.ts` what they answer, `credentials.ts`, `quota.ts` and
@@ -47,6 +48,7 @@ export const zendesk = defineConnector({
       check: checker(settings, api, ports),
       setup: installer(settings, api, ports),
       writeBack: writer(settings, api, catalogue, ports),
+      forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
       writesNoAnswer: settings.writeBack.noAnswer,
     };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const Step = z.looseObject({ type: z.string(), value: z.unknown().optional() });
-const Path = z.looseObject({ type: z.literal('path'), steps: z.array(Step) });
+const Path = z.looseObject({ type: z.literal('path'), steps: z.tuple([Step], Step) });
 
 /**
  * What an expression reads of the record it runs over, as lists of names from the record's top: `ticket.items[price > 3]`
@@ -9,14 +9,13 @@ const Path = z.looseObject({ type: z.literal('path'), steps: z.array(Step) });
  * looked up without a record. `ast` is JSONata's.
  */
 export function pathsOf(ast: unknown): string[][] {
-  if (Array.isArray(ast)) return ast.flatMap(pathsOf);
   if (typeof ast !== 'object' || ast === null) return [];
   const path = Path.safeParse(ast);
   if (!path.success) return Object.values(ast).flatMap(pathsOf);
   const { steps } = path.data;
   const [first] = steps;
   // The rest of a path runs over what its first step gives, no longer over the record.
-  if (first?.type !== 'name') return first?.type === 'variable' ? [] : pathsOf(first);
-  const end = steps.findIndex(({ type, value }) => type !== 'name' || typeof value !== 'string');
+  if (first.type !== 'name') return first.type === 'variable' ? [] : pathsOf(first);
+  const end = steps.findIndex(({ type }) => type !== 'name');
   return [(end < 0 ? steps : steps.slice(0, end)).map(({ value }) => String(value))];
 }

@@ -89,7 +89,8 @@ function archive(context: Context): StandinResponse {
   const { inputs } = bodyOf(context, doomed);
   if (inputs.length === 0 || inputs.length > 100) throw invalid('The number of inputs must be between 1 and 100');
   const ids = new Set(inputs.map(({ id }) => id));
-  context.store.notes = context.store.notes.filter(({ id }) => !ids.has(String(id)));
+  const { notes } = context.store;
+  notes.splice(0, notes.length, ...notes.filter(({ id }) => !ids.has(String(id))));
   return { status: 204 };
 }
 

@@ -22,6 +22,11 @@ export const recordRoutes: Route<Context>[] = [
     template: '/api/v2/custom_objects/{key}/records',
     answer: (context, { key }) => set(context, key),
   },
+  {
+    method: 'DELETE',
+    template: '/api/v2/custom_objects/{key}/records',
+    answer: (context, { key }) => remove(context, key),
+  },
 ];
 
 export interface ObjectRecord {
@@ -46,6 +51,14 @@ function list(context: Context, key: string | undefined): StandinResponse {
     status: 200,
     body: { custom_object_records, count: records.length, meta, links: { next: null, prev: null } },
   };
+}
+
+function remove(context: Context, key: string | undefined): StandinResponse {
+  const object = definitionOf(context, key);
+  const externalId = context.req.query.get('external_id');
+  if (externalId === null || externalId === '') throw badRequest('external_id or name is required');
+  if (!context.store.records.delete(`${object.key}/${externalId}`)) throw recordNotFound();
+  return { status: 204 };
 }
 
 function set(context: Context, key: string | undefined): StandinResponse {

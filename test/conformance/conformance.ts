@@ -46,7 +46,9 @@ async function record(folder: string): Promise<number> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const scenarios = new Set(vendors.flatMap((row) => row.scenarios));
   process.stderr.write('Running the scenarios; this takes a minute or two.\n');
-  const child = spawn(process.execPath, [vitest, 'run', '--reporter=dot', ...scenarios], {
+  // What is sent is of interest here, not how fast: recording takes time, too.
+  const options = ['--reporter=dot', '--testTimeout=300000', '--hookTimeout=300000'];
+  const child = spawn(process.execPath, [vitest, 'run', ...options, ...scenarios], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${recorder.href}` },

@@ -62,7 +62,8 @@ const zendeskSample: ConnectorSample = {
   missingId: '999999999',
   // One for the token, one for the names of the fields, one for the tickets; a write looks before and after, and at its job.
   callsFor100: { plan: 3, ask: 3, writeBack: 7 },
-  does: ['poll', 'no-answer', 'echo', 'check', 'setup'],
+  does: ['poll', 'no-answer', 'echo', 'check', 'setup', 'forget'],
+  keeps: ['notes'],
   planted: ['webhook', 'grade'],
   async start() {
     // The last minute is never in an export: time goes on by leaps.
@@ -113,7 +114,8 @@ const zendeskSample: ConnectorSample = {
       traces(id) {
         const { tags, fields, audits, mails } = standin.ticket(Number(id));
         const notes = JSON.stringify(audits).match(/"plain_body":"[^"]*closeloop ref/g)?.length;
-        return { tags, fields, mails, notes };
+        const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+        return { tags, fields: filled, mails, notes };
       },
       breakVendor: (how, words) => standin.faults.add(fault(how, words)),
       calls: () => standin.totalCalls(),

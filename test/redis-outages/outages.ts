@@ -56,7 +56,7 @@ export const outages: readonly Outage[] = [
   ofOne('killed, always', gone, kill, start, always),
   ofOne(
     'frozen',
-    /did not answer/,
+    /earlier deliveries/,
     (server) => server.freeze(),
     (server) => server.thaw(),
   ),

@@ -15,6 +15,12 @@ const rows: [source: string, reads: string[]][] = [
   ['{"a": ticket.b}', ['ticket.b']],
   ['[ticket.x, y]', ['ticket.x', 'y']],
   ['"North"', []],
+  ['null', []],
+  ['ticket.$x.b', ['ticket']],
+  ['ticket.*.b', ['ticket']],
+  ['($x := ticket; $x[price > 3].name)', ['ticket']],
+  ['$lookup(ticket, key).name', ['ticket', 'key']],
+  ['{"a": b}.c', ['b']],
 ];
 test.each(rows)('%s reads %j', (source, reads) => {
   expect(compileExpression(source).reads.map((path) => path.join('.'))).toEqual(reads);

@@ -114,6 +114,7 @@ const rows: Record<Exclude<Type, 'Choice'>, [value: unknown, expected: Converted
     ['0001-01-01', becomes('0001-01-01')],
     ['0001-01-01T00:00:00Z', becomes('0001-01-01')],
     ['0001-01-01T00:00:00+14:00', outside],
+    ['9999-12-31T12:00:00Z', becomes('9999-12-31')],
     ['9999-12-31T23:00:00Z', outside],
     ['09:30', notDate],
     [1_795_219_200_000, number('a date or time')],
@@ -207,6 +208,11 @@ describe('Choice', () => {
       expect(convert(definition('Choice', choices), value, { timeZone })).toStrictEqual(expected);
     });
   }
+  test('tells two apart that differ in outer spaces', () => {
+    for (const one of ['West', ' West']) {
+      expect(convert(definition('Choice', ['West', ' West']), one, { timeZone })).toStrictEqual(becomes(one));
+    }
+  });
   test('says that there are none', () => {
     expect(convert(definition('Choice'), 'x', { timeZone })).toStrictEqual(
       fails('a text that is none of the choices: the campaign has none'),

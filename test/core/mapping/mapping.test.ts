@@ -26,8 +26,8 @@ describe('checkMapping', () => {
     ],
     [
       'knows what was meant by a name of other case and outer spaces',
-      { Store: 'store', ' STORE ': 'store' },
-      ['the campaign has no custom field " STORE "; did you mean "Store"?'],
+      { Store: 'store', '   STORE  ': 'store' },
+      ['the campaign has no custom field "   STORE  "; did you mean "Store"?'],
     ],
     [
       'forgives a slip in every third letter',
@@ -67,6 +67,7 @@ describe('checkMapping', () => {
       { Store: '""' },
       ['"Store" (Choice): it is required, and always empty'],
     ],
+    ['lets a required one be fixed', { Store: '"nõmme"' }, []],
     ['lets an optional one be empty', { Store: 'store', Visits: 'null' }, []],
   ];
   for (const [name, fields, problems] of rows) {

@@ -1,0 +1,113 @@
+import type { ConnectorPorts, Source, WriteBack } from '../../core/connector.ts';
+import { type Change, missing, sizeOf, type Values, valuesOf, type WantedField } from './answer.ts';
+import type { ZendeskApi } from './client.ts';
+import { deleteRecords } from './custom-object.ts';
+import type { Catalogue } from './fields.ts';
+import { jobWatch } from './jobs.ts';
+import type { LookUp } from './kept.ts';
+import { userFields } from './keyed-fields.ts';
+import type { ZendeskSettings } from './settings.ts';
+import { type Part, parts, partsOf, type Resolved, resolveFields, resolveUserFields, type Target } from './targets.ts';
+import { batchSize, isTicketId, showMany, type Ticket, type User } from './ticket.ts';
+import { type Order, ticketUpdater } from './ticket-update.ts';
+import { updateUsers, valuesOf as userValuesOf } from './user-fields.ts';
+
+const ourTag = /^fb_(answered|no_answer|grade_\d+)$/;
+
+/**
+ * Takes answers off tickets, closed ones too where the account lets them be changed: clears the fields of the settings, takes our
+ * tags off; clears the requesters' fields, deletes the records of the custom object. Four calls for a hundred tickets, four more
+ * for their requesters. Notes and the tickets' histories stay: Zendesk has no way to take them off, but for redacting by hand.
+ */
+export function forgetter(
+  settings: ZendeskSettings,
+  api: ZendeskApi,
+  catalogue: LookUp<Catalogue>,
+  ports: Pick<ConnectorPorts, 'sleep'>,
+): NonNullable<Source['forget']> {
+  const { writeBack } = settings;
+  const finished = jobWatch(api, ports.sleep);
+  const updateTickets = ticketUpdater(api, finished);
+
+  async function forgetBatch(ids: readonly string[]): Promise<string[]> {
+    const resolved = resolveFields(writeBack, await catalogue());
+    const fields = cleared(partsOf(writeBack), resolved);
+    const page = await showMany(api, ids, writeBack.userFields === undefined ? [] : ['users']);
+    const tickets = [...page.tickets.values()].flatMap((read) => (read.ok ? [read.ticket] : []));
+    const there = tickets.filter(({ status }) => status !== 'deleted');
+    const left = [...unfound(resolved), ...(await forgetOn(there, fields))];
+    if (writeBack.userFields !== undefined) left.push(...(await forgetPeople([...page.users.values()])));
+    if (writeBack.customObject !== undefined) await deleteRecords(settings, api, ids);
+    if (there.length > 0)
+      left.push(`${writeBack.note ? 'the internal notes (redact them) and ' : ''}the tickets' history`);
+    return left;
+  }
+
+  async function forgetOn(tickets: readonly Ticket[], fields: readonly WantedField[]): Promise<string[]> {
+    const orders = tickets
+      .map((ticket): Order => {
+        const change = removalFrom(ticket, fields);
+        return { item: blank(ticket.id), ticket, wanted: { fields: change.fields, tags: [] }, change, withNote: false };
+      })
+      .filter(({ change }) => sizeOf(change) > 0);
+    const updated = await updateTickets(orders);
+    return updated.flatMap(({ result, ticket: now }, index) => {
+      if (!result.ok && result.why === 'not-found') return [];
+      if (!result.ok && result.why === 'error') throw result.error;
+      const isBare = now !== undefined && sizeOf(removalFrom(now, fields)) === 0;
+      const { id, status } = orders[index]?.ticket ?? { id: '', status: '' };
+      return isBare ? [] : [`the answer on ticket ${id}${status === 'closed' ? ', which is closed' : ''}`];
+    });
+  }
+
+  async function forgetPeople(users: readonly User[]): Promise<string[]> {
+    const resolved = resolveUserFields(writeBack, await userFields(api));
+    const fields = cleared(parts, resolved);
+    const orders = users
+      .map((user) => ({ userId: user.id, wanted: missing(fields, userValuesOf(user)) }))
+      .filter(({ wanted }) => wanted.length > 0);
+    const results = [...(await updateUsers(api, finished, orders)).values()];
+    const findings = results.flatMap((result) => {
+      if (!result.ok && result.why === 'error') throw result.error;
+      return result.ok ? result.findings : [];
+    });
+    return [...unfound(resolved), ...findings];
+  }
+
+  return async (recordIds) => {
+    const ids = [...new Set(recordIds)].filter(isTicketId);
+    const left: string[] = [];
+    for (let from = 0; from < ids.length; from += batchSize)
+      left.push(...(await forgetBatch(ids.slice(from, from + batchSize))));
+    return [...new Set(left)];
+  };
+}
+
+/** The fields that were found, each with nothing in it. */
+function cleared(parts: readonly Part[], { targets }: Resolved): WantedField[] {
+  return parts.flatMap((part) => {
+    const target = targets[part];
+    return target === undefined ? [] : [{ part, ...target, value: emptyOf(target) }];
+  });
+}
+
+/** A field that isn't found any more may hold answers all the same. */
+const unfound = ({ problems }: Resolved): string[] => problems.map(({ at, problem }) => `${at}: ${problem}`);
+
+const emptyOf = ({ type }: Target): WantedField['value'] => (type === 'checkbox' ? false : null);
+
+/** What is to be sent so that nothing of ours is left; a dropdown's tag goes with its value. */
+function removalFrom(ticket: Ticket, fields: readonly WantedField[]): Change {
+  const values: Values = valuesOf(ticket);
+  return { fields: missing(fields, values), addTags: [], removeTags: ticket.tags.filter((tag) => ourTag.test(tag)) };
+}
+
+const blank = (recordId: string): WriteBack => ({
+  recordId,
+  outcome: 'answered',
+  marker: '',
+  grade: null,
+  comment: null,
+  answeredAt: new Date(0),
+  campaign: '',
+});
