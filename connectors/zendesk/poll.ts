@@ -96,6 +96,10 @@ function eventOf(ticket: Ticket, metrics: MetricSet | undefined): RecordEvent | 
 
 /** Of a cursor that we made. */
 function placeOf(text: string): Place {
-  const [, seconds = '0', cursor = ''] = /^(\d{1,12}):(.*)$/s.exec(text) ?? [];
+  const [, seconds, cursor = ''] = /^(\d{1,12}):(.*)$/s.exec(text) ?? [];
+  if (seconds === undefined) {
+    // Started at 0 it would read the whole history of the account.
+    throw new CloseloopError('This is no cursor of a Zendesk sweep; it begins anew.', { kind: 'permanent' });
+  }
   return { startSeconds: Number(seconds), ...(cursor !== '' && { cursor }) };
 }

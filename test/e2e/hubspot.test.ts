@@ -7,7 +7,7 @@ import { standin } from './processes.ts';
 import { openScenario, outOfOrder } from './scenario.ts';
 
 // Many short-lived processes: on a busy machine each takes seconds to begin.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 // One story in the order of its tests: each goes on where the one before ended.
 const redis = useRedis();

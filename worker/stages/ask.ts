@@ -17,8 +17,6 @@ import type { StageResult } from './stage.ts';
 
 export const AskJob = z.object({ journeyId: z.string() });
 
-/** Longer than a contact check and a create can take together; then the lock of a killed worker ends by itself. */
-const lockMs = 60_000;
 /** Another journey is asking the same person: look again soon. Real time. */
 const lockedMs = 1_000;
 /** A process that stood still for longer than this, between noting the intent and sending, no longer sends. Real time. */
@@ -165,6 +163,9 @@ async function withContact(
   const key = contactKey(contact);
   const token = randomUUID();
   return await context.limited(async () => {
+    // Longer than a look at the contact (a cut connection is tried twice) and a create take together: then the lock of a
+    // killed worker ends by itself.
+    const lockMs = 3 * context.callMs + 2 * staleMs;
     if (!(await context.contacts.lock(key, token, lockMs))) return { do: 'wait', delayMs: lockedMs };
     failpoint('contact-locked');
     try {

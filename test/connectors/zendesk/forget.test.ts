@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { account, answer, everything } from './account.ts';
+import { account, answer, everything, ids } from './account.ts';
 
 const history = "the tickets' history";
 const kept = `the internal notes (redact them) and ${history}`;
@@ -32,11 +32,34 @@ test('it says which closed tickets keep their answers', async () => {
 
 test('it needs four calls and the token for a hundred tickets, and two where nothing is left', async () => {
   const { source, standin, solved } = await account({ ...everything, note: false });
-  const ids = Array.from({ length: 100 }, () => solved());
-  await source.writeBack(ids.map((id) => answer(id)));
+  const all = Array.from({ length: 100 }, () => solved());
+  await source.writeBack(all.map((id) => answer(id)));
   const before = standin.totalCalls();
-  await source.forget?.(ids.map(String));
+  await source.forget?.(all.map(String));
   expect(standin.totalCalls() - before).toBe(4);
-  await source.forget?.(ids.map(String));
+  await source.forget?.(all.map(String));
   expect(standin.totalCalls() - before).toBe(5);
+});
+
+test('it clears what the requester holds, and deletes the record of a closed ticket', async () => {
+  const { source, standin, solved, customer } = await account({
+    grade: ids.grade,
+    userFields: { grade: 'last_grade', answeredAt: 'gone' },
+    whenClosed: ['customObject'],
+    customObject: { object: 'feedback', grade: 'grade' },
+  });
+  standin.addUserField({ key: 'last_grade', title: 'Last grade', type: 'decimal' });
+  const gone = standin.addUserField({ key: 'gone', title: 'Last answer', type: 'date' });
+  standin.addCustomObject({ key: 'feedback', fields: [{ key: 'grade', type: 'integer' }] });
+  const [id, other] = [solved(), solved({ requesterId: standin.addUser({ name: 'Joe' }).id })];
+  for (const one of [id, other]) await standin.close(one);
+  await source.writeBack([answer(id), answer(other)]);
+  expect(standin.objectRecords('feedback')).toHaveLength(2);
+  gone.active = false;
+  expect(await source.forget?.([String(id)])).toEqual([
+    expect.stringMatching(/^writeBack\.userFields\.answeredAt: .*inactive/),
+    history,
+  ]);
+  expect(standin.user(customer).userFields).toMatchObject({ last_grade: null });
+  expect(standin.objectRecords('feedback')).toMatchObject([{ externalId: `ticket-${other}` }]);
 });
