@@ -132,8 +132,8 @@ export class Engine {
         });
         inlet.on('error', this.#onLost);
         await inlet.waitUntilReady();
-      // Connects, so that the first delivery needn't wait for it.
-      await this.#options.replicated(tagOf(name)).catch(() => undefined);
+        // Connects, so that the first delivery needn't wait for it.
+        await this.#options.replicated(tagOf(name)).catch(() => undefined);
         return inlet;
       };
       this.#inlets.set(name, { plan: await open(stages.plan), erase: await open(stages.erase) });

@@ -96,12 +96,14 @@ const write = (ticket: object): Recorded => {
 
 describe('npm run conformance', () => {
   test('it passes what is described, and prints what the facts explain with the fact', async () => {
-    recorded(read, write({ subject: 'a', additional_tags: ['b'] }), order, some);
+    const deleted = { method: 'DELETE', path: '/wp-json/wc/v3/orders/1/notes/2', query: 'force=true' };
+    recorded(read, write({ subject: 'a', additional_tags: ['b'] }), order, some, deleted);
     const { code, stdout } = await judged();
     expect(stdout).toContain('Zendesk: 2 different requests');
     expect(stdout).toContain('Shopify: 1 different requests to 1 operations');
-    expect(stdout).toContain('WooCommerce: 1 different requests to 1 operations');
-    expect(stdout).toMatch(/facts explain:\n {2}PUT \/api\/v2\/tickets\/update_many: body: the operation is described/);
+    expect(stdout).toContain('WooCommerce: 2 different requests to 2 operations');
+    expect(stdout).toContain('/wc/v3/orders/{id}/notes/{note_id}: is not described (1×)\n    Facts, section 4');
+    expect(stdout).toMatch(/facts explain:\n[^]* {2}PUT \/api\/v2\/tickets\/update_many: body: the operation is described/);
     expect(stdout).toContain('No mismatch.');
     expect(code).toBe(0);
   });
@@ -125,6 +127,7 @@ describe('npm run conformance', () => {
         { ...order, path: '/admin/x' },
       ],
       ...[some, { ...some, query: 'include=1,x&sort=1' }],
+      { method: 'DELETE', path: '/wp-json/wc/v3/orders/1/notes/2', query: '' },
     );
     const { code, stdout } = await judged();
     expect(stdout).toMatch(
@@ -140,7 +143,8 @@ describe('npm run conformance', () => {
     expect(stdout).toContain('POST /admin/x: is not described (1×)');
     expect(stdout).toContain('GET /wp-json/wc/v3/orders: query: include must be integer (1×)');
     expect(stdout).toContain('GET /wp-json/wc/v3/orders: query: "sort" is not described (1×)');
-    expect(stdout).toContain('8 kinds of mismatch.');
+    expect(stdout).toContain('/notes/{note_id}: query: "force" is required (1×)');
+    expect(stdout).toContain('9 kinds of mismatch.');
     expect(code).toBe(1);
   });
 

@@ -13,9 +13,8 @@ import {
 import { z } from 'zod';
 import { scopes } from '../../connectors/shopify/subscriptions.ts';
 import { callIn, graphqlJudge } from './graphql.ts';
-import { openApiJudge } from './openapi.ts';
 import { Rights, rightsProblems } from './shopify-rights.ts';
-import type { VendorRow } from './vendor-row.ts';
+import { factsJudge, type VendorRow } from './vendor-row.ts';
 
 /* "Facts" are those on shops that the connector is built on; sections are theirs. */
 
@@ -36,6 +35,7 @@ function described(folder: string): { schema: GraphQLSchema; rights: z.output<ty
   return { schema: buildClientSchema(data, { assumeValid: true }), rights: offline_scopes.items };
 }
 
+/** Facts, section 2, tokens. */
 const clientCredentials = {
   type: 'object',
   required: ['client_id', 'client_secret', 'grant_type'],
@@ -66,13 +66,17 @@ export const shopify: VendorRow = {
     const { schema, rights } = described(folder);
     return [
       graphqlJudge(schema, graphql, rightsProblems(schema, rights, scopes)),
-      openApiJudge({ paths: { [token]: { post: {} } } }, { bodies: { [`POST ${token}`]: clientCredentials } }),
+      factsJudge({
+        [token]: {
+          post: { requestBody: { required: true, content: { 'application/json': { schema: clientCredentials } } } },
+        },
+      }),
     ];
   },
   known: [
     {
-      at: /^POST \/admin\/oauth\/access_token: body: the operation is described without one$/,
-      fact: 'Facts, section 2, tokens: client_id, client_secret, grant_type. No GraphQL, so not of the schema.',
+      at: /^POST \/admin\/oauth\/access_token: is not described$/,
+      fact: 'Facts, section 2, tokens: client_id, client_secret, grant_type. It is no GraphQL, so the schema has nothing of it.',
     },
   ],
   /** The operations that come with the schema were written for a connector like ours. */

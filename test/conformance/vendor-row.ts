@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { Judge } from './judge.ts';
 import { type OpenApiOptions, openApiJudge } from './openapi.ts';
 import type { Recorded } from './recorded.ts';
-import { isNode } from './schema.ts';
+import { isNode, type Node } from './schema.ts';
 
 /** A difference between the vendor's description and what the vendor really takes. */
 export interface Known {
@@ -43,4 +43,16 @@ export function openApiFile(folder: string, file: string, options: OpenApiOption
   const document: unknown = parse(readFileSync(join(folder, file), 'utf8'));
   if (!isNode(document)) throw new TypeError(`${file} is no OpenAPI document`);
   return openApiJudge(document, options);
+}
+
+/**
+ * A judge of operations that the description lacks, by paths written after the facts. That they aren't described stays a problem,
+ * for a known difference to explain.
+ */
+export function factsJudge(paths: Node): Judge {
+  const judge = openApiJudge({ paths });
+  return (request) => {
+    const judgement = judge(request);
+    return judgement && { ...judgement, problems: ['is not described', ...judgement.problems] };
+  };
 }

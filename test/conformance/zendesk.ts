@@ -114,7 +114,7 @@ export const zendesk: VendorRow = {
       fact: "The description's own example: oauth/tokens/current.json, the token of the call itself.",
     },
     {
-      at: /^PATCH \/api\/v2\/custom_objects\/\{custom_object_key\}\/records: query: "name" is required$/,
+      at: /^(PATCH|DELETE) \/api\/v2\/custom_objects\/\{custom_object_key\}\/records: query: "name" is required$/,
       fact: 'Facts, section 2: `?external_id=`. The description says so too: "External id and name cannot be used together".',
     },
   ],

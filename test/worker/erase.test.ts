@@ -33,7 +33,7 @@ test.each(ways)(
     const source = `erase-${what.replaceAll(' ', '-')}`;
     const loop = await startLoop(redis, { source });
     const { delivery } = loop.vendor.close('a', { customer, personId: 'p-7' });
-    await loop.post(delivery);
+    expect((await loop.post(delivery)).status).toBe(202);
     await loop.journey('a.1', 'asked');
     loop.feedback.standin.answer({ contact: customer.email, grade: 4, comment: 'Frau Muster was kind' });
     await loop.journey('a.1', 'written');

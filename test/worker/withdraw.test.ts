@@ -7,10 +7,10 @@ const redis = useRedis();
 /** The service keeps the request as `Scheduled` until its own delay has passed. */
 const scheduled = { create: { body: { scheduled: null } } };
 /** A service whose campaign 112 sends an hour after the request, and the loop on it. */
-async function startSlow(source: string) {
+async function startSlow(source: string, more = '') {
   const feedback = await startFeedbackStandin({ seed: true });
   feedback.standin.addCampaign({ account: 'acme', id: 112, name: 'Later', type: 'mixed', sendDelay: 60 });
-  const rule = '{ name: all, campaign: 112, contact: customer.email }';
+  const rule = `{ name: all, campaign: 112, contact: customer.email${more} }`;
   const loop = await startLoop(redis, { source, feedback, rule, operations: scheduled });
   const close = async () => {
     await loop.close();
@@ -22,7 +22,7 @@ const email = (id: string) => `${id}@example.com`;
 
 describe('a record that is reopened after its customer was asked', () => {
   test('it is cancelled at the service while the request is still scheduled, and may ask again', async () => {
-    const loop = await startSlow('withdraw-1');
+    const loop = await startSlow('withdraw-1', ', throttle: 30d');
     const { at, delivery } = loop.vendor.close('w1');
     await loop.post(delivery);
     await loop.journey('w1.1', 'asked');
@@ -33,6 +33,9 @@ describe('a record that is reopened after its customer was asked', () => {
     });
     await loop.post(loop.vendor.close('w1').delivery);
     await loop.journey('w1.2', 'asked');
+    // Neither the throttle counts the cancelled request, nor is it taken for one that was forgotten.
+    const trace = (await loop.store.trace('w1.2')).map(({ text }) => text).join('\n');
+    expect(trace).not.toMatch(/looks for that request/);
     const states = loop.feedback.standin.requests({ contact: email('w1') }).map(({ status }) => status);
     expect(states.toSorted()).toEqual(['Cancelled', 'Scheduled']);
     await loop.close();

@@ -51,7 +51,7 @@ export async function preview(
     const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
     const known = await context.feedback.contact(contact);
     const last = await context.contacts.lastAsked(contactKey(contact));
-    const notNow = whyNotNow(known, last?.at, rule, dueAt);
+    const notNow = whyNotNow(known, last, rule, dueAt);
     const decision = notNow === undefined ? 'ask' : 'skip';
     const shown = {
       ...about,

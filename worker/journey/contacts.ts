@@ -4,7 +4,14 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 import type { RedisClient } from './store.ts';
 
-const LastAsked = z.object({ at: z.coerce.date(), journey: z.string() });
+const LastAsked = z.object({
+  at: z.coerce.date(),
+  journey: z.string(),
+  /** When the service sends it, where it adds the campaign's delay itself: what it calls the contact's `last_appeal`. */
+  scheduled: z.coerce.date().optional(),
+  /** It was cancelled at the service before it was sent: it explains the service's counters, and no throttle counts it. */
+  withdrawn: z.boolean().optional(),
+});
 export type LastAsked = z.output<typeof LastAsked>;
 
 /** How long the memory of a person's last request is kept: longer than any sensible throttle. */
@@ -49,6 +56,13 @@ export class ContactMemory {
     const key = contactKey(contact);
     const isMeant = journey === undefined || (await this.lastAsked(key))?.journey === journey;
     if (isMeant) await this.setLastAsked(key, undefined);
+  }
+
+  /** The request of this journey was cancelled before it was sent. */
+  async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
+    const key = contactKey(contact);
+    const last = await this.lastAsked(key);
+    if (last?.journey === journey) await this.setLastAsked(key, { ...last, withdrawn: true });
   }
 
   #key(contactKey: string, what: string): string {

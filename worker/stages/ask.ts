@@ -6,11 +6,12 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../core/feedback/schemas.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
+import type { LastAsked } from '../journey/contacts.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
 import { askedStates, mayFollow, step, unaskedStates } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
 import { campaignOf, mapFields, sendTime } from './decide.ts';
-import { forgottenRequest } from './forgotten-request.ts';
+import { explains, forgottenRequest } from './forgotten-request.ts';
 import { lookForRequest } from './look-for-request.ts';
 import { planned } from './plan.ts';
 import type { StageResult } from './stage.ts';
@@ -213,12 +214,14 @@ async function create(
 
   // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
   const lastOther = lastHere?.journey === ref ? undefined : lastHere;
-  const no = whyNotNow(known, lastOther?.at, rule, clock.now());
+  const no = whyNotNow(known, lastOther, rule, clock.now());
   if (no) return await end(journey, 'skipped', no, context);
 
   const at = clock.now();
   const intent = intentAt(at);
-  await contacts.setLastAsked(key, { at, journey: ref });
+  const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
+  const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
+  await contacts.setLastAsked(key, { at, journey: ref, ...scheduled });
   failpoint('last-asked-noted');
   const creating = await store.update(journey.id, (now) =>
     now.state === 'waiting'
@@ -285,13 +288,17 @@ async function lookFirst(journey: Journey, intent: Intent, why: string, context:
 /** Why this person is not to be asked by this rule now, if so: the service's lists, and the throttle over all sources. */
 export function whyNotNow(
   known: ContactRecord | undefined,
-  lastHere: Date | undefined,
+  lastHere: LastAsked | undefined,
   rule: LoadedRule,
   now: Date,
 ): string | undefined {
   const listed = onList(known, rule);
   if (listed !== undefined || rule.throttle === undefined) return listed;
-  const last = Math.max(lastHere?.getTime() ?? 0, known?.last_appeal?.getTime() ?? 0);
+  // What was cancelled before it was sent doesn't count, neither here nor at the service.
+  const atService = known?.last_appeal ?? undefined;
+  const isOurs = lastHere?.withdrawn && atService !== undefined && explains(lastHere, atService);
+  const here = lastHere?.withdrawn ? 0 : (lastHere?.at.getTime() ?? 0);
+  const last = Math.max(here, isOurs ? 0 : (atService?.getTime() ?? 0));
   if (last + rule.throttle <= now.getTime()) return undefined;
   const days = (ms: number) => `${Math.round(ms / 8_640_000) / 10} days`;
   return `the contact was asked ${days(now.getTime() - last)} ago (throttle ${days(rule.throttle)})`;

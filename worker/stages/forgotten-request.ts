@@ -21,11 +21,17 @@ export function forgottenRequest(
   if ((journey.attempts ?? 0) > 0) return undefined;
   const since = journey.closedAt.getTime() - clockSkewMs;
   // From before the closing: of a journey that was removed, whose number was given again.
-  if (lastHere?.journey === ref && lastHere.at.getTime() >= since) {
+  if (lastHere?.journey === ref && !lastHere.withdrawn && lastHere.at.getTime() >= since) {
     return { at: lastHere.at, why: 'its contact was noted as asked by it, which the journey does not know' };
   }
   const last = known?.last_appeal;
   if (!last || last.getTime() < since) return undefined;
-  if (lastHere && lastHere.at.getTime() >= last.getTime() - clockSkewMs) return undefined;
+  if (explains(lastHere, last)) return undefined;
   return { at: last, why: 'the service asked this contact since the closing, and no journey knows of it' };
+}
+
+/** Is the service's `last_appeal` the request of this note? */
+export function explains(lastHere: LastAsked | undefined, lastAppeal: Date): boolean {
+  if (!lastHere) return false;
+  return (lastHere.scheduled ?? lastHere.at).getTime() >= lastAppeal.getTime() - clockSkewMs;
 }

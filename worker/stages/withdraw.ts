@@ -34,7 +34,10 @@ export async function withdraw(journey: Journey, why: string, context: SourceCon
   if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
   // They were not asked after all: the throttle doesn't count it.
-  if (after.contact) await context.contacts.forgetAsked(after.contact, refOf(context.name, journey.id));
+  if (!after.contact) return 'ended';
+  const ref = refOf(context.name, journey.id);
+  if (after.requestId === undefined) await context.contacts.forgetAsked(after.contact, ref);
+  else await context.contacts.noteWithdrawn(after.contact, ref);
   return 'ended';
 }
 

@@ -21,7 +21,7 @@ function backoffMs(attempt: number): number {
 }
 
 /** A stage of its own. `process` is shown the job's number and which run of it this is, from 1. */
-function fresh(process: (n: number, run: number) => Promise<StageResult>, concurrency = 300) {
+function fresh(process: (n: number, run: number) => Promise<StageResult>, concurrency = 300, probe = async () => {}) {
   const source = `stage-${++stages}`;
   const { log, told } = memoryLog();
   const runs = new Map<number, number>();
@@ -41,7 +41,7 @@ function fresh(process: (n: number, run: number) => Promise<StageResult>, concur
     giveUp: async ({ n }, why) => void givenUp.push([n, why]),
     onConfigError: (why) => pauses.set('ask', why),
     source: 'toy',
-    probe: async () => undefined,
+    probe,
     onLost: () => undefined,
     ports: { random },
     log,
@@ -74,6 +74,28 @@ test('it tries again what may pass, as nextStep says, and leaves nothing behind'
   expect(givenUp).toEqual([]);
   expect(Date.now() - begun).toBeGreaterThanOrEqual(backoffMs(1) + backoffMs(2) - timerSlackMs);
   await stage.close(1_000);
+});
+
+test('it spends no attempt while Redis takes no writes, begins nothing meanwhile, and goes on by itself', async () => {
+  const full = Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), {
+    name: 'ReplyError',
+  });
+  let isFull = true;
+  const probe = async () => {
+    if (!isFull) return;
+    isFull = false;
+    throw full;
+  };
+  const work = async () => {
+    if (isFull) throw full;
+    return done;
+  };
+  const { stage, add, runs, told, givenUp, empty } = fresh(work, 2, probe);
+  await add(1, 2, 3);
+  stage.start();
+  await empty();
+  expect(Object.fromEntries(runs)).toEqual({ 1: 2, 2: 2, 3: 1 });
+  expect([told, givenUp]).toEqual([[], []]);
 });
 
 test('it waits at least as long as the other side asks for', async () => {
