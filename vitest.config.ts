@@ -2,8 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Against hanging for ever, on machines that are many times slower; no test is about time.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Most tests wait for sockets, Redis and other processes: on two cores, three files at once take half the time of one.
     maxWorkers: 3,
     projects: [

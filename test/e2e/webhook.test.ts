@@ -1,4 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
@@ -11,6 +14,7 @@ import type { JourneyState } from '../../worker/journey/journey.ts';
 import { tagOf } from '../../worker/journey/store.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, type Told, until } from '../worker/harness.ts';
+import { command } from './processes.ts';
 
 const redis = useRedis();
 const secret = `whsec_${Buffer.alloc(32, 'jobs to us').toString('base64')}`;
@@ -22,6 +26,8 @@ let board: Awaited<ReturnType<typeof startWebhookStandin>>;
 let desk: Awaited<ReturnType<typeof startZendeskStandin>>;
 let app: App;
 let told: Told[];
+let dir: string;
+let file: string;
 
 const events = (more = '') => `
       record: data.job.id
@@ -43,7 +49,7 @@ beforeAll(async () => {
   feedback.standin.addCampaign({ account: 'acme', id: grades, name: 'After the job', type: 'email', customFields });
   const text = `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
-http: { port: 0 }
+http: { port: 0, publicUrl: "http://127.0.0.1:8080" }
 collect: { every: 200ms }
 sources:
   jobs:
@@ -73,6 +79,9 @@ sources:
       - { name: rated in Zendesk, when: ticket.subject = "rated", campaign: ${external}, contact: ticket.id }
       - { name: all, campaign: ${grades}, contact: requester.email }
 `;
+  dir = mkdtempSync(join(tmpdir(), 'closeloop-webhook-'));
+  file = join(dir, 'closeloop.yaml');
+  writeFileSync(file, `${text}redis: { path: ${redis.socket} }\n`);
   const memory = memoryLog();
   told = memory.told;
   const { handle } = redis;
@@ -98,6 +107,7 @@ sources:
 afterAll(async () => {
   await app?.close();
   await Promise.all([feedback?.close(), board?.close(), desk?.close()]);
+  rmSync(dir, { recursive: true, force: true });
 });
 
 function hook(source: 'jobs' | 'ratings', key = secret): void {
@@ -114,6 +124,14 @@ const idle = () => until(async () => (await app.engine.busy()) === 0);
 const requestOf = (contact: string) => feedback.standin.requests({ contact })[0] ?? expect.fail('no request');
 const job = (title: string, name: string) =>
   board.standin.addJob({ title, customer: { id: name, email: `${name}@example.com` } }).id;
+
+test('the source is ready: nothing to set up, nothing found', async () => {
+  const about = ['--config', file, '--source', 'jobs', '--json'];
+  const setup = await command(['setup', '--yes', ...about]);
+  expect([setup.code, setup.out]).toEqual([0, '{"done":[]}\n']);
+  const check = await command(['check', ...about]);
+  expect([JSON.parse(check.out).findings, check.code]).toEqual([[], 0]);
+});
 
 describe('any system that sends webhooks', () => {
   test('what is not signed, or signed with another secret, is refused with 401', async () => {

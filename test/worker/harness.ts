@@ -7,6 +7,7 @@ import { type App, run } from '../../worker/commands/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
+import { seenKey } from '../../worker/stages/collect.ts';
 import type { TestRedis } from '../redis.ts';
 import { ToyVendor } from './toy-connector.ts';
 
@@ -86,6 +87,8 @@ sources:${sources.join('')}
   const config = loadConfig(text, { env: {}, connectors: [vendor.connector] });
   const { log, told } = memoryLog();
   const { handle } = redis;
+  // Another service: what was collected from that of an earlier test says nothing about it.
+  if (!options.feedback) await handle.client.del(seenKey(12));
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
   const store = new JourneyStore(handle.client, options.source, { now: () => new Date() });
