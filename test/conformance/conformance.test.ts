@@ -103,7 +103,9 @@ describe('npm run conformance', () => {
     expect(stdout).toContain('Shopify: 1 different requests to 1 operations');
     expect(stdout).toContain('WooCommerce: 2 different requests to 2 operations');
     expect(stdout).toContain('/wc/v3/orders/{id}/notes/{note_id}: is not described (1×)\n    Facts, section 4');
-    expect(stdout).toMatch(/facts explain:\n[^]* {2}PUT \/api\/v2\/tickets\/update_many: body: the operation is described/);
+    expect(stdout).toMatch(
+      /facts explain:\n[\s\S]* {2}PUT \/api\/v2\/tickets\/update_many: body: the operation is described/,
+    );
     expect(stdout).toContain('No mismatch.');
     expect(code).toBe(0);
   });
