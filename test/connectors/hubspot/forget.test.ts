@@ -50,14 +50,14 @@ test('it clears record and contact and archives the note, by few calls however m
     expect(lastOf(desk, jane)).toBe('');
   }));
 
-test('it leaves the contact alone that shows the answer to another question', () =>
+test('it leaves the contact alone that shows the answer to another question, even with the same grade', () =>
   atDesk(async (desk) => {
     const { jane, tickets, ids } = furnish(desk);
     const source = desk.source({ writeBack });
     const later = new Date('2026-11-21T09:50:00Z');
-    await source.writeBack([answer(ids[0] ?? ''), answer(ids[1] ?? '', { grade: 9, answeredAt: later })]);
+    await source.writeBack([answer(ids[0] ?? ''), answer(ids[1] ?? '', { answeredAt: later })]);
     await source.forget?.([ids[0] ?? '']);
-    expect([...tickets.map((id) => gradeOn(desk, id)), lastOf(desk, jane)]).toEqual(['', '9', '9']);
+    expect([...tickets.map((id) => gradeOn(desk, id)), lastOf(desk, jane)]).toEqual(['', '5', '5']);
   }));
 
 test('it clears what a merged record lives on as, and nothing where there is no record any more', () =>
