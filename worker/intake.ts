@@ -158,7 +158,9 @@ class TooLate extends Error {}
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooLate(`Redis did not answer within ${ms} ms`)), ms);
+    const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
+    // In a process that stood still the answer may lie there unread: it is looked at first.
+    timer = setTimeout(() => setImmediate(giveUp), ms);
   });
   try {
     return await Promise.race([work, late]);
