@@ -24,7 +24,7 @@ export interface RedisHandle {
   /** For BullMQ's queues and workers: commands wait while Redis is away, and go on by themselves. */
   bull(): ConnectionOptions;
   /** For intake: commands fail at once while Redis is away, so that the vendor hears 503 in time. */
-  bullIntake(): ConnectionOptions;
+  bullIntake: () => ConnectionOptions;
   /** Does it answer an intake now? Fails at once while Redis is away. */
   ping(): Promise<unknown>;
   /** See replicated.ts. */
@@ -85,6 +85,8 @@ function create(address: RedisAddress, enableOfflineQueue: boolean): RedisClient
     redisOptions: { ...own, ...accessOf(address.cluster) },
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
+    // Who holds which keys is asked again even where nobody was redirected: the client has no such default.
+    slotsRefreshInterval: 5_000,
   });
 }
 

@@ -57,6 +57,9 @@ function createRound(open: () => RedisClient, key: string): () => Promise<void> 
   return async () => {
     if (Date.now() < alone) return;
     const redis = open();
+    // By itself: this follows a key that has moved to another node of a cluster, and learns from it. A pipeline that also
+    // holds commands without a key doesn't: it would go to the old node, and fail, for ever.
+    await redis.exists(key);
     // Commands without a key go where the key of their pipeline lies: that matters in a cluster.
     const [info] = await results(redis.pipeline().call('INFO', 'replication').exists(key));
     if (!hasReplica(String(info))) {
