@@ -42,3 +42,8 @@ export function adviceOf(error: unknown): Advice {
   if (error instanceof CloseloopError) return error.advice;
   return { kind: error instanceof ZodError ? 'permanent' : 'transient' };
 }
+
+/** What anything thrown says, for the log or the trace. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -10,7 +10,7 @@ import type { JourneyStore } from './journey/store.ts';
 import type { ToldStore } from './redis/told.ts';
 import type { LoadedRule } from './rules.ts';
 import type { EraseJob } from './stages/erase.ts';
-import type { PlanJob } from './stages/plan.ts';
+import type { OwnEvent } from './stages/plan.ts';
 
 /** Everything the stages of one source work with. */
 export interface SourceContext {
@@ -60,7 +60,7 @@ export interface SourceContext {
   read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
   write(item: WriteBack): Promise<WriteResult>;
   /** An event that closeloop found itself, as if a webhook had brought it. */
-  queueEvent(event: PlanJob, delayMs?: number): Promise<void>;
+  queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
   /** The second half of an erasure. */
   queueErase(job: EraseJob): Promise<void>;
   /** Jobs of the next stages. Adding one that waits or runs already does nothing. */

@@ -2,7 +2,7 @@ import { type ConnectionOptions, Queue } from 'bullmq';
 import pLimit from 'p-limit';
 import type { z } from 'zod';
 import type { SourceEvent } from '../core/connector.ts';
-import { adviceOf } from '../core/errors.ts';
+import { adviceOf, messageOf } from '../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../core/feedback/client.ts';
 import type { Log, Ports } from '../core/ports.ts';
 import { Alerts } from './alerts.ts';
@@ -34,7 +34,7 @@ export interface EngineOptions {
   /** For BullMQ: workers and queues. */
   connection: ConnectionOptions;
   /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */
-  intakeConnection: ConnectionOptions;
+  intakeConnection: () => ConnectionOptions;
   replicated: Replicated;
   /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
   batchWindowMs?: number;
@@ -127,16 +127,16 @@ export class Engine {
       const open = async ({ queue }: Stage<z.ZodType>): Promise<Queue> => {
         const inlet = new Queue(queue.name, {
           prefix: tagOf(name),
-          connection: this.#options.intakeConnection,
+          connection: this.#options.intakeConnection(),
           defaultJobOptions: queue.opts.defaultJobOptions ?? {},
         });
         inlet.on('error', this.#onLost);
         await inlet.waitUntilReady();
-        // Connects, so that the first delivery needn't wait for it.
-        await this.#options.replicated(tagOf(name)).catch(() => undefined);
         return inlet;
       };
       this.#inlets.set(name, { plan: await open(stages.plan), erase: await open(stages.erase) });
+      // Connects, so that the first delivery needn't wait for it.
+      await this.#options.replicated(tagOf(name)).catch(() => undefined);
     }
   }
 
@@ -276,7 +276,7 @@ export class Engine {
         const campaign = await campaignOf(rule, context);
         problems.push(...rulesProblems(rule, campaign, context).map((text) => `rule "${rule.name}": ${text}`));
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         if (adviceOf(error).kind === 'config') problems.push(why);
         // Else no verdict on the rule: planning meets the same error, and retries.
         else context.log.warn({ source: context.name, rule: rule.name, why }, 'the rule could not be checked');

@@ -1,5 +1,5 @@
 import type { Finding, GoingLive } from '../core/connector.ts';
-import { adviceOf } from '../core/errors.ts';
+import { adviceOf, messageOf } from '../core/errors.ts';
 import { FeedbackError } from '../core/feedback/failure.ts';
 import type { Campaign } from '../core/feedback/schemas.ts';
 import type { Config } from './config/config.ts';
@@ -55,7 +55,7 @@ async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Find
   try {
     return await look();
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     const isOurs = adviceOf(error).kind === 'config';
     return [
       { level: 'error', at, problem, remedy: isOurs ? 'see above' : 'try again; if it stays, look at that side' },
@@ -84,7 +84,7 @@ async function checkRule(rule: LoadedRule, at: string, context: SourceContext): 
 }
 
 function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {
-  const problem = error instanceof Error ? error.message : String(error);
+  const problem = messageOf(error);
   const status = error instanceof FeedbackError ? error.status : undefined;
   if (status === 403) {
     const inactive = `campaign ${rule.campaign} is not active, or belongs to another account`;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import type { WriteBack } from '../core/connector.ts';
 import type { FeedbackClient } from '../core/feedback/client.ts';
 import { resolveOperations } from '../core/feedback/operations.ts';
@@ -20,7 +21,7 @@ import { seenKey } from './stages/collect.ts';
 import { EraseJob, erase, giveUpErase } from './stages/erase.ts';
 import { giveUpPlan, PlanJob, plan, type RecordJob } from './stages/plan.ts';
 import { countMissed, poll } from './stages/poll.ts';
-import { Stage } from './stages/stage.ts';
+import { Stage, type StageResult } from './stages/stage.ts';
 import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts';
 
 /** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
@@ -169,46 +170,32 @@ export function createLane(
     prefix: tagOf(name),
     connection,
     probe: () => probe(redis, tagOf(name)),
-    concurrency,
     onLost,
     ports,
     log,
     ...(quarantine && { quarantine }),
   };
+  const stage = <Data extends z.ZodType>(
+    name: string,
+    data: Data,
+    process: (data: z.output<Data>, context: SourceContext) => Promise<StageResult>,
+    giveUp: (data: z.output<Data>, why: string, context: SourceContext) => Promise<void>,
+    atOnce = concurrency,
+  ) =>
+    new Stage({
+      ...common,
+      name,
+      concurrency: atOnce,
+      data,
+      process: (job) => process(job, context),
+      giveUp: (job, why) => givenUp(why, () => giveUp(job, why, context)),
+      onConfigError: (why) => pauses.set(name, why),
+    });
   const stages: Lane['stages'] = {
-    plan: new Stage({
-      ...common,
-      name: 'plan',
-      data: PlanJob,
-      process: (data) => plan(data, context),
-      giveUp: (data, why) => givenUp(why, () => giveUpPlan(data, why, context)),
-      onConfigError: (why) => pauses.set('plan', why),
-    }),
-    ask: new Stage({
-      ...common,
-      name: 'ask',
-      data: AskJob,
-      process: (data) => ask(data, context),
-      giveUp: (data, why) => givenUp(why, () => giveUpAsk(data, why, context)),
-      onConfigError: (why) => pauses.set('ask', why),
-    }),
-    erase: new Stage({
-      ...common,
-      name: 'erase',
-      concurrency: 1,
-      data: EraseJob,
-      process: (data) => erase(data, context),
-      giveUp: (data, why) => givenUp(why, () => giveUpErase(data, why, context)),
-      onConfigError: (why) => pauses.set('erase', why),
-    }),
-    writeBack: new Stage({
-      ...common,
-      name: 'write-back',
-      data: WriteBackJob,
-      process: (data) => writeBack(data, context),
-      giveUp: (data, why) => givenUp(why, () => giveUpWriteBack(data, why, context)),
-      onConfigError: (why) => pauses.set('write-back', why),
-    }),
+    plan: stage('plan', PlanJob, plan, giveUpPlan),
+    ask: stage('ask', AskJob, ask, giveUpAsk),
+    writeBack: stage('write-back', WriteBackJob, writeBack, giveUpWriteBack),
+    erase: stage('erase', EraseJob, erase, giveUpErase, 1),
   };
   const polling = {
     redis,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConnectorPorts, Source } from '../../core/connector.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './client.ts';
 import { outcomeOf } from './events.ts';
 import { parseJson } from './json.ts';
@@ -74,7 +75,7 @@ export function poller(
       return { watched: at, here: await wakeWebhooks(settings, shop, ports, here) };
     } catch (error) {
       // The orders were found; the webhooks are looked at tomorrow.
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       ports.log.warn({ why }, 'the webhooks could not be looked at');
       return { watched: at, here };
     }

@@ -1,3 +1,5 @@
+import { type FetchedToken, renewedToken } from '../../core/token.ts';
+
 /** What a call carries. The second form is the one `zendesk-node-api` wants. */
 export interface Credential {
   authorization: string;
@@ -17,37 +19,16 @@ export function apiToken(email: string, token: string): Credentials {
   return { current: async () => credential, refused: () => false };
 }
 
-export interface FetchedToken {
-  token: string;
-  lifeMs: number;
-}
-
-/**
- * Tokens of the client_credentials grant, which knows no refresh token: a new one is fetched when three quarters of the
- * life of the old one are over, and when Zendesk refuses it. Callers that come meanwhile share one fetch.
- */
-export function oauthTokens(fetchToken: () => Promise<FetchedToken>, now: () => Date): Credentials {
-  let held: { credential: Credential; renewAt: number } | undefined;
-  let pending: Promise<Credential> | undefined;
-
-  const renew = async (): Promise<Credential> => {
-    const asked = now().getTime();
+/** Tokens of the client_credentials grant, which knows no refresh token. */
+export function oauthTokens(fetchToken: () => Promise<FetchedToken<string>>, now: () => Date): Credentials {
+  const kept = renewedToken(async (): Promise<FetchedToken<Credential>> => {
     const { token, lifeMs } = await fetchToken();
-    const credential: Credential = { authorization: `Bearer ${token}`, nodeApi: { token, oauth: true } };
-    held = { credential, renewAt: asked + lifeMs * 0.75 };
-    return credential;
-  };
+    return { token: { authorization: `Bearer ${token}`, nodeApi: { token, oauth: true } }, lifeMs };
+  }, now);
   return {
-    current: async () => {
-      if (held !== undefined && now().getTime() < held.renewAt) return held.credential;
-      pending ??= renew().finally(() => {
-        pending = undefined;
-      });
-      return pending;
-    },
+    current: kept.current,
     refused: (credential) => {
-      // Somebody else may have fetched a newer one meanwhile, which deserves its own chance.
-      if (held?.credential === credential) held = undefined;
+      kept.refused(credential);
       return true;
     },
   };

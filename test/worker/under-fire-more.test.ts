@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../standins/server.ts';
 import { liveClock } from '../../worker/clock.ts';
-import { livePorts } from '../../worker/commands/start.ts';
+import { livePorts } from '../../worker/commands/engine-of.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { SourceContext } from '../../worker/context.ts';
 import { Engine } from '../../worker/engine.ts';
@@ -49,7 +49,7 @@ sources: { calm: { connector: toy, secret: good, rules: [${rule}] } }
     config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
     redis: redis.handle.client,
     connection: redis.handle.bull(),
-    intakeConnection: redis.handle.bullIntake(),
+    intakeConnection: redis.handle.bullIntake,
     replicated: redis.handle.replicated,
     batchWindowMs: 10,
     clock: liveClock,

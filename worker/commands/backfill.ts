@@ -4,10 +4,10 @@ import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { lookAt, type SourceContext } from '../context.ts';
 import { type RedisClient, tagOf } from '../journey/store.ts';
 import { decide } from '../stages/decide.ts';
+import { livePorts } from './engine-of.ts';
 import { instant } from './preview.ts';
 import { type Progress, progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { livePorts } from './start.ts';
 import { withSources } from './with-engine.ts';
 
 interface Range {

@@ -1,26 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { liveClock } from '../clock.ts';
-import { Engine } from '../engine.ts';
 import { createLog } from '../log.ts';
+import { engineOf } from './engine-of.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
-import { livePorts } from './start.ts';
 
 /** Collects the grades of every campaign now and writes them back, then ends. 1 when something had to stop. */
 export async function collectOnce(options: RuntimeOptions): Promise<number> {
   const runtime = await openRuntime(options);
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
-  const { config, handle, redis } = runtime;
-  const connection = handle.bull();
-  const engine = new Engine({
-    config,
-    redis,
-    connection,
-    intakeConnection: connection,
-    replicated: handle.replicated,
-    clock: liveClock,
-    ports: livePorts,
-    log,
-  });
+  const engine = engineOf(runtime, { clock: liveClock, log });
   try {
     await engine.work();
     await engine.collectNow();

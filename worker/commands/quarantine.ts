@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import { liveClock } from '../clock.ts';
-import { Engine } from '../engine.ts';
 import { createLog } from '../log.ts';
 import type { ChildReply } from '../quarantine.ts';
+import { engineOf } from './engine-of.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
-import { livePorts } from './start.ts';
 
 const Job = z.object({ id: z.number(), source: z.string(), stage: z.string(), data: z.unknown() });
 
@@ -20,17 +19,14 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
   const gone = new Promise((resolve) => process.once('disconnect', resolve));
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const runtime = await openRuntime(options);
-  const { config, handle, redis } = runtime;
-  const { replicated } = handle;
-  const connections = { connection: handle.bull(), intakeConnection: handle.bullIntake(), replicated };
-  const engine = new Engine({ config, redis, ...connections, clock: liveClock, ports: livePorts, log });
+  const engine = engineOf(runtime, { clock: liveClock, log });
   process.on('message', (message) => {
     const { id, ...job } = Job.parse(message);
     engine.runJob(job).then(
       (result) => say({ id, result }),
       (error: unknown) => {
         const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
-        const text = error instanceof Error ? error.message : String(error);
+        const text = messageOf(error);
         say({ id, failure: { message: text, advice: adviceOf(error), outcome } });
       },
     );

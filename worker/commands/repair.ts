@@ -73,8 +73,6 @@ async function replay(journey: Journey, context: SourceContext): Promise<string>
     at: journey.closedAt,
     key: `replay:${id}:${clock.now().toISOString()}`,
     what: why,
-    certain: false,
-    via: 'webhook',
     receivedAt: new Date(),
   });
   // Only now: interrupted in between, it still stands in the list.

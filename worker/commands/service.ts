@@ -1,6 +1,6 @@
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
+import { livePorts } from './engine-of.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
-import { livePorts } from './start.ts';
 
 /** The Feedback service alone, for commands that need no Redis. */
 export async function openService(options: RuntimeOptions): Promise<FeedbackClient> {

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Connector } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Log, Ports } from '../../core/ports.ts';
+import type { Log } from '../../core/ports.ts';
 import { type Clock, liveClock } from '../clock.ts';
-import { Engine, type EngineOptions } from '../engine.ts';
+import type { Engine, EngineOptions } from '../engine.ts';
 import { createIntake } from '../intake.ts';
 import { createLog } from '../log.ts';
 import { createQuarantine } from '../quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
+import { engineOf } from './engine-of.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 
 export interface StartOptions {
@@ -21,13 +22,6 @@ export interface StartOptions {
 
 /** A running job gets this long to end before it is handed back. */
 const graceMs = 25_000;
-
-export const livePorts: Ports = {
-  fetch: globalThis.fetch,
-  now: () => new Date(),
-  random: Math.random,
-  sleep: (ms) => sleep(ms),
-};
 
 export async function start(options: StartOptions): Promise<number> {
   if (options.config === undefined) {
@@ -79,17 +73,8 @@ export async function run(
 ): Promise<App> {
   const { role, ...rest } = options;
   const { log } = rest;
-  const { config, handle, redis } = runtime;
-  const ports: Ports = livePorts;
-  const engine = new Engine({
-    config,
-    redis,
-    connection: handle.bull(),
-    intakeConnection: handle.bullIntake(),
-    replicated: handle.replicated,
-    ports,
-    ...rest,
-  });
+  const { config, handle } = runtime;
+  const engine = engineOf(runtime, rest);
   let app: FastifyInstance | undefined;
   let url: string | undefined;
   if (role !== 'worker') {

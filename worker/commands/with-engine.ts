@@ -1,11 +1,11 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { liveClock } from '../clock.ts';
-import { Engine } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import type { Lane } from '../lane.ts';
 import { createLog } from '../log.ts';
+import { engineOf } from './engine-of.ts';
 import { openRuntime, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
-import { livePorts } from './start.ts';
 
 export interface Sources {
   runtime: Runtime;
@@ -26,18 +26,7 @@ export async function withSources<T>(
 ): Promise<T> {
   const runtime = await (options.looks ? openToRead(options) : openRuntime(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  const { config, handle, redis } = runtime;
-  const connection = handle.bull();
-  const engine = new Engine({
-    config,
-    redis,
-    connection,
-    intakeConnection: connection,
-    replicated: handle.replicated,
-    clock: liveClock,
-    ports: livePorts,
-    log,
-  });
+  const engine = engineOf(runtime, { clock: liveClock, log });
   const lane = (name: string): Lane => {
     const found = engine.lanes.get(name);
     if (found) return found;

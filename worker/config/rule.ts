@@ -1,22 +1,8 @@
 import { z } from 'zod';
 import { Duration } from '../../core/duration.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import { compileExpression } from '../../core/mapping/expression.ts';
+import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 
-/** JSONata over the record; a syntax error is a mistake of the configuration. */
-const Expression = z
-  .string()
-  .trim()
-  .min(1, 'is empty; leave it out, or give an expression')
-  .superRefine((source, context) => {
-    try {
-      compileExpression(source);
-    } catch (error) {
-      const message = error instanceof CloseloopError ? error.message : 'is not an expression';
-      context.addIssue({ code: 'custom', message });
-    }
-  })
-  .meta({ description: 'JSONata over the record as the connector presents it' });
+const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
 
 const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like "09:00", in quotes');
 

@@ -4,7 +4,7 @@ import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/pro
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { isCode, takeLock } from './file-lock.ts';
 
 const run = promisify(execFile);
@@ -170,6 +170,6 @@ function noServer(why: string, cause?: unknown): CloseloopError {
 function reasonOf(error: unknown): string {
   if (isCode(error, 'ENOENT')) return 'a program is missing';
   const printed = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  const text = printed !== '' ? printed : error instanceof Error ? error.message : String(error);
+  const text = printed !== '' ? printed : messageOf(error);
   return text.split('\n').at(-1)?.slice(0, 300) ?? '';
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../core/feedback/schemas.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
@@ -111,8 +111,6 @@ async function recheck(journey: Journey, context: SourceContext): Promise<string
     at: look.closedAt,
     key: `seen when asking:${journey.recordId}:${look.closing}`,
     what: 'found closed again when its customer was to be asked',
-    certain: false,
-    via: 'webhook',
     receivedAt: new Date(),
   });
   return 'the record was reopened and closed again since: the new closing has a journey of its own';
@@ -127,8 +125,6 @@ async function mergedUnseen(journey: Journey, remaining: string, at: Date, conte
     at,
     key: `merged, seen when asking:${journey.recordId}:${remaining}`,
     what: `${journey.recordId} was merged into it`,
-    certain: false,
-    via: 'webhook',
     receivedAt: new Date(),
   });
   return `the record was merged into ${remaining}`;
@@ -436,8 +432,4 @@ async function settle(
   context.log.error({ journey: refOf(context.name, journey.id), why }, state);
   if (state === 'parked')
     await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

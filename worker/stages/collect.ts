@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { adviceOf } from '../../core/errors.ts';
+import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { FeedbackRequest } from '../../core/feedback/request-form.ts';
@@ -61,7 +61,7 @@ export async function collect(
     const absent = error instanceof FeedbackError && (error.status === 403 || error.status === 404);
     if (!absent && adviceOf(error).kind === 'config') throw error;
     // Told once: a campaign that was switched off, or a service that is away, would fill the log with every pass.
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     if (context.troubled.get(campaign) !== why) log.warn({ campaign, why }, 'grades could not be collected');
     context.troubled.set(campaign, why);
   } finally {

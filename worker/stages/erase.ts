@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Contact, contactKey, parseContact } from '../../core/contact.ts';
-import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
@@ -119,7 +119,7 @@ async function takeOff(event: EraseJob, context: SourceContext): Promise<StageRe
       left.push(...some.map((what) => `${name}: ${what}`));
     } catch (error) {
       if (adviceOf(error).kind === 'transient') later = error;
-      left.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      left.push(`${name}: ${messageOf(error)}`);
     }
   }
   if (later !== undefined) throw later;
@@ -139,7 +139,7 @@ async function end(journey: Journey, event: EraseJob, of: SourceContext): Promis
     return await withdraw(journey, event.what, of);
   } catch (error) {
     if (adviceOf(error).kind !== 'permanent') throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     of.log.warn({ journey: refOf(of.name, journey.id), why }, 'the request could not be cancelled before it is masked');
     return 'ended';
   }

@@ -33,6 +33,8 @@ const RecordJob = Happened.extend({
   notAfter: z.coerce.date().optional(),
 });
 export type RecordJob = z.output<typeof RecordJob>;
+/** One that closeloop found itself; what is left out is as in a webhook's. */
+export type OwnEvent = Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>;
 
 const GradedJob = Happened.extend({
   kind: z.literal('graded'),

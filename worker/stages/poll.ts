@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { RecordEvent } from '../../core/connector.ts';
-import { adviceOf } from '../../core/errors.ts';
+import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { RedisClient } from '../journey/store.ts';
@@ -91,7 +91,7 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
     await redis.hset(key, 'doneAt', Date.now());
     await pauses.lift('poll');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const { kind } = adviceOf(error);
     if (kind === 'config') return await pauses.set('poll', why);
     log.warn({ source: name, why }, 'the poll ended early; the next one goes on');

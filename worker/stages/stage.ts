@@ -10,7 +10,7 @@ import {
   Worker,
 } from 'bullmq';
 import { z } from 'zod';
-import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep } from '../../core/retry.ts';
 import type { Quarantine } from '../quarantine.ts';
@@ -207,7 +207,7 @@ export class Stage<Data extends z.ZodType> {
     if (isRedisTrouble(error)) throw error;
     const about = { source, stage: name, ...idsOf(data) };
     const advice = adviceOf(error);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     // Our own bugs keep their stack in the log; what a connector or client says is a sentence for people.
     const detail = error instanceof CloseloopError ? {} : { stack: error instanceof Error ? error.stack : undefined };
     if (advice.kind === 'config') {

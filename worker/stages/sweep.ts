@@ -91,8 +91,6 @@ async function planAgain(journey: Journey, context: SourceContext): Promise<void
     at: closedAt,
     key: `received:${id}`,
     what: 'its planning was lost',
-    certain: false,
-    via: 'webhook',
     receivedAt,
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { liveClock } from '../../../worker/clock.ts';
-import { livePorts } from '../../../worker/commands/start.ts';
+import { livePorts } from '../../../worker/commands/engine-of.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { Engine } from '../../../worker/engine.ts';
 import type { Journey, JourneyState } from '../../../worker/journey/journey.ts';
@@ -31,7 +31,7 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
     config: loadConfig(text, { env: {}, connectors: [new ToyVendor().connector] }),
     redis: redis.handle.client,
     connection: redis.handle.bull(),
-    intakeConnection: redis.handle.bullIntake(),
+    intakeConnection: redis.handle.bullIntake,
     replicated: redis.handle.replicated,
     clock: liveClock,
     ports: livePorts,
