@@ -36,6 +36,11 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface CreateOptions extends CallOptions {
+  /** It isn't sent once this moment has passed: a transient error with outcome `never-sent` then. */
+  leaveBy?: Date | undefined;
+}
+
 /** Days as YYYY-MM-DD in the account's zone, both inclusive: `stats` counts requests scheduled within. */
 export interface StatsRange {
   statsFrom?: string | undefined;
@@ -79,7 +84,7 @@ export interface FeedbackClient {
   requestPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<RequestPage>;
   request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
   /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
-  create(request: NewRequest, options?: CallOptions): Promise<FeedbackRequest>;
+  create(request: NewRequest, options?: CreateOptions): Promise<FeedbackRequest>;
   /** External campaigns only, like `comment`. Any 2xx answer counts: what it holds isn't specified. */
   grade(id: string, grade: number, options?: CallOptions): Promise<void>;
   comment(id: string, text: string, options?: CallOptions): Promise<void>;
@@ -228,7 +233,11 @@ export function createFeedbackClient(
     request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), table.get.record),
     create: async (request, options) => {
       const customFieldsAt = table.create.body.customFields ?? undefined;
-      const call = { ...callOf('create', createForm(table, request), options), customFieldsAt };
+      const call = {
+        ...callOf('create', createForm(table, request), options),
+        customFieldsAt,
+        leaveBy: options?.leaveBy,
+      };
       return recordOf(call, table.create.record);
     },
     grade: async (id, grade, options) => {

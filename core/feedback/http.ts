@@ -3,6 +3,7 @@ import type { Outcome } from '../errors.ts';
 import type { Ports } from '../ports.ts';
 import type { Answer, Place } from './failure.ts';
 import { answerFailure, FeedbackError, mismatchesOf, notJsonFailure, shapeFailure } from './failure.ts';
+import { leavingBy } from './leave-by.ts';
 import { abortFailure, isCut, networkFailure, timeoutFailure } from './network-failure.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf } from './settings.ts';
@@ -17,6 +18,8 @@ export interface Call extends Place {
   /** Undefined: no body. */
   body?: object | undefined;
   signal?: AbortSignal | undefined;
+  /** See CreateOptions. */
+  leaveBy?: Date | undefined;
 }
 
 export interface Http {
@@ -67,9 +70,9 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
   }
 
   async function reach(call: Call, signal: AbortSignal): Promise<Response> {
-    const { method, path, body } = call;
-    const request = (): Promise<Response> =>
-      ports.fetch(`${prefix}${path}`, {
+    const { method, path, body, leaveBy } = call;
+    const request = (): Promise<Response> => {
+      const init = {
         method,
         headers: {
           Authorization: `Token ${apiKey}`,
@@ -78,9 +81,15 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         // A redirect may lead to another origin; the key must not go there.
-        redirect: 'manual',
+        redirect: 'manual' as const,
         signal,
-      });
+      };
+      // Assigned, as Node's types know another release of undici than the one that is installed.
+      return ports.fetch(
+        `${prefix}${path}`,
+        leaveBy ? Object.assign(init, { dispatcher: leavingBy(leaveBy, ports.now) }) : init,
+      );
+    };
     try {
       return await request();
     } catch (error) {

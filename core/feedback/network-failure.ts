@@ -20,6 +20,8 @@ const unreachable = new Set([
  */
 const handshake =
   /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$|ERR_SSL_WRONG_VERSION_NUMBER$|ERR_SSL_UNSUPPORTED_PROTOCOL$|ERR_SSL_\w*HANDSHAKE_FAILURE$|ERR_SSL_\w*PROTOCOL_VERSION$)/;
+/** See leave-by.ts. */
+const tooLate = 'CLOSELOOP_LEFT_TOO_LATE';
 const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 interface Fault {
@@ -47,7 +49,9 @@ export function isCut(error: unknown): boolean {
 /** Did the call never leave: no name, no connection, no agreement on TLS? */
 export function isNeverSent(error: unknown): boolean {
   const { code, syscall } = faultOf(error);
-  return lookups.has(code) || unreachable.has(code) || syscall === 'connect' || handshake.test(code);
+  return (
+    code === tooLate || lookups.has(code) || unreachable.has(code) || syscall === 'connect' || handshake.test(code)
+  );
 }
 
 /** The error for a call that `fetch`, or the reading of its body, gave up. The message never quotes the cause's. */
@@ -57,6 +61,8 @@ export function networkFailure(error: unknown, call: Place): FeedbackError {
   if (lookups.has(code)) {
     return never(`the host name was not found (${code})`, 'check feedback.baseUrl and the name service');
   }
+  if (code === tooLate)
+    return never('this process stood still before it was sent', 'nothing was sent, it is tried anew');
   if (unreachable.has(code) || syscall === 'connect') {
     return never(`no connection (${code})`, 'check that feedback.baseUrl can be reached from this machine');
   }

@@ -193,7 +193,7 @@ async function create(
   }
   const key = contactKey(contact);
   const known = await feedback.contact(contact);
-  const began = Date.now();
+  const leaveBy = new Date(Date.now() + staleMs);
   const lastHere = await contacts.lastAsked(key);
   const intentAt = (at: Date): Intent => ({
     token: randomUUID(),
@@ -240,18 +240,10 @@ async function create(
     await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context, { counts: false });
     throw error;
   }
-  if (Date.now() - began > staleMs) {
-    await backToWaiting(creating, 'this process stood still before it sent anything: it starts anew', context);
-    return { do: 'wait', delayMs: 0 };
-  }
 
   try {
-    const request = await feedback.create({
-      campaign: campaign.id,
-      contact,
-      scheduled: at,
-      customFields: { ...creating.values, ...(intent.marker ? { [intent.marker.field]: intent.marker.value } : {}) },
-    });
+    const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
+    const request = await feedback.create({ campaign: campaign.id, contact, scheduled: at, customFields }, { leaveBy });
     failpoint('create-answered');
     await asked(creating, request.id, 'the service took it', context);
     return done;

@@ -142,6 +142,38 @@ describe('a connection that dies', () => {
   });
 });
 
+/** This process does nothing at all, as when it is stopped: no timer runs, what comes on connections waits. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+describe('a create that has to leave by a certain moment', () => {
+  const create = (c: FeedbackClient, leaveBy: Date) =>
+    c.create({ campaign: 12, contact: phone, customFields: {} }, { leaveBy });
+
+  test.each([
+    ['while it connected', false],
+    ['over a kept connection', true],
+  ])('it is not sent when its process stood still past that, %s', async (_name, kept) => {
+    const service = await listen(({ method }) => ({ body: method === 'GET' ? page([]) : record }));
+    const client = clientFor(service.url, {}, () => new Date());
+    if (kept) await all(client.requests());
+    const before = service.received.length;
+    const call = failureOf(create(client, new Date(Date.now() + 100)));
+    standStill(150);
+    const error = await call;
+    expect(error).toMatchObject(transient('never-sent'));
+    expect(String(error)).toContain('stood still');
+    expect(service.received).toHaveLength(before);
+  });
+
+  test('it is sent in time', async () => {
+    const service = await listen(() => ({ body: record }));
+    await create(clientFor(service.url, {}, () => new Date()), new Date(Date.now() + 60_000));
+    expect(service.received).toHaveLength(1);
+  });
+});
+
 test('it keeps its connections over calls of every kind, failures included', async () => {
   const service = await listen(({ method, path }) => {
     if (path.endsWith('/grade')) return { status: 400, body: { detail: 'x' } };

@@ -83,9 +83,10 @@ export const now = new Date('2026-03-02T10:00:00Z');
 export function clientFor(
   baseUrl: string,
   settings: Partial<Record<keyof FeedbackSettings, unknown>> = {},
+  clock: () => Date = () => now,
 ): FeedbackClient {
   const parsed = FeedbackSettings.parse({ baseUrl, apiKey: 'k-1', timeZone: 'Europe/Tallinn', ...settings });
-  return createFeedbackClient(parsed, { fetch, now: () => now, random: () => 0.5, sleep: async () => undefined });
+  return createFeedbackClient(parsed, { fetch, now: clock, random: () => 0.5, sleep: async () => undefined });
 }
 
 export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
