@@ -169,7 +169,10 @@ describe('a create that has to leave by a certain moment', () => {
 
   test('it is sent in time', async () => {
     const service = await listen(() => ({ body: record }));
-    await create(clientFor(service.url, {}, () => new Date()), new Date(Date.now() + 60_000));
+    await create(
+      clientFor(service.url, {}, () => new Date()),
+      new Date(Date.now() + 60_000),
+    );
     expect(service.received).toHaveLength(1);
   });
 });
