@@ -9,7 +9,7 @@ import { releaseLock, takeLock } from './redis/lock.ts';
 export interface Alert {
   kind: 'paused' | 'given-up' | 'missed' | 'parked' | 'to-do';
   source: string;
-  /** No personal data. Alerts with the same reason are one, whatever ids and numbers are in it. */
+  /** No personal data. Alerts with the same reason and remedy are one, whatever ids and numbers are in it. */
   why: string;
   /** What to do about it. */
   remedy: string;
@@ -62,9 +62,9 @@ export class Alerts {
 
   async raise(alert: Alert): Promise<void> {
     if (!this.#settings) return;
-    const { kind, source, why } = alert;
+    const { kind, source, why, remedy } = alert;
     const reason = why.replace(/[\w-]*\d[\w-]*/g, '#');
-    const group = createHash('sha256').update(`${kind}|${source}|${reason}`).digest('base64url').slice(0, 22);
+    const group = createHash('sha256').update(`${kind}|${source}|${reason}|${remedy}`).digest('base64url').slice(0, 22);
     await this.#redis.hset(keys.what, group, JSON.stringify({ ...alert, first: this.#ports.now().toISOString() }));
     await this.#redis.hincrby(keys.count, group, 1);
   }

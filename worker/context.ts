@@ -10,7 +10,7 @@ import type { JourneyStore } from './journey/store.ts';
 import type { ToldStore } from './redis/told.ts';
 import type { LoadedRule } from './rules.ts';
 import type { EraseJob } from './stages/erase.ts';
-import type { OwnEvent } from './stages/plan.ts';
+import type { OwnEvent, PlanJob } from './stages/plan.ts';
 
 /** Everything the stages of one source work with. */
 export interface SourceContext {
@@ -61,6 +61,8 @@ export interface SourceContext {
   write(item: WriteBack): Promise<WriteResult>;
   /** An event that closeloop found itself, as if a webhook had brought it. */
   queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
+  /** What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is. */
+  changeEvents(change: (event: PlanJob) => PlanJob | undefined): Promise<void>;
   /** The second half of an erasure. */
   queueErase(job: EraseJob): Promise<void>;
   /** Jobs of the next stages. Adding one that waits or runs already does nothing. */

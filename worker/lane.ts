@@ -21,6 +21,7 @@ import { seenKey } from './stages/collect.ts';
 import { EraseJob, erase, giveUpErase } from './stages/erase.ts';
 import { giveUpPlan, PlanJob, plan, type RecordJob } from './stages/plan.ts';
 import { countMissed, poll } from './stages/poll.ts';
+import { remedies } from './stages/remedies.ts';
 import { Stage, type StageResult } from './stages/stage.ts';
 import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts';
 
@@ -87,7 +88,7 @@ export function createLane(
     name,
     source,
     rules: configured.rules.map(loadRule),
-    store: new JourneyStore(redis, name, { now: clock.now }),
+    store: new JourneyStore(redis, name, { now: clock.now, log }),
     told,
     contacts: new ContactMemory(redis),
     replicated: () => replicated(tagOf(name)),
@@ -143,6 +144,20 @@ export function createLane(
       const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key)}`;
       await stages.plan.add([{ id, data: event, ...(delayMs > 0 && { delayMs }) }]);
     },
+    changeEvents: async (change) => {
+      const { queue } = stages.plan;
+      // All at once: jobs move from one list to another meanwhile.
+      for (const id of await queue.getRanges(['active', 'waiting', 'prioritized', 'delayed'], 0, -1)) {
+        const job = await queue.getJob(id);
+        const event = PlanJob.safeParse(job?.data).data;
+        const changed = event && change(event);
+        if (!job || !changed) continue;
+        await job.updateData(changed).catch(async (error: unknown) => {
+          // One that was done meanwhile is gone, and its data with it.
+          if (await queue.getJob(id)) throw error;
+        });
+      }
+    },
     queueErase: async (job) => await stages.erase.add([{ id: `copies-${jobIdOf(job.key)}`, data: job }]),
     queueAsk: async (journeyId, dueAt) => {
       await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
@@ -161,8 +176,8 @@ export function createLane(
   };
   const { onLost } = shared;
   // Told first: who is killed in between tells it twice, and equal alerts are one.
-  const givenUp = async (why: string, settle: () => Promise<void>) => {
-    await alert('given-up', why, 'mend the cause, then "closeloop journeys replay"');
+  const givenUp = async (why: string, remedy: string, settle: () => Promise<void>) => {
+    await alert('given-up', why, `mend the cause, then ${remedy}`);
     await settle();
   };
   const common = {
@@ -180,6 +195,7 @@ export function createLane(
     data: Data,
     process: (data: z.output<Data>, context: SourceContext) => Promise<StageResult>,
     giveUp: (data: z.output<Data>, why: string, context: SourceContext) => Promise<void>,
+    remedy: (data: z.output<Data>) => string,
     atOnce = concurrency,
   ) =>
     new Stage({
@@ -188,14 +204,14 @@ export function createLane(
       concurrency: atOnce,
       data,
       process: (job) => process(job, context),
-      giveUp: (job, why) => givenUp(why, () => giveUp(job, why, context)),
+      giveUp: (job, why) => givenUp(why, remedy(job), () => giveUp(job, why, context)),
       onConfigError: (why) => pauses.set(name, why),
     });
   const stages: Lane['stages'] = {
-    plan: stage('plan', PlanJob, plan, giveUpPlan),
-    ask: stage('ask', AskJob, ask, giveUpAsk),
-    writeBack: stage('write-back', WriteBackJob, writeBack, giveUpWriteBack),
-    erase: stage('erase', EraseJob, erase, giveUpErase, 1),
+    plan: stage('plan', PlanJob, plan, giveUpPlan, remedies.plan),
+    ask: stage('ask', AskJob, ask, giveUpAsk, remedies.ask),
+    writeBack: stage('write-back', WriteBackJob, writeBack, giveUpWriteBack, remedies.writeBack),
+    erase: stage('erase', EraseJob, erase, giveUpErase, remedies.erase, 1),
   };
   const polling = {
     redis,

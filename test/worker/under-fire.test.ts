@@ -232,6 +232,26 @@ describe('grades', () => {
     await loop.close();
   });
 
+  test('they are written once: an export that shows them again, beside one that changed, changes nothing', async () => {
+    const loop = await startLoop(redis, { source: 'beside' });
+    const { standin } = loop.feedback;
+    for (const id of ['a', 'b']) {
+      await loop.post(loop.vendor.close(id).delivery);
+      await loop.journey(`${id}.1`, 'asked');
+      standin.answer({ contact: `${id}@example.com`, grade: 3 });
+      await loop.journey(`${id}.1`, 'written');
+    }
+    standin.answer({ contact: 'a@example.com', grade: 5 });
+    await until(async () => (await loop.store.get('a.1'))?.writtenVersion === 2);
+    await until(async () => (await loop.app.engine.busy()) === 0);
+    expect(loop.vendor.written.map(({ recordId, grade }) => [recordId, grade])).toEqual([
+      ['a', 3],
+      ['b', 3],
+      ['a', 5],
+    ]);
+    await loop.close();
+  });
+
   test('they are collected from a campaign that no rule asks in any more', async () => {
     const feedback = await startFeedbackStandin({ seed: true });
     feedback.standin.addCampaign({ account: 'acme', id: 40 });

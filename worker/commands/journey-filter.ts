@@ -35,10 +35,7 @@ async function* candidates(context: SourceContext, { contact, record, state }: J
   const { store, defaultCountry } = context;
   if (record !== undefined) return yield* await store.ofRecord(record);
   if (contact === undefined) return yield* store.newest(state === undefined ? journeyStates : [state]);
-  for (const id of await store.idsOf({ contact: parseContact(contact, { defaultCountry }) })) {
-    const journey = await store.get(id);
-    if (journey) yield journey;
-  }
+  yield* await store.of({ contact: parseContact(contact, { defaultCountry }) });
 }
 
 function fitting({ state, since, error }: JourneyFilter): (journey: Journey) => boolean {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
-import type { Ports } from '../../core/ports.ts';
+import type { Log, Ports } from '../../core/ports.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
 import { askedStates } from './transitions.ts';
 
@@ -37,20 +37,23 @@ for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
 return {id, 1}`;
 
 /**
- * KEYS journey, trace, index of the old state, index of the new one, record, requests, people to index it under…,
- * people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked or '0' when it turned out not to be,
- * number of people to index it under, trace lines…
- * Returns 1, or 0 when somebody else changed the journey since it was read.
+ * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
+ * people to index it under…, people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked or '0' when it
+ * turned out not to be, number of people to index it under, trace lines…
+ * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's.
  */
 const saveScript = `
 if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
+if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[7], ARGV[5], ARGV[3]) == 0
+  and redis.call('HGET', KEYS[7], ARGV[5]) ~= ARGV[3] then return -1 end
 redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'data', ARGV[2])
 redis.call('ZREM', KEYS[3], ARGV[3])
 redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
-if ARGV[5] ~= '' then redis.call('HSET', KEYS[6], ARGV[5], ARGV[3]) end
 if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
-if ARGV[6] == '0' and redis.call('HGET', KEYS[5], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[5], 'asked') end
-for i = 7, #KEYS do redis.call(i <= 6 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
+for i = 5, 6 do
+  if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
+end
+for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
 for i = 8, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1`;
 
@@ -97,16 +100,18 @@ function scoreOf(journey: Journey): number {
 const ClaimAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
 
-const Erasure = z.object({
+const ErasureCounts = z.object({ journeys: z.number(), contacts: z.number(), requestsMasked: z.number() });
+export type ErasureCounts = z.output<typeof ErasureCounts>;
+
+const Erasure = ErasureCounts.extend({
   at: z.coerce.date(),
   /** The event's. */
   key: z.string(),
   what: z.string(),
-  journeys: z.number(),
-  contacts: z.number(),
-  requestsMasked: z.number(),
   /** What had been written on records: taken off again, or where it was left. */
   copies: z.string().optional(),
+  /** Journeys that could not be read: whatever they hold is still there. */
+  unreadable: z.array(z.string()).optional(),
 });
 export type Erasure = z.output<typeof Erasure>;
 
@@ -123,11 +128,18 @@ export interface Claim {
 /** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
 export type Decision = { journey: Journey; trace: string[] } | undefined;
 
-/** What the records' hash remembers beyond a journey: which one is the latest, and which one asked the customer. */
+/**
+ * What the records' hash remembers beyond a journey: which one is the latest, and which one asked the customer, be it of a
+ * record that was merged into this one.
+ */
 export interface RecordMemory {
   latest: string | undefined;
   asked: string | undefined;
 }
+
+/** Takes the ids of journeys that can't be read. Left out: the log. */
+type Left = (id: string) => void;
+type RecordHash = { id: string; memory: Record<string, string> };
 
 /**
  * The journeys of one source, in Redis. Every change is one script, so that a journey, its trace and its indexes
@@ -138,12 +150,15 @@ export class JourneyStore {
   readonly #redis: RedisClient;
   readonly #now: Ports['now'];
   readonly #tag: string;
+  readonly #tellLeft: Left;
 
-  constructor(redis: RedisClient, source: string, ports: Pick<Ports, 'now'>) {
+  constructor(redis: RedisClient, source: string, ports: Pick<Ports, 'now'> & { log?: Log }) {
     this.source = source;
     this.#redis = redis;
     this.#now = ports.now;
     this.#tag = tagOf(source);
+    this.#tellLeft = (id) =>
+      ports.log?.warn({ journey: `${source}/${id}` }, 'a journey that can not be read is left out');
   }
 
   /** The one journey of this closing: made now (`created`), or found. */
@@ -183,8 +198,9 @@ export class JourneyStore {
   }
 
   async memoryOf(recordId: string): Promise<RecordMemory> {
-    const [latest, asked] = await this.#redis.hmget(this.#recordKey(recordId), 'latest', 'asked');
-    return { latest: latest ?? undefined, asked: asked ?? undefined };
+    const memories = await this.#memoriesOf(recordId);
+    const asked = memories.map(({ memory }) => memory.asked).find((id) => id !== undefined);
+    return { latest: memories[0]?.memory.latest, asked };
   }
 
   async get(id: string): Promise<Journey | undefined> {
@@ -193,7 +209,8 @@ export class JourneyStore {
 
   /**
    * Changes a journey. `decide` is pure and may be called several times: when somebody else changed the journey
-   * meanwhile, it is shown the newer one. Returns the journey as it is now, `undefined` when there is none.
+   * meanwhile, it is shown the newer one. A request is one journey's of this source: who would take another's is left as it
+   * was. Returns the journey as it is now, `undefined` when there is none.
    */
   async update(id: string, decide: (journey: Journey) => Decision): Promise<Journey | undefined> {
     for (;;) {
@@ -201,7 +218,9 @@ export class JourneyStore {
       if (!found) return undefined;
       const decision = decide(found.journey);
       if (!decision) return found.journey;
-      if (await this.#save(found.journey, found.rev, decision)) return decision.journey;
+      const saved = await this.#save(found.journey, found.rev, decision);
+      if (saved === 1) return decision.journey;
+      if (saved === -1) return found.journey;
     }
   }
 
@@ -218,14 +237,12 @@ export class JourneyStore {
   }
 
   /** Every journey of a record, first to last; also those of records that were merged into it. */
-  async ofRecord(recordId: string, seen: ReadonlySet<string> = new Set()): Promise<Journey[]> {
-    if (seen.has(recordId)) return [];
-    const memory = await this.#redis.hgetall(this.#recordKey(recordId));
-    const own = Array.from({ length: Number(memory.count ?? 0) }, (_, i) => `${recordId}.${i + 1}`);
-    const journeys = (await Promise.all(own.map((id) => this.get(id)))).filter((one) => one !== undefined);
-    const from = Object.keys(memory).flatMap((field) => (field.startsWith('from:') ? [field.slice(5)] : []));
-    const merged = await Promise.all(from.map((id) => this.ofRecord(id, new Set([...seen, recordId]))));
-    return [...journeys, ...merged.flat()];
+  async ofRecord(recordId: string, left = this.#tellLeft): Promise<Journey[]> {
+    const memories = await this.#memoriesOf(recordId);
+    const ids = memories.flatMap(({ id, memory }) =>
+      Array.from({ length: Number(memory.count ?? 0) }, (_, i) => `${id}.${i + 1}`),
+    );
+    return await this.#those(ids, left);
   }
 
   /** `gone` lives on as `remaining`. Tell its journeys as well (`Journey.currentId`). */
@@ -234,22 +251,21 @@ export class JourneyStore {
     await this.#redis.eval(mergeScript, 2, this.#recordKey(gone), this.#recordKey(remaining), gone);
   }
 
-  /** Ids of the journeys about a person: by the vendor's id of them, or by their contact. */
-  async idsOf(who: { personId: string } | { contact: Contact }): Promise<string[]> {
-    return await this.#redis.smembers(
-      this.#whoKey('personId' in who ? personKey(who.personId) : contactKey(who.contact)),
-    );
+  /** The journeys about a person: by the vendor's id of them, or by their contact. */
+  async of(who: { personId: string } | { contact: Contact }, left = this.#tellLeft): Promise<Journey[]> {
+    const key = this.#whoKey('personId' in who ? personKey(who.personId) : contactKey(who.contact));
+    return await this.#those(await this.#redis.smembers(key), left);
   }
 
   /** Every journey, in no order; those that are made or moved meanwhile may be left out or come twice. */
-  async *all(): AsyncGenerator<Journey> {
+  async *all(left = this.#tellLeft): AsyncGenerator<Journey> {
     for (const state of journeyStates) {
       let cursor = '0';
       do {
         const [next, flat] = await this.#redis.zscan(this.#stateKey(state), cursor, 'COUNT', 500);
         cursor = next;
         for (let i = 0; i < flat.length; i += 2) {
-          const journey = await this.get(flat[i] ?? '');
+          const journey = await this.#readable(flat[i] ?? '', left);
           if (journey) yield journey;
         }
       } while (cursor !== '0');
@@ -259,6 +275,20 @@ export class JourneyStore {
   /** What was erased, without the people: proof for whoever asks later. */
   async noteErasure(proof: Erasure): Promise<void> {
     await this.#redis.hset(`${this.#tag}:erasures`, proof.key, JSON.stringify(proof));
+    await this.#redis.hdel(`${this.#tag}:erasures:begun`, proof.key);
+  }
+
+  /** What an erasure has come to so far. */
+  async noteBegun(key: string, counts: ErasureCounts): Promise<void> {
+    await this.#redis.hset(`${this.#tag}:erasures:begun`, key, JSON.stringify(counts));
+  }
+
+  /** What earlier attempts at an erasure came to, or an earlier delivery of it: nobody finds again what is gone. */
+  async begun(key: string): Promise<ErasureCounts> {
+    const stored =
+      (await this.#redis.hget(`${this.#tag}:erasures:begun`, key)) ??
+      (await this.#redis.hget(`${this.#tag}:erasures`, key));
+    return stored === null ? { journeys: 0, contacts: 0, requestsMasked: 0 } : ErasureCounts.parse(JSON.parse(stored));
   }
 
   /** What became of the copies on records. By itself, as it may be known before the rest of the proof or long after. */
@@ -301,7 +331,7 @@ export class JourneyStore {
       for (const { id } of ids) {
         if (seen.has(id)) continue;
         seen.add(id);
-        const journey = await this.get(id);
+        const journey = await this.#readable(id, this.#tellLeft);
         if (journey) yield journey;
       }
       if (ids.length < limit) return;
@@ -367,19 +397,48 @@ export class JourneyStore {
     return rev && data ? { journey: Journey.parse({ ...JSON.parse(data), id }), rev } : undefined;
   }
 
-  async #save(before: Journey, rev: string, { journey, trace }: NonNullable<Decision>): Promise<boolean> {
+  async #those(ids: readonly string[], left: Left): Promise<Journey[]> {
+    const journeys = await Promise.all(ids.map((id) => this.#readable(id, left)));
+    return journeys.filter((one) => one !== undefined);
+  }
+
+  /** Among many, one that can't be read (another version wrote it, or its entry is broken) must not hide the others. */
+  async #readable(id: string, left: Left): Promise<Journey | undefined> {
+    try {
+      return await this.get(id);
+    } catch (error) {
+      if (!(error instanceof z.ZodError || error instanceof SyntaxError)) throw error;
+      left(id);
+      return undefined;
+    }
+  }
+
+  /** What is remembered of a record, and then of those that were merged into it, and into these. */
+  async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<RecordHash[]> {
+    if (seen.has(recordId)) return [];
+    seen.add(recordId);
+    const memory = await this.#redis.hgetall(this.#recordKey(recordId));
+    const found: RecordHash[] = [{ id: recordId, memory }];
+    for (const field of Object.keys(memory)) {
+      if (field.startsWith('from:')) found.push(...(await this.#memoriesOf(field.slice(5), seen)));
+    }
+    return found;
+  }
+
+  async #save(before: Journey, rev: string, { journey, trace }: NonNullable<Decision>): Promise<unknown> {
     const { id, ...data } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const people = this.#whoKeys(journey);
     const gone = this.#whoKeys(before).filter((key) => !people.includes(key));
-    const saved = await this.#redis.eval(
+    return await this.#redis.eval(
       saveScript,
-      6 + people.length + gone.length,
+      7 + people.length + gone.length,
       this.#journeyKey(id),
       this.#traceKey(id),
       this.#stateKey(before.state),
       this.#stateKey(journey.state),
       this.#recordKey(journey.recordId),
+      this.#recordKey(journey.currentId ?? journey.recordId),
       this.#requestsKey(requestId),
       ...people,
       ...gone,
@@ -392,7 +451,6 @@ export class JourneyStore {
       people.length,
       ...trace.map((text) => this.#line(text)),
     );
-    return saved === 1;
   }
 
   /** Sets of journey ids, under a hash of the person: the index must not hold what an erasure takes out of journeys. */

@@ -3,7 +3,8 @@ import type { Told } from '../../core/connector.ts';
 import type { RedisClient } from '../journey/store.ts';
 
 /**
- * KEYS told, record, used · ARGV instant, JSON, milliseconds to keep it without a journey, '1': only where nothing was told.
+ * KEYS told, record, used, alone · ARGV instant, JSON, milliseconds to keep it without a journey, '1': only where nothing was
+ * told, record id, now.
  * Of two tellings of one instant the later to come counts. Whoever claims a journey takes the expiry away, and whoever
  * forgets the last one removes the telling (journey/store.ts).
  */
@@ -11,7 +12,11 @@ const keepScript = `
 local held = redis.call('HGET', KEYS[1], 'at')
 if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
 redis.call('HSET', KEYS[1], 'at', ARGV[1], 'json', ARGV[2])
-if redis.call('HEXISTS', KEYS[2], 'count') == 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+if redis.call('HEXISTS', KEYS[2], 'count') == 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[6])
+  redis.call('ZADD', KEYS[4], ARGV[6] + ARGV[3], ARGV[5])
+end
 redis.call('SET', KEYS[3], 1)
 return 1`;
 
@@ -26,6 +31,8 @@ export interface ToldStore extends Told {
   keep(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
   /** Forgets it, and what events from before `at` may still tell. */
   erase(recordId: string, at: Date): Promise<void>;
+  /** Records that were told of before they had a journey: most of them never get one. In no order, some may come twice. */
+  alone(): AsyncGenerator<string>;
   /** Has this source ever told anything? */
   isUsed(): Promise<boolean>;
 }
@@ -35,15 +42,24 @@ const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
 export function createToldStore(redis: RedisClient, { tag, keepMs }: { tag: string; keepMs: number }): ToldStore {
   const keyOf = (recordId: string) => `${tag}:told:${recordId}`;
   const used = `${tag}:tells`;
+  const alone = `${tag}:told-alone`;
 
   return {
     async keep(recordId, at, told, { onlyFirst = false } = {}) {
-      const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used];
-      const json = JSON.stringify(told);
-      await redis.eval(keepScript, keys.length, ...keys, at.getTime(), json, keepMs, onlyFirst ? '1' : '0');
+      const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone];
+      const args = [at.getTime(), JSON.stringify(told), keepMs, onlyFirst ? '1' : '0', recordId, Date.now()];
+      await redis.eval(keepScript, keys.length, ...keys, ...args);
     },
     async erase(recordId, at) {
       await redis.eval(eraseScript, 1, keyOf(recordId), at.getTime());
+    },
+    async *alone() {
+      let cursor = '0';
+      do {
+        const [next, flat] = await redis.zscan(alone, cursor, 'COUNT', 500);
+        cursor = next;
+        yield* flat.filter((_, i) => i % 2 === 0);
+      } while (cursor !== '0');
     },
     isUsed: async () => (await redis.exists(used)) === 1,
     async of(recordIds) {

@@ -12,7 +12,7 @@ import { askedStates, mayFollow, step, unaskedStates } from '../journey/transiti
 import type { LoadedRule } from '../rules.ts';
 import { campaignOf, mapFields, sendTime } from './decide.ts';
 import { explains, forgottenRequest } from './forgotten-request.ts';
-import { lookForRequest } from './look-for-request.ts';
+import { type Found, lookForRequest } from './look-for-request.ts';
 import { planned } from './plan.ts';
 import type { StageResult } from './stage.ts';
 
@@ -245,8 +245,7 @@ async function create(
     const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
     const request = await feedback.create({ campaign: campaign.id, contact, scheduled: at, customFields }, { leaveBy });
     failpoint('create-answered');
-    await asked(creating, request.id, 'the service took it', context);
-    return done;
+    return await asked(creating, request.id, 'the service took it', context);
   } catch (error) {
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
     if (outcome === 'unknown') return await laterLook(creating, error, context);
@@ -311,12 +310,12 @@ async function asked(
   how: string,
   context: SourceContext,
   options = { late: false },
-): Promise<void> {
+): Promise<StageResult> {
   const { clock, log } = context;
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
   failpoint('campaign-noted');
-  await context.store.update(journey.id, (now) => {
+  const after = await context.store.update(journey.id, (now) => {
     // A look-up may have come to another end while the service's answer was on its way.
     if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
     const { intent: _, ...rest } = now;
@@ -324,7 +323,10 @@ async function asked(
     return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
   });
   failpoint('asked-saved');
-  log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
+  if (after?.requestId === requestId)
+    log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
+  // Another journey has taken it for its own: what became of this one's is to be found out.
+  return after?.state === 'creating' ? { do: 'wait', delayMs: lockedMs } : done;
 }
 
 /** @param options `counts`: it is one of the attempts whose outcome was unknown */
@@ -389,8 +391,7 @@ async function resolveUnknown(journey: Journey, context: SourceContext): Promise
   );
   failpoint('looked-for');
   if (found.is === 'created') {
-    await asked(journey, found.requestId, found.how, context, { late: true });
-    return done;
+    return await withContact(contact, context, () => take(journey, intent, found, context));
   }
   if (found.is === 'unclear') {
     await settle(journey, 'parked', found.why, context);
@@ -410,17 +411,36 @@ async function resolveUnknown(journey: Journey, context: SourceContext): Promise
   return { do: 'wait', delayMs: 0 };
 }
 
+/**
+ * Another journey may have found the same request, or be about to note it as its own: one at a time over all sources, by the
+ * contact's lock. The loser looks on.
+ */
+async function take(
+  journey: Journey,
+  intent: Intent,
+  found: Extract<Found, { is: 'created' }>,
+  context: SourceContext,
+): Promise<StageResult> {
+  const [isTaken] = await context.areOwned([found.requestId]);
+  if (!isTaken) return await asked(journey, found.requestId, found.how, context, { late: true });
+  if (!intent.marker) return { do: 'wait', delayMs: lockedMs };
+  const why = `request ${found.requestId} names this journey, and belongs to another`;
+  await settle(journey, 'parked', why, context);
+  return done;
+}
+
 async function settle(
   journey: Journey,
   state: 'parked' | 'failed',
   why: string,
   context: SourceContext,
 ): Promise<void> {
-  await context.store.update(journey.id, (now) =>
+  const after = await context.store.update(journey.id, (now) =>
     now.state === 'creating' && now.intent?.token === journey.intent?.token
       ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
       : undefined,
   );
+  if (after?.state !== state) return;
   context.log.error({ journey: refOf(context.name, journey.id), why }, state);
   if (state === 'parked')
     await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');

@@ -19,6 +19,10 @@ export async function takeGraded(event: GradedJob, context: SourceContext): Prom
   const { grade, comment, at } = event;
   const noted = await context.store.update(journey.id, (now) => {
     const isNews = !now.given || now.given.at < at;
+    // An older one may be here again because its worker died when it had just come to the service, after the newest.
+    if (now.given && now.given.at > at && now.given.told && !now.erasedAt) {
+      return { journey: { ...now, given: { ...now.given, told: false } }, trace: [] };
+    }
     if (now.erasedAt || !isNews) return undefined;
     const told = now.given?.grade === grade && now.given.comment === comment && now.given.told;
     return {

@@ -8,7 +8,7 @@ import { decide } from './decide.ts';
 import { takeGraded } from './graded.ts';
 import type { StageResult } from './stage.ts';
 import { takeSurvey } from './survey.ts';
-import { withdraw } from './withdraw.ts';
+import { withdraw, withdrawAll } from './withdraw.ts';
 
 export const Happened = z.object({
   at: z.coerce.date(),
@@ -94,18 +94,20 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   if (event.told && !known?.erasedAt) await context.told.keep(event.recordId, event.at, event.told);
   if (known && known.state !== 'received') return await goOn(known, context);
 
-  const memory = await store.memoryOf(event.recordId);
-  const latest = memory.latest === undefined ? undefined : await store.get(memory.latest);
+  const journeys = await store.ofRecord(event.recordId);
+  const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
+  // What its record was asked about, and what those were that were merged into it.
+  const live = journeys.filter((one) => one === latest || one.recordId !== event.recordId);
   // The service may be at work on it: what becomes of the request decides what can still be done.
-  if (latest?.state === 'creating') return comeAgain;
+  if (live.some(({ state }) => state === 'creating')) return comeAgain;
   if (event.mergedInto !== undefined) return await merged(event, event.mergedInto, context);
-  if (event.kind === 'changed' && !(latest && endable(latest))) return { do: 'done' };
+  if (event.kind === 'changed' && !live.some(endable)) return { do: 'done' };
 
   const look = lookAt(await context.read(event.recordId, 'plan'));
   failpoint('record-read');
   if (look.is === 'open') {
     const why = `the record is open again (${event.what})`;
-    if (latest && (await withdraw(latest, why, context)) === 'asking') return comeAgain;
+    if ((await withdrawAll(live, why, context)) === 'asking') return comeAgain;
     if (look.lookAgainAt && event.kind === 'closed') {
       return { do: 'wait', delayMs: Math.max(1_000, look.lookAgainAt.getTime() - Date.now()) };
     }
@@ -114,7 +116,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     return { do: 'done' };
   }
   if (look.is === 'out') {
-    if (latest && (await withdraw(latest, look.why, context)) === 'asking') return comeAgain;
+    if ((await withdrawAll(live, look.why, context)) === 'asking') return comeAgain;
     if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state)) || isOutside(event.at, event)) {
       return { do: 'done' };
     }

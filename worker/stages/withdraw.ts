@@ -41,6 +41,17 @@ export async function withdraw(journey: Journey, why: string, context: SourceCon
   return 'ended';
 }
 
+/** Each of them. @returns `asking` when any of them says so */
+export async function withdrawAll(
+  journeys: readonly Journey[],
+  why: string,
+  context: SourceContext,
+): Promise<'ended' | 'asking'> {
+  const ends: string[] = [];
+  for (const journey of journeys) ends.push(await withdraw(journey, why, context));
+  return ends.includes('asking') ? 'asking' : 'ended';
+}
+
 /** A refusal that is about this request; 403: its campaign is not active any more. */
 const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
 

@@ -123,6 +123,11 @@ describe('which closing counts', () => {
         { is: 'open' },
         { stages: ['5'], pipelines: ['8'] },
       ],
+      [
+        'takes the stage that it has for the later of two of one millisecond, whatever their order',
+        ticket('4', ['1', 1], ['4', 2], ['1', 2]),
+        closedAt(2),
+      ],
       ['is unclear while the history lags behind', ticket('4', ['1', 2]), { is: 'unclear' }],
     ];
   test.each(rows)('it %s', (_, { type, record }, expected, only = {}) => {

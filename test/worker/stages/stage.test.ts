@@ -302,3 +302,19 @@ test('it does not wait longer than it is told for what runs, and does not lose i
   open();
   await until(async () => (await client.exists(`{cl:stage-${stages}}:ask:job-1`)) === 0);
 });
+
+test('it leaves a job alone that another worker has taken over since its own lock ended', async () => {
+  const { client } = redis.handle;
+  const { stage, add, runs } = fresh(async () => {
+    await client.set(`{cl:stage-${stages}}:ask:job-1:lock`, 'another worker');
+    return { do: 'wait', delayMs: 60_000 };
+  });
+  await add(1);
+  stage.start();
+  await until(() => runs.size === 1);
+  await stage.close(60_000);
+  // Not put back: it runs there.
+  expect(await client.zcard(`{cl:stage-${stages}}:ask:delayed`)).toBe(0);
+  expect(await client.lrange(`{cl:stage-${stages}}:ask:active`, 0, -1)).toEqual(['job-1']);
+  await client.del(`{cl:stage-${stages}}:ask:job-1:lock`);
+});

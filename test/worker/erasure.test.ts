@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'vitest';
+import type { SourceContext } from '../../worker/context.ts';
+import { ask } from '../../worker/stages/ask.ts';
+import { type EraseJob, erase } from '../../worker/stages/erase.ts';
+import { type GradedJob, PlanJob, plan, type SurveyJob } from '../../worker/stages/plan.ts';
+import { remedies } from '../../worker/stages/remedies.ts';
+import { eventOf, overriding, type Quiet, useQuiet } from './by-hand.ts';
+import { until } from './harness.ts';
+
+const service = useQuiet();
+const { redis, quiet } = service;
+const email = 'erika@example.com';
+const erika = { customer: { email }, personId: 'p-7' };
+async function all<T>(some: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of some) found.push(one);
+  return found;
+}
+const ago = (ms: number) => new Date(Date.now() - ms);
+
+const eraseOf = (who: Partial<EraseJob>): EraseJob => ({
+  kind: 'erase',
+  at: new Date(),
+  key: 'erase',
+  what: 'toy erase',
+  receivedAt: new Date(),
+  personIds: [],
+  recordIds: [],
+  contacts: [],
+  everybody: false,
+  copies: [],
+  ...who,
+});
+
+async function asked({ context, vendor }: Quiet, id: string, more: object = {}): Promise<void> {
+  vendor.close(id, more);
+  await plan(eventOf(id), context);
+  await ask({ journeyId: `${id}.1` }, context);
+}
+
+describe('what was told of a record that never had a journey', () => {
+  const ways: [what: string, who: object][] = [
+    ['the contact', { contacts: ['Erika@Example.com'] }],
+    ['the id of the person', { personIds: ['p-7'] }],
+    ['everybody', { everybody: true }],
+  ];
+  test.each(ways)('it is forgotten with %s, and does not come back from before', async (_, who) => {
+    const { context } = quiet();
+    const told = { state: 'closed', personId: 'p-7', shape: { customer: { mail: email } } };
+    const [first, second] = [ago(2_000), ago(1_000)];
+    await context.told.keep('t', first, told);
+    await context.told.keep('u', first, { state: 'closed', personId: 'p-8', shape: { mail: 'x@example.com' } });
+    await erase(eraseOf(who), context);
+    await context.told.keep('t', second, told);
+    const [gone, other] = await context.told.of(['t', 'u']);
+    expect([gone, other === undefined]).toEqual([undefined, 'everybody' in who]);
+  });
+
+  test('it is listed no longer than it is kept', async () => {
+    const { context } = quiet();
+    const { client } = redis.handle;
+    await context.told.keep('old', ago(1_000), { mail: email });
+    await client.zadd('{cl:calm}:told-alone', Date.now() - 1, 'old');
+    await context.told.keep('new', ago(1_000), { mail: email });
+    expect(await all(context.told.alone())).toEqual(['new']);
+  });
+});
+
+describe('events that wait to be planned', () => {
+  const graded: GradedJob = {
+    kind: 'graded',
+    recordId: 'a',
+    grade: 2,
+    comment: 'Frau Muster was rude',
+    told: { personId: 'p-7', mail: email },
+    at: ago(1_000),
+    key: 'graded',
+    what: 'graded',
+    receivedAt: ago(1_000),
+  };
+  const { recordId: _, grade: _1, comment: _2, told: _3, ...happened } = graded;
+  const survey = (requestId: string): SurveyJob => ({
+    ...happened,
+    kind: 'survey',
+    requestId,
+    answers: { q1: 'Frau Muster again' },
+  });
+  const told = { shape: { mail: email } };
+
+  async function waiting(town: Quiet) {
+    const { stages } = town.lane;
+    const at = ago(1_000);
+    await asked(town, 'a', erika);
+    const { requestId = '' } = (await town.context.store.get('a.1')) ?? {};
+    const jobs: PlanJob[] = [
+      graded,
+      survey(requestId),
+      eventOf('unheard', { at, receivedAt: at, told }),
+      eventOf('other', { at, receivedAt: at, told: { shape: { mail: 'other@example.com' } } }),
+      eventOf('since', { at: new Date(Date.now() + 1_000), receivedAt: new Date(Date.now() + 1_000), told }),
+    ];
+    await stages.plan.add(
+      jobs.map((data, i) => ({ id: `job-${i}`, data, ...(i % 2 === 0 && { delayMs: 3_600_000 }) })),
+    );
+    const held = async () => (await stages.plan.queue.getJobs()).map(({ data }) => PlanJob.parse(data));
+    return { jobs, held };
+  }
+
+  test('they lose what they tell of a person who is erased, and nothing else', async () => {
+    const town = quiet();
+    const { held } = await waiting(town);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    const events = await held();
+    const about = (one: PlanJob) => ('recordId' in one ? one.recordId : one.kind);
+    const texts = new Map(events.map((one) => [about(one), JSON.stringify(one)]));
+    expect(events).toHaveLength(5);
+    for (const one of ['a', 'survey', 'unheard']) expect(texts.get(one)).not.toMatch(/erika|Muster|p-7/);
+    expect(texts.get('other')).toContain('other@example.com');
+    expect(texts.get('since')).toContain(email);
+  });
+
+  test('they ask nobody about it, also where a worker has taken one up before', async () => {
+    const town = quiet();
+    const { jobs, held } = await waiting(town);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    for (const event of [...jobs, ...(await held())]) {
+      if (event.kind === 'closed' && event.recordId === 'unheard') await plan(event, town.context);
+      if (event.kind === 'graded') await plan(event, town.context);
+    }
+    expect(await town.context.told.of(['a', 'unheard'])).toEqual([undefined, undefined]);
+    expect(await town.context.store.get('a.1')).not.toHaveProperty('given');
+    expect(service.standin.requests()).toHaveLength(1);
+  });
+
+  test('they lose it all when everybody of the source is forgotten', async () => {
+    const town = quiet();
+    const { held } = await waiting(town);
+    await erase(eraseOf({ everybody: true, receivedAt: new Date(Date.now() + 2_000) }), town.context);
+    expect(JSON.stringify(await held())).not.toMatch(/example\.com|Muster/);
+  });
+});
+
+describe('a journey that can not be read', () => {
+  async function broken(town: Quiet): Promise<void> {
+    await asked(town, 'a', erika);
+    await asked(town, 'broken', erika);
+    await asked(town, 'z');
+    await redis.handle.client.hset('{cl:calm}:journey:broken.1', 'data', '{"state":"asked"}');
+  }
+  const ways: [what: string, who: object][] = [
+    ['everybody', { everybody: true }],
+    ['a contact', { contacts: [email] }],
+    ['a person', { personIds: ['p-7'] }],
+    ['a record', { recordIds: ['a', 'broken'] }],
+  ];
+  test.each(ways)('it keeps nobody else from being erased, and the proof names it (%s)', async (_, who) => {
+    const town = quiet();
+    await broken(town);
+    expect(await erase(eraseOf(who), town.context)).toEqual({ do: 'done' });
+    expect(await town.context.store.get('a.1')).toMatchObject({ erasedAt: expect.any(Date) });
+    expect(await town.context.store.erasures()).toMatchObject([{ unreadable: ['calm/broken.1'] }]);
+    expect(town.told.filter(({ level }) => level === 'error')).toMatchObject([
+      { fields: { journeys: ['calm/broken.1'] } },
+    ]);
+  });
+
+  test('it is left out of a list, and the log names it', async () => {
+    const town = quiet();
+    await broken(town);
+    const listed = (await all(town.context.store.newest(['asked']))).map(({ id }) => id);
+    expect(listed.toSorted()).toEqual(['a.1', 'z.1']);
+    expect(town.told.at(-1)).toMatchObject({ level: 'warn', fields: { journey: 'calm/broken.1' } });
+  });
+});
+
+describe('the proof of an erasure', () => {
+  /** The first call dies; then it works. */
+  function dyingOnce<A extends unknown[], R>(work: (...args: A) => Promise<R>, when: 'before' | 'after') {
+    let isFirst = true;
+    return async (...args: A): Promise<R> => {
+      const dies = isFirst;
+      isFirst = false;
+      if (dies && when === 'before') throw new Error('killed');
+      const result = await work(...args);
+      if (dies) throw new Error('killed');
+      return result;
+    };
+  }
+  const deaths: [where: string, dying: (context: SourceContext) => SourceContext][] = [
+    [
+      'when the person was masked',
+      (context) => {
+        const { contacts } = context;
+        const forgetAsked = dyingOnce(
+          (...args: Parameters<typeof contacts.forgetAsked>) => contacts.forgetAsked(...args),
+          'before',
+        );
+        return { ...context, contacts: overriding(contacts, { forgetAsked }) };
+      },
+    ],
+    [
+      'when the journeys were erased',
+      (context) => {
+        const { store } = context;
+        const noteErasure = dyingOnce(
+          (...args: Parameters<typeof store.noteErasure>) => store.noteErasure(...args),
+          'before',
+        );
+        return { ...context, store: overriding(store, { noteErasure }) };
+      },
+    ],
+  ];
+  test.each(deaths)('it counts also what an attempt did whose process died %s', async (_, dying) => {
+    const town = quiet();
+    await asked(town, 'a', erika);
+    await asked(town, 'b', { ...erika, customer: { email } });
+    const context = dying(town.context);
+    const event = eraseOf({ contacts: [email] });
+    await expect(erase(event, context)).rejects.toThrow('killed');
+    expect(await context.store.erasures()).toEqual([]);
+    await erase(event, context);
+    expect(await context.store.erasures()).toMatchObject([{ journeys: 2, contacts: 1, requestsMasked: 2 }]);
+    expect(await redis.handle.client.exists('{cl:calm}:erasures:begun')).toBe(0);
+  });
+
+  test('it stays as it was when the event comes twice', async () => {
+    const town = quiet();
+    await asked(town, 'a', erika);
+    for (let i = 0; i < 2; i++) await erase(eraseOf({ personIds: ['p-7'] }), town.context);
+    expect(await town.context.store.erasures()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
+  });
+});
+
+describe('an alert of work that was given up', () => {
+  const general = `alerts: { url: "http://127.0.0.1:9/", secrets: ["whsec_${Buffer.alloc(32, 1).toString('base64')}"] }`;
+  const alerted = async () =>
+    (await redis.handle.client.hvals('{cl}:alerts:what')).map((text): string => JSON.parse(text).remedy);
+
+  const copies = [{ source: 'calm', recordIds: ['a'] }];
+  const rows: [what: string, remedy: string, expected: RegExp][] = [
+    ['a closing', remedies.plan(eventOf('a')), /journeys replay/],
+    ['a reopening', remedies.plan(eventOf('a', { kind: 'changed' })), /journeys cancel/],
+    ['asking', remedies.ask(), /journeys replay.*journeys resolve/],
+    ['writing back', remedies.writeBack(), /journeys replay/],
+    ['an erasure', remedies.erase(eraseOf({})), /contact mask/],
+    ['what is left of an erasure', remedies.erase(eraseOf({ copies })), /by hand/],
+  ];
+  test.each(rows)('it names what helps with %s', (_, remedy, expected) => expect(remedy).toMatch(expected));
+
+  test('it tells to have a person erased again, not to replay journeys', async () => {
+    const town = quiet({ general });
+    await asked(town, 'a', erika);
+    service.standin.faults.add({ method: 'POST', path: '/mask$', status: 422, body: { detail: 'No.' } });
+    const { stages } = town.lane;
+    await stages.erase.add([{ id: 'erase', data: eraseOf({ contacts: [email] }) }]);
+    stages.erase.start();
+    const [remedy] = await until(async () => (await alerted()).length > 0 && (await alerted()));
+    expect(remedy).toMatch(/closeloop contact mask/);
+    expect(remedy).not.toMatch(/journeys replay/);
+  });
+});
