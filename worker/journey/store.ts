@@ -128,6 +128,11 @@ export interface Claim {
 /** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
 export type Decision = { journey: Journey; trace: string[] } | undefined;
 
+/** Another version wrote this journey, or its entry is broken. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof z.ZodError || error instanceof SyntaxError;
+}
+
 /**
  * What the records' hash remembers beyond a journey: which one is the latest, and which one asked the customer, be it of a
  * record that was merged into this one.
@@ -402,12 +407,12 @@ export class JourneyStore {
     return journeys.filter((one) => one !== undefined);
   }
 
-  /** Among many, one that can't be read (another version wrote it, or its entry is broken) must not hide the others. */
+  /** Among many, one that can't be read must not hide the others. */
   async #readable(id: string, left: Left): Promise<Journey | undefined> {
     try {
       return await this.get(id);
     } catch (error) {
-      if (!(error instanceof z.ZodError || error instanceof SyntaxError)) throw error;
+      if (!isUnreadable(error)) throw error;
       left(id);
       return undefined;
     }

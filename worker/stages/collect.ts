@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
-import type { RedisClient } from '../journey/store.ts';
+import { isUnreadable, type RedisClient } from '../journey/store.ts';
 import { mayFollow, step } from '../journey/transitions.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 import type { StageResult } from './stage.ts';
@@ -124,7 +124,7 @@ async function takeAnswers(
       answered.map(async (request, i) => {
         const journeyId = ids[i];
         if (journeyId !== undefined) owned.add(request.id);
-        return journeyId === undefined ? undefined : await takeAnswer(journeyId, request, source);
+        return journeyId === undefined ? undefined : await takeReadably(journeyId, request, source);
       }),
     );
     // Also for an answer that was known: the job may have been lost with the process that stored the answer.
@@ -138,6 +138,17 @@ async function takeAnswers(
   const isYoung = ({ id, scheduled }: FeedbackRequest) =>
     !owned.has(id) && scheduled !== null && scheduled.getTime() > youngFrom;
   return { due: taken, strangers: answered.filter(isYoung).length };
+}
+
+/** One journey that can't be read must not keep the grades of a whole campaign from the others. */
+async function takeReadably(id: string, request: FeedbackRequest, context: SourceContext) {
+  try {
+    return await takeAnswer(id, request, context);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    context.log.error({ journey: refOf(context.name, id) }, 'its grade can not be noted: this journey can not be read');
+    return undefined;
+  }
 }
 
 async function takeAnswer(id: string, request: FeedbackRequest, context: SourceContext): Promise<Journey | undefined> {

@@ -34,3 +34,18 @@ test.each(ages)('it looks again, or not, when it meets the answer to %s', async 
   expect(stats.now === '').toBe(!isRemembered);
   await loop.close();
 });
+
+test('a journey that can not be read keeps no grade from the others', async () => {
+  await redis.handle.client.flushall();
+  const loop = await startLoop(redis, { source: 'collect' });
+  for (const id of ['broken', 'whole']) {
+    await loop.post(loop.vendor.close(id).delivery);
+    await loop.journey(`${id}.1`, 'asked');
+  }
+  await redis.handle.client.hset('{cl:collect}:journey:broken.1', 'data', '{"state":"of another version"}');
+  for (const id of ['broken', 'whole']) loop.feedback.standin.answer({ contact: `${id}@example.com`, grade: 4 });
+  await loop.journey('whole.1', 'written');
+  const isTold = ({ fields }: { fields: Record<string, unknown> }) => fields.journey === 'collect/broken.1';
+  expect(loop.told.filter(({ level }) => level === 'error').some(isTold)).toBe(true);
+  await loop.close();
+});
