@@ -1,132 +1,31 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import type { StandinServer } from '../../standins/server.ts';
+import { describe, expect, test } from 'vitest';
 import { liveClock } from '../../worker/clock.ts';
-import { livePorts } from '../../worker/commands/engine-of.ts';
-import { loadConfig } from '../../worker/config/config.ts';
 import type { SourceContext } from '../../worker/context.ts';
-import { Engine } from '../../worker/engine.ts';
-import type { Intent, Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/stages/ask.ts';
 import { type EraseJob, erase } from '../../worker/stages/erase.ts';
 import { type GradedJob, plan, type RecordJob, type SurveyJob } from '../../worker/stages/plan.ts';
 import { sweep } from '../../worker/stages/sweep.ts';
 import { writeBack } from '../../worker/stages/write-back.ts';
-import { useRedis } from '../redis.ts';
-import { memoryLog } from './harness.ts';
+import {
+  anyone,
+  asking,
+  closedAs,
+  eventOf,
+  goesAhead,
+  hasAsked,
+  hour,
+  later,
+  open,
+  overriding,
+  slowCampaign,
+  useQuiet,
+} from './by-hand.ts';
 import { ToyVendor } from './toy-connector.ts';
 
-const redis = useRedis();
-let feedback: StandinServer & { standin: FeedbackStandin };
-let standin: FeedbackStandin;
-beforeEach(async () => {
-  await redis.handle.client.flushall();
-  feedback = await startFeedbackStandin({ seed: true });
-  ({ standin } = feedback);
-});
-const opened: Engine[] = [];
-afterEach(async () => {
-  for (const engine of opened.splice(0)) await engine.close(0);
-  await feedback.close();
-});
-
-const hour = 3_600_000;
+const service = useQuiet();
+const { quiet, redis } = service;
 const create = { method: 'POST', path: '/api/appeals/$' };
-const anyone = { customer: { email: 'erika@example.com' } };
-
-/** A source whose queues nobody works on: each step is taken by hand, so that anything can happen between two. */
-function quiet(options: { rule?: string; vendor?: ToyVendor; operations?: object } = {}) {
-  const { vendor = new ToyVendor(), rule = '{ name: all, campaign: 12, contact: customer.email }' } = options;
-  const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
-  const text = `
-feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
-lookup: { after: 0ms }
-sources: { calm: { connector: toy, secret: good, rules: [${rule}] } }
-`;
-  const { log, told } = memoryLog();
-  const engine = new Engine({
-    config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
-    redis: redis.handle.client,
-    connection: redis.handle.bull(),
-    intakeConnection: redis.handle.bullIntake,
-    replicated: redis.handle.replicated,
-    batchWindowMs: 10,
-    clock: liveClock,
-    ports: livePorts,
-    log,
-  });
-  opened.push(engine);
-  const lane = engine.lanes.get('calm') ?? expect.fail('no lane');
-  const { context } = lane;
-  /** Which events, as queued, wait for planning. */
-  const events = async (): Promise<RecordJob[]> => (await lane.stages.plan.queue.getJobs()).map(({ data }) => data);
-  const trace = async (id: string) => (await context.store.trace(id)).map(({ text }) => text).join('\n');
-  return { engine, lane, context, store: context.store, vendor, told, events, trace };
-}
-
-let events = 0;
-const eventOf = (recordId: string, more: Partial<RecordJob> = {}): RecordJob => ({
-  kind: 'closed',
-  recordId,
-  at: new Date(),
-  key: `event ${++events}`,
-  what: 'toy closed',
-  certain: false,
-  via: 'webhook',
-  receivedAt: new Date(),
-  ...more,
-});
-const open = { state: { is: 'open' } } as const;
-const closedAs = (closing: string, closedAt = new Date()) => ({ state: { is: 'closed', closing, closedAt } }) as const;
-
-/** The journey of a closing, asked or on its way. */
-async function asking({ context, store, vendor }: ReturnType<typeof quiet>, id: string): Promise<Journey> {
-  vendor.close(id, anyone);
-  await plan(eventOf(id), context);
-  await ask({ journeyId: `${id}.1` }, context);
-  return (await store.get(`${id}.1`)) ?? expect.fail('no journey');
-}
-
-/** The object, with some of its methods replaced. */
-function overriding<T extends object>(whole: T, methods: Partial<T>): T {
-  return new Proxy(whole, {
-    get(target, name) {
-      const own = Reflect.get(name in methods ? methods : target, name);
-      return typeof own === 'function' ? own.bind(target) : own;
-    },
-  });
-}
-
-const intentNow = (): Intent => ({
-  token: 'another worker',
-  at: new Date(),
-  campaign: 12,
-  numAppeals: 0,
-  lastAppeal: null,
-  lookAfter: new Date(Date.now() + hour),
-});
-/** Another worker begins to ask. */
-async function goesAhead({ store }: Pick<SourceContext, 'store'>, id: string): Promise<void> {
-  await store.update(id, (now) => ({
-    journey: step(now, 'creating', new Date(), { intent: intentNow(), attempts: 1 }),
-    trace: ['creating'],
-  }));
-}
-/** … and has asked. */
-async function hasAsked({ store }: Pick<SourceContext, 'store'>, id: string, requestId: string): Promise<void> {
-  await store.update(id, ({ intent: _, ...now }) => ({
-    journey: step(now, 'asked', new Date(), { requestId, askedAt: new Date() }),
-    trace: ['asked'],
-  }));
-}
-/** The service keeps the request as `Scheduled`. */
-const later = {
-  rule: '{ name: all, campaign: 112, contact: customer.email }',
-  operations: { create: { body: { scheduled: null } } },
-};
-const slowCampaign = () =>
-  standin.addCampaign({ account: 'acme', id: 112, name: 'Later', type: 'mixed', sendDelay: 60 });
 
 describe('a record that is reopened while its customer is being asked', () => {
   const upsets: [what: string, event: Partial<RecordJob>, record: object][] = [
@@ -137,7 +36,7 @@ describe('a record that is reopened while its customer is being asked', () => {
   test.each(upsets)(
     'its request is cancelled once it is known, though the record was %s during a read',
     async (_, event, record) => {
-      slowCampaign();
+      slowCampaign(service.standin);
       const town = quiet(later);
       const { context, store, vendor } = town;
       vendor.close('r', anyone);
@@ -172,7 +71,7 @@ describe('a record that is reopened while its customer is being asked', () => {
       expect(await plan(changed, context)).toEqual({ do: 'done' });
       if (event.mergedInto === undefined) {
         expect(await store.get('r.1')).toMatchObject({ state: 'cancelled' });
-        expect(standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);
+        expect(service.standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);
       } else {
         expect(await store.get('r.1')).toMatchObject({ state: 'asked', currentId: 'other' });
       }
@@ -180,7 +79,7 @@ describe('a record that is reopened while its customer is being asked', () => {
   );
 
   test('its request is cancelled, though it came to be between two looks at the journey', async () => {
-    slowCampaign();
+    slowCampaign(service.standin);
     const town = quiet(later);
     const { context, store, vendor } = town;
     vendor.close('r', anyone);
@@ -199,7 +98,7 @@ describe('a record that is reopened while its customer is being asked', () => {
     };
     await plan(eventOf('r', { kind: 'changed' }), racing);
     expect(await store.get('r.1')).toMatchObject({ state: 'cancelled' });
-    expect(standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);
+    expect(service.standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);
   });
 
   test('its trace says that it is too late where the service refuses to cancel in whatever way', async () => {
@@ -208,7 +107,7 @@ describe('a record that is reopened while its customer is being asked', () => {
       const id = `r${status}`;
       await asking(town, id);
       town.vendor.close(id, { ...anyone, ...open });
-      standin.faults.add({ method: 'POST', path: '/cancel$', status, body: { detail: 'No.' } });
+      service.standin.faults.add({ method: 'POST', path: '/cancel$', status, body: { detail: 'No.' } });
       expect(await plan(eventOf(id, { kind: 'changed' }), town.context)).toEqual({ do: 'done' });
       expect(await town.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
       expect(await town.trace(`${id}.1`)).toMatch(/too late/);
@@ -265,7 +164,7 @@ describe('an erasure', () => {
   test('it masks the person though the service refuses to cancel their request', async () => {
     const town = quiet();
     await asking(town, 'e');
-    standin.faults.add({ method: 'POST', path: '/cancel$', status: 422, body: { detail: 'No.' } });
+    service.standin.faults.add({ method: 'POST', path: '/cancel$', status: 422, body: { detail: 'No.' } });
     expect(await erase(eraseOf({ contacts: ['erika@example.com'] }), town.context)).toEqual({ do: 'done' });
     expect(await town.store.erasures()).toMatchObject([{ requestsMasked: 1 }]);
   });
@@ -316,7 +215,7 @@ describe('a grade that was given elsewhere', () => {
     };
     const first = await plan(graded(1_000, 1), slow);
     if (first.do === 'wait') await plan(graded(1_000, 1), context);
-    expect(standin.requests()).toMatchObject([{ grade: 5 }]);
+    expect(service.standin.requests()).toMatchObject([{ grade: 5 }]);
     expect(await store.get('g.1')).toMatchObject({ given: { grade: 5, told: true } });
   });
 });
@@ -405,9 +304,9 @@ describe('an attempt to ask', () => {
     const { context, store, vendor } = town;
     vendor.close('a', anyone);
     await plan(eventOf('a'), context);
-    standin.faults.add({ ...create, status: 429, body: { detail: 'Wait.' }, times: 9 });
+    service.standin.faults.add({ ...create, status: 429, body: { detail: 'Wait.' }, times: 9 });
     for (let i = 0; i < 9; i++) await ask({ journeyId: 'a.1' }, context).catch(() => undefined);
-    standin.faults.add({ ...create, then: 'cut' });
+    service.standin.faults.add({ ...create, then: 'cut' });
     for (let i = 0; i < 4 && (await store.get('a.1'))?.state !== 'asked'; i++) {
       await store.update('a.1', (now) =>
         now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
@@ -415,7 +314,7 @@ describe('an attempt to ask', () => {
       await ask({ journeyId: 'a.1' }, context);
     }
     expect(await store.get('a.1')).toMatchObject({ state: 'asked' });
-    expect(standin.requests()).toHaveLength(1);
+    expect(service.standin.requests()).toHaveLength(1);
   });
 
   test('it leaves no note of having asked the person when it is cancelled before it is sent', async () => {
@@ -436,7 +335,7 @@ describe('an attempt to ask', () => {
     };
     await ask({ journeyId: 'c.1' }, racing);
     expect(await store.get('c.1')).toMatchObject({ state: 'cancelled' });
-    expect(standin.requests()).toEqual([]);
+    expect(service.standin.requests()).toEqual([]);
     const keys = await redis.handle.client.keys('{cl:contact:*:asked');
     expect(keys).toEqual([]);
   });
@@ -446,7 +345,7 @@ describe('an attempt to ask', () => {
     const { context, store, vendor } = town;
     vendor.close('n', anyone);
     await plan(eventOf('n'), context);
-    standin.faults.add({ ...create, then: 'cut' });
+    service.standin.faults.add({ ...create, then: 'cut' });
     await ask({ journeyId: 'n.1' }, context);
     await store.update('n.1', (now) =>
       now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
@@ -468,7 +367,7 @@ describe('a record whose earlier journeys are removed', () => {
     ['by the marker field after an unknown outcome', 40, true],
   ];
   test.each(ways)('its new closing asks, and takes no old request for its own %s', async (_, campaign, fault) => {
-    standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
+    service.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
     const { context, store, vendor } = quiet({ rule: `{ name: all, campaign: ${campaign}, contact: customer.email }` });
     vendor.close('o', closedAs('one', new Date(Date.now() - hour)));
     await plan(eventOf('o'), context);
@@ -478,17 +377,17 @@ describe('a record whose earlier journeys are removed', () => {
     await store.forget(first);
 
     const muchLater = new Date(Date.now() + 1_000 * hour);
-    standin.moveClock({ now: muchLater });
+    service.standin.moveClock({ now: muchLater });
     vendor.close('o', closedAs('two', muchLater));
     const clock = { ...liveClock, now: () => new Date(muchLater.getTime() + 1_000), until: () => 0 };
     const then: SourceContext = { ...context, clock };
     await plan(eventOf('o'), then);
-    if (fault) standin.faults.add({ ...create, then: 'cut' });
+    if (fault) service.standin.faults.add({ ...create, then: 'cut' });
     for (let i = 0; i < 4 && (await store.get('o.1'))?.state !== 'asked'; i++) await ask({ journeyId: 'o.1' }, then);
     const second = await store.get('o.1');
     expect(second).toMatchObject({ state: 'asked', closing: 'two' });
     expect(second?.requestId).not.toBe(first.requestId);
-    expect(standin.requests({ contact: 'o@example.com' })).toHaveLength(2);
+    expect(service.standin.requests({ contact: 'o@example.com' })).toHaveLength(2);
   });
 });
 
