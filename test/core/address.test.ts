@@ -11,6 +11,8 @@ const addresses: [text: string, origin: boolean, path: boolean, any: boolean][] 
   ['http://acme.example.com', false, false, false],
   ['http://127.0.0.1:9000', true, true, true],
   ['http://127.9.9.9', true, true, true],
+  ['http://127.10.200.30', true, true, true],
+  ['http://notlocalhost', false, false, false],
   ['http://[::1]:9000', true, true, true],
   ['http://localhost:9000/a', false, true, true],
   ['http://localhost.example.com', false, false, false],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Advice, adviceOf, CloseloopError } from '../../core/errors.ts';
+import { type Advice, adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 
 describe('a CloseloopError', () => {
   test('it says that the other side refused, unless told otherwise', () => {
@@ -36,4 +36,8 @@ describe('adviceOf', () => {
     ['tries again what is no error at all', 'thrown text', { kind: 'transient' }],
   ];
   for (const [name, error, expected] of rows) test(`it ${name}`, () => expect(adviceOf(error)).toStrictEqual(expected));
+});
+
+test('the message of whatever was thrown is text', () => {
+  expect([new Error('why'), 'thrown text', undefined].map(messageOf)).toEqual(['why', 'thrown text', 'undefined']);
 });
