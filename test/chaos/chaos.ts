@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { isClean } from './auditor.ts';
 import { chaos, type Report } from './run.ts';
@@ -11,7 +12,10 @@ const program = new Command('chaos')
   .option('--closings <n>', 'closings at the two vendors', wholeNumber, 500)
   .option('--seed <n>', 'the same seed gives the same load and the same faults', wholeNumber)
   .option('--everysec', 'Redis writes its file once a second, not with every answer (appendfsync)', false)
-  .option('--dir <dir>', 'where logs and data go; left out: a temporary folder, removed after a clean run')
+  .option(
+    '--dir <dir>',
+    'where logs and data go; left out: a temporary folder, removed after a clean run without crashes',
+  )
   .option('--json', 'the last line is one JSON object', false)
   .addHelpText('after', '\nExample:\n  npm run chaos -- --kills 200 --closings 5000 --seed 7');
 
@@ -71,7 +75,7 @@ try {
   });
   for (const line of [...report.findings, ...report.parkedReasons.map((why) => `parked: ${why}`)]) say(line);
   process.stdout.write(`${table(report)}\n`);
-  if (!isClean(report)) say(`logs and data: ${report.dir}`);
+  if (existsSync(report.dir)) say(`logs and data: ${report.dir}`);
   if (options.json) process.stdout.write(`${JSON.stringify(report)}\n`);
   process.exitCode = isClean(report) ? 0 : 1;
 } catch (error) {

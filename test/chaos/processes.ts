@@ -15,8 +15,8 @@ export interface Kept {
   readonly name: string;
   /** Runs and answers. */
   readonly isUp: boolean;
-  /** Ended by itself this often: nobody had killed it. */
-  readonly crashes: number;
+  /** How it ended by itself, each time: nobody had killed it. */
+  readonly crashes: readonly string[];
   /** Does this to it when it is up, waiting until it is. Resolves when it has been started (or woken) again. */
   suffer(fault: Pick<ProcessFault, 'how' | 'forMs'>): Promise<void>;
   end(): Promise<void>;
@@ -38,7 +38,8 @@ interface KeepOptions {
 
 function keep({ name, spawn: start, ready, onDown }: KeepOptions): Kept {
   let child: ChildProcess | undefined;
-  let [isUp, isEnding, crashes] = [false, false, 0];
+  let [isUp, isEnding] = [false, false];
+  const crashes: string[] = [];
   let pauseMs: number | undefined;
 
   const run = async (): Promise<void> => {
@@ -50,11 +51,13 @@ function keep({ name, spawn: start, ready, onDown }: KeepOptions): Kept {
       void ready(current).then(() => {
         isUp = child === current && current.exitCode === null && current.signalCode === null;
       });
-      await ended;
+      const [code, signal] = await ended;
       isUp = false;
       children.delete(current);
       onDown?.();
-      if (pauseMs === undefined && !isEnding) crashes++;
+      if (pauseMs === undefined && !isEnding) {
+        crashes.push(`${new Date().toISOString()} ${name} ended with ${signal ?? code}`);
+      }
       await sleep(pauseMs ?? 200);
       pauseMs = undefined;
     }
@@ -74,9 +77,7 @@ function keep({ name, spawn: start, ready, onDown }: KeepOptions): Kept {
     get isUp() {
       return isUp;
     },
-    get crashes() {
-      return crashes;
-    },
+    crashes,
     async suffer({ how, forMs }) {
       const victim = await up();
       if (!victim) return;
