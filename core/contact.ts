@@ -171,7 +171,9 @@ function kindOfNumber(type: string | undefined): string {
 export function internationalPhone(written: string, country: string | undefined): string {
   const text = written.trim();
   const known = country !== undefined && isSupportedCountry(country) ? country : undefined;
-  return phoneNumber(text, { defaultCountry: known })?.number ?? text;
+  const number = phoneNumber(text, { defaultCountry: known });
+  // International form would drop it, and make a number of it that no text message should go to.
+  return number === undefined || number.ext !== undefined ? text : number.number;
 }
 
 /**

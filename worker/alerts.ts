@@ -33,6 +33,7 @@ const Outbox = z.object({ id: z.string(), body: z.string(), counts: z.record(z.s
 const keys = {
   what: '{cl}:alerts:what',
   count: '{cl}:alerts:count',
+  first: '{cl}:alerts:first',
   told: '{cl}:alerts:told',
   outbox: '{cl}:alerts:outbox',
 };
@@ -65,7 +66,9 @@ export class Alerts {
     const { kind, source, why, remedy } = alert;
     const reason = why.replace(/[\w-]*\d[\w-]*/g, '#');
     const group = createHash('sha256').update(`${kind}|${source}|${reason}|${remedy}`).digest('base64url').slice(0, 22);
-    await this.#redis.hset(keys.what, group, JSON.stringify({ ...alert, first: this.#ports.now().toISOString() }));
+    const first = this.#ports.now().toISOString();
+    await this.#redis.hsetnx(keys.first, group, first);
+    await this.#redis.hset(keys.what, group, JSON.stringify({ ...alert, first }));
     await this.#redis.hincrby(keys.count, group, 1);
   }
 
@@ -89,9 +92,10 @@ export class Alerts {
   }
 
   async #freeze(): Promise<z.output<typeof Outbox> | undefined> {
-    const [what, count, told] = await Promise.all([
+    const [what, count, first, told] = await Promise.all([
       this.#redis.hgetall(keys.what),
       this.#redis.hgetall(keys.count),
+      this.#redis.hgetall(keys.first),
       this.#redis.hgetall(keys.told),
     ]);
     const now = this.#ports.now();
@@ -99,7 +103,10 @@ export class Alerts {
       .filter(([group]) => Number(count[group] ?? 0) > 0 && Number(told[group] ?? 0) + againMs <= now.getTime())
       .slice(0, mostGroups);
     if (due.length === 0) return undefined;
-    const alerts = due.map(([group, text]) => ({ ...Stored.parse(JSON.parse(text)), count: Number(count[group]) }));
+    const alerts = due.map(([group, text]) => {
+      const alert = Stored.parse(JSON.parse(text));
+      return { ...alert, first: first[group] ?? alert.first, count: Number(count[group]) };
+    });
     const message = {
       id: `alert_${randomUUID()}`,
       body: JSON.stringify({ type: 'closeloop.alert', timestamp: now.toISOString(), data: { alerts } }),
@@ -136,6 +143,7 @@ export class Alerts {
     for (const [group, n] of Object.entries(counts)) {
       batch.hincrby(keys.count, group, -n);
       batch.hset(keys.told, group, now);
+      batch.hdel(keys.first, group);
     }
     batch.del(keys.outbox);
     await batch.exec();
@@ -146,6 +154,7 @@ export class Alerts {
     const old = Object.entries(told)
       .filter(isQuiet)
       .map(([group]) => group);
-    if (old.length > 0) for (const key of [keys.what, keys.count, keys.told]) await this.#redis.hdel(key, ...old);
+    if (old.length > 0)
+      for (const key of [keys.what, keys.count, keys.first, keys.told]) await this.#redis.hdel(key, ...old);
   }
 }

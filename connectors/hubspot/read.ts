@@ -13,8 +13,8 @@ import type { HubSpotSettings } from './settings.ts';
 
 type Purpose = 'plan' | 'ask';
 
-/** HubSpot takes fewer records a call when history is asked for. */
-const perCall: Record<Purpose, number> = { plan: 50, ask: 100 };
+/** Records a call, without history. */
+const perCall = 100;
 
 /** Per 100 closed tickets: `plan` 2 + 1 (associations) + 1 (contacts) calls, `ask` 1; pipelines and owners are kept. */
 export function reader(
@@ -27,15 +27,21 @@ export function reader(
 
   return async (recordIds: readonly string[], purpose: Purpose): Promise<ReadResult<HubSpotShape>[]> => {
     const wanted: Record<ObjectType, Set<string>> = { ticket: new Set(), deal: new Set() };
-    for (const { type, id } of recordIds.flatMap((asked) => parseRecordId(asked) ?? [])) wanted[type].add(id);
+    const names = recordIds.map((asked) => wholeName(asked, settings));
+    for (const { type, id } of names.flatMap((name) => parseRecordId(name) ?? [])) wanted[type].add(id);
     const context = { settings, api, owners, purpose, now: ports.now() };
     const [tickets, deals] = await Promise.all([
       readType({ ...context, type: 'ticket', pipelines: pipelines.ticket }, [...wanted.ticket]),
       readType({ ...context, type: 'deal', pipelines: pipelines.deal }, [...wanted.deal]),
     ]);
     const results = new Map([...tickets, ...deals]);
-    return recordIds.map((asked) => results.get(asked) ?? { ok: false, why: 'not-found' });
+    return names.map((name) => results.get(name) ?? { ok: false, why: 'not-found' });
   };
+}
+
+/** People give the bare id that HubSpot shows them: of the one kind of record that the source has, if it is one. */
+function wholeName(asked: string, { objects: [type, ...others] }: HubSpotSettings): string {
+  return type !== undefined && others.length === 0 && /^\d+$/.test(asked) ? recordId(type, asked) : asked;
 }
 
 interface Context {
@@ -109,7 +115,7 @@ async function readRecords(context: Context, ids: readonly string[]): Promise<Ma
     for (const [id, fate] of fates(`POST ${path}`, some, answer)) found.set(id, fate);
     for (const [id, result] of livingOn(some, answer.results)) found.set(id, { is: 'done', result });
   };
-  await Promise.all(chunks(ids, perCall[purpose]).map(readSome));
+  await Promise.all(chunks(ids, purpose === 'ask' ? perCall : settings.historyPerCall).map(readSome));
   await Promise.all(ids.filter((id) => !found.has(id)).map((id) => readSome([id])));
   return found;
 }

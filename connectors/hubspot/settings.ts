@@ -54,6 +54,8 @@ const fields = z.strictObject({
   properties: z.array(PropertyName).default([]),
   /** More properties of the contact. */
   contactProperties: z.array(PropertyName).default([]),
+  /** Records in one read that also asks for the history of their stage. HubSpot gives no number; above its own it refuses. */
+  historyPerCall: z.int().min(1).max(100).default(50),
   baseUrl: z
     .string()
     .refine((text) => isSafeAddress(text), 'an https address (http only for this machine)')

@@ -27,6 +27,7 @@ const Shop = z.object({ shop_domain: z.string() });
 const Redact = z.object({
   customer: z.object({ id: id.nullish().catch(undefined), email: contact, phone: contact }).nullish(),
   orders_to_redact: z.array(id).nullish().catch(undefined),
+  data_request: z.unknown().optional(),
 });
 const Uninstalled = z.object({ myshopify_domain: z.string() });
 const Scopes = z.object({ current: z.array(z.string()) });
@@ -124,7 +125,7 @@ function ofParcel(topic: string, parcel: z.output<typeof Parcel>, { trigger, par
 function privacy(topic: string, body: unknown): Said {
   const redact = Redact.safeParse(body);
   if (!redact.success) return { kind: 'unreadable', why: `a ${topic} whose customer or orders can't be read` };
-  const { customer, orders_to_redact } = redact.data;
+  const { customer, orders_to_redact, data_request } = redact.data;
   if (topic === 'shop/redact') {
     // The topic isn't signed: what was signed for one customer must not erase all of them.
     return customer == null && orders_to_redact == null
@@ -137,6 +138,8 @@ function privacy(topic: string, body: unknown): Said {
       "named in Shopify's e-mail on the request";
     return { kind: 'ignored', why, act: true };
   }
+  // The topic isn't signed: who asks for their data must not be erased for it by somebody who sends that again.
+  if (data_request !== undefined) return { kind: 'ignored', why: 'a customers/redact that is a request for data' };
   const contacts = [customer?.email, customer?.phone].filter((one) => one != null);
   return {
     kind: 'erase',

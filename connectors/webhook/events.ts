@@ -48,6 +48,7 @@ export function eventReader(event: WebhookSettings['event']): (delivery: Deliver
       return { ok: true, events, ignored };
     } catch (error) {
       if (error instanceof Unreadable) return { ok: false, why: error.message };
+      if (error instanceof RangeError) return { ok: false, why: 'the body is nested too deeply to be read' };
       throw error;
     }
   };
@@ -143,8 +144,11 @@ function gradeFrom(found: unknown): number | null {
 function survey(find: Find, told: Told): SurveyEvent {
   const requestId = textFrom(find, 'survey.request', told.body);
   if (requestId === undefined) throw new Unreadable('event.survey.request finds nothing');
-  const found = Answers.safeParse(find('survey.answers', told.body) ?? {});
-  if (!found.success) throw new Unreadable('event.survey.answers must find an object: question id to answer');
+  // Nothing found is another shape than the expression is written for: its answers would be acknowledged, and lost.
+  const found = Answers.safeParse(find('survey.answers', told.body));
+  if (!found.success || Object.keys(found.data).length === 0) {
+    throw new Unreadable('event.survey.answers must find an object of question ids and answers');
+  }
   const given = Object.entries(found.data).flatMap(([question, value]) => (value === null ? [] : [[question, value]]));
   const answers = z.record(z.string(), Answer).parse(Object.fromEntries(given));
   return { ...happened('survey', told), requestId, answers };

@@ -49,11 +49,18 @@ export function textFrom(find: Find, at: string, body: unknown): string | undefi
 
 const instant = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
 
+/** `Date` would make 3 March of 31 February. */
+function isInstant(value: unknown): value is string {
+  if (typeof value !== 'string' || !instant.test(value)) return false;
+  const day = new Date(`${value.slice(0, 10)}T00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value.slice(0, 10));
+}
+
 /** @throws Unreadable for what names no instant without a guess */
 export function instantFrom(find: Find, at: string, body: unknown): Date | undefined {
   const value = find(at, body);
   if (value === undefined || value === '') return undefined;
-  const date = new Date(typeof value === 'string' && instant.test(value) ? value.replace(' ', 'T') : Number.NaN);
+  const date = new Date(isInstant(value) ? value.replace(' ', 'T') : Number.NaN);
   if (!Number.isNaN(date.getTime())) return date;
   const remedy = typeof value === 'number' ? ': for milliseconds since 1970 write $fromMillis(…)' : '';
   throw new Unreadable(`event.${at} finds no instant like 2026-11-20T10:00:00Z${remedy}`);

@@ -52,7 +52,8 @@ const signature = z
 
 /** What is assumed of the Feedback service's survey events, whose shape its specification doesn't show (design.md). */
 const survey = z.strictObject({
-  when: expression.default('type = "survey.completed"'),
+  /** One in which every question was left out has nothing to write. */
+  when: expression.default('type = "survey.completed" and $not(data.answers = [])'),
   /** The feedback request, as the service numbers it. */
   request: expression.default('data.appeal'),
   /** An object: question id → answer. */

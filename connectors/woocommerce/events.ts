@@ -29,7 +29,11 @@ export const brokenWebhook =
 /** What a verified delivery says. What isn't understood is no error: WooCommerce gives up on a webhook that is refused often. */
 export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, 'statuses'>): Events {
   const json = jsonOf(delivery.raw);
-  if (!json.ok) return json;
+  // What PHP couldn't encode is signed and sent all the same. Refused, it would bring the webhook nearer to its end.
+  if (!json.ok) {
+    const why = `${json.why}: the poll finds the order; look for a plugin that changes what webhooks send`;
+    return { ok: true, events: [], ignored: [{ what: 'an unreadable delivery', why, act: true }] };
+  }
   const { headers, receivedAt } = delivery;
   const topic = headers['x-wc-webhook-topic'] ?? '';
   const isOfOrders = topic === '' || /^(?:order|action)\./.test(topic);

@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/connector.ts';
-import { scopeOf, type ZendeskSettings } from './settings.ts';
+import { scopeOf, writesOnTicket, type ZendeskSettings } from './settings.ts';
 
 /** Source: developer.zendesk.com, OAuth migration. */
 const tokensEnd = new Date('2027-04-30T00:00:00Z');
@@ -81,12 +81,11 @@ export function accessFindings(
 }
 
 /** Fields, exports and account settings have no scope of their own, so plain `read` it is; nor have custom objects. */
-function needs({ writeBack }: ZendeskSettings): string[] {
-  const { grade, comment, answeredAt, status, note, tags, userFields, customObject } = writeBack;
-  const onTicket = [grade, comment, answeredAt, status].some((field) => field !== undefined) || note || tags;
+function needs(settings: ZendeskSettings): string[] {
+  const { userFields, customObject } = settings.writeBack;
   return [
     'read',
-    ...(onTicket ? ['tickets:write'] : []),
+    ...(writesOnTicket(settings) ? ['tickets:write'] : []),
     ...(userFields === undefined ? [] : ['users:write']),
     ...(customObject === undefined ? [] : ['write']),
   ];

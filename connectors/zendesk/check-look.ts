@@ -26,7 +26,8 @@ export function looker(mayLook: boolean): { look: Look; unread: Finding[] } {
 
 /** What to do about a failed call, in the words that the call's error has for it. */
 export function refusal(error: unknown): string {
-  return error instanceof CloseloopError ? error.message : 'This is a bug in closeloop; please report it';
+  if (!(error instanceof CloseloopError)) return 'This is a bug in closeloop; please report it';
+  return error.advice.kind === 'transient' ? `Run check again. ${error.message}` : error.message;
 }
 
 export function statusOf(error: unknown): number | undefined {

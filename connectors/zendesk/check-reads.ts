@@ -1,6 +1,49 @@
 import type { Finding, GoingLive } from '../../core/connector.ts';
 import type { AdminField } from './admin.ts';
 import { catalogueOf } from './fields.ts';
+import type { ZendeskShape } from './record.ts';
+
+/** What `record.ts` presents, by name; the compiler keeps it complete. */
+type Names<T> = Readonly<Record<keyof NonNullable<T>, true>>;
+const ticket: Names<ZendeskShape['ticket']> = {
+  id: true,
+  subject: true,
+  status: true,
+  customStatus: true,
+  priority: true,
+  type: true,
+  channel: true,
+  brand: true,
+  form: true,
+  tags: true,
+  fields: true,
+  labels: true,
+  createdAt: true,
+  solvedAt: true,
+  group: true,
+  organization: true,
+};
+const assignee: Names<ZendeskShape['assignee']> = { id: true, name: true, email: true };
+const requester: Names<ZendeskShape['requester']> = {
+  ...assignee,
+  phone: true,
+  locale: true,
+  timeZone: true,
+  fields: true,
+};
+const shape: Readonly<Record<keyof ZendeskShape, object>> = { ticket, requester, assignee };
+const namesOf = new Map(Object.entries(shape).map(([root, names]) => [root, Object.keys(names)]));
+
+/** Names that no record has. */
+export function nameFindings(reads: GoingLive['reads']): Finding[] {
+  return reads.flatMap(({ at, path: [root = '', name] }): Finding[] => {
+    const names = namesOf.get(root);
+    if (names !== undefined && (name === undefined || names.includes(name))) return [];
+    const unknown = names === undefined ? `record has no ${root}` : `${root} has no ${name}`;
+    const remedy = `There are: ${(names ?? [...namesOf.keys()]).join(', ')}; custom fields are under fields`;
+    return [{ level: 'warning', at, problem: `a Zendesk ${unknown}: it is always empty`, remedy }];
+  });
+}
 
 const place = 'Admin Center > Objects and rules > Tickets > Fields';
 

@@ -1,6 +1,6 @@
 import type { Finding } from '../../core/connector.ts';
 import type { Rule } from './admin.ts';
-import type { ZendeskSettings } from './settings.ts';
+import { writesOnTicket, type ZendeskSettings } from './settings.ts';
 
 const hourMs = 3_600_000;
 
@@ -16,9 +16,7 @@ export function closingFindings(
   automations: readonly Rule[],
   answersWithinMs: number,
 ): Finding[] {
-  const { grade, comment, answeredAt, status, note, tags, whenClosed } = writeBack;
-  const writes = [grade, comment, answeredAt, status].some((field) => field !== undefined) || note || tags;
-  if (!writes || whenClosed.length > 0) return [];
+  if (!writesOnTicket({ writeBack }) || writeBack.whenClosed.length > 0) return [];
   const closings = automations.flatMap((rule) => {
     const hours = closesAfterHours(rule);
     return hours === undefined ? [] : [{ hours, by: `the automation "${rule.title}"` }];

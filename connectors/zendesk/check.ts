@@ -4,7 +4,7 @@ import { accessFindings, scopesOf, settingsFindings } from './check-access.ts';
 import { fieldFindings } from './check-fields.ts';
 import { keyedFieldFindings } from './check-keyed-fields.ts';
 import { type Look, looker, refusal } from './check-look.ts';
-import { readFindings } from './check-reads.ts';
+import { nameFindings, readFindings } from './check-reads.ts';
 import { closingFindings, surveyFindings } from './check-rules.ts';
 import { webhookFindings } from './check-webhook.ts';
 import type { ZendeskApi } from './client.ts';
@@ -43,7 +43,7 @@ async function accountFindings(
   about: GoingLive,
   look: Look,
 ): Promise<Finding[]> {
-  const found: Finding[] = [];
+  const found = nameFindings(about.reads);
   const fields = await look({ at: 'writeBack', what: 'the ticket fields' }, () => adminFields(api));
   if (fields !== undefined) {
     found.push(...fieldFindings(settings.writeBack, fields, about.grades), ...readFindings(about.reads, fields));

@@ -155,6 +155,12 @@ export function addressOf({ subdomain, baseUrl }: Pick<ZendeskSettings, 'subdoma
   return baseUrl ?? `https://${subdomain}.zendesk.com`;
 }
 
+/** Does anything of an answer go to the ticket itself? */
+export function writesOnTicket({ writeBack }: Pick<ZendeskSettings, 'writeBack'>): boolean {
+  const { grade, comment, answeredAt, status, answers, note, tags } = writeBack;
+  return [grade, comment, answeredAt, status, ...Object.values(answers)].some(Boolean) || note || tags;
+}
+
 /** The least that a token needs. Custom objects have no scope of their own. */
 export function scopeOf({ scope, writeBack }: Pick<ZendeskSettings, 'scope' | 'writeBack'>): string {
   if (scope !== undefined) return scope;

@@ -122,8 +122,9 @@ function byKey(
   const key = keys[part];
   if (key === undefined) return undefined;
   const found = fields.filter((field) => field.key === key).map((field) => ({ ...field, id: key }));
-  const remedy = `Take its field key from ${place}.`;
-  return oneOf(part, `writeBack.${setting}.${part}`, `${what} "${key}"`, found, { missing: remedy, ambiguous: remedy });
+  const ambiguous = `Take its field key from ${place}`;
+  const missing = setting === 'userFields' ? `${ambiguous}, or let "closeloop setup" create it.` : `${ambiguous}.`;
+  return oneOf(part, `writeBack.${setting}.${part}`, `${what} "${key}"`, found, { missing, ambiguous });
 }
 
 /** Targets that can be written. What doesn't fit is looked at once more: it may have been corrected since. */

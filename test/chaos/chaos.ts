@@ -17,6 +17,8 @@ const program = new Command('chaos')
     'where logs and data go; left out: a temporary folder, removed after a clean run without crashes',
   )
   .option('--json', 'the last line is one JSON object', false)
+  // 1 is for what was lost, asked twice or written wrong.
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .addHelpText('after', '\nExample:\n  npm run chaos -- --kills 200 --closings 5000 --seed 7');
 
 function wholeNumber(text: string): number {

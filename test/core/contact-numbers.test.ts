@@ -50,6 +50,7 @@ test('it shows a form’s number in international form where it can be understoo
   expect(shown(' 0171 3920012 ', 'DE')).toBe('+491713920012');
   expect(shown('(040) 66969 123', 'DE')).toBe('+494066969123');
   expect(shown('491713920012', 'DE')).toBe('+491713920012');
+  expect(shown('0171 3920012 ext. 5', 'DE')).toBe('0171 3920012 ext. 5');
   // Codes that are none, as shops write them.
   for (const country of [undefined, '', 'de', 'UK', 'ZZ']) expect(shown('0171 3920012', country)).toBe('0171 3920012');
   expect(shown('ask my wife', 'DE')).toBe('ask my wife');

@@ -153,6 +153,27 @@ test('a second order is asked about, its grade written, and a changed grade agai
   expect(shop.standin.webhooks().map(({ failures }) => failures)).toEqual([0, 0]);
 });
 
+test('a customer who is to be forgotten is masked at the service, gone here and from the order, with proof', async () => {
+  const id = order('dora');
+  await shop.standin.complete(id);
+  const { requestId } = await journeyIn(id, 'asked');
+  const request = Number(requestId);
+  await until(() => feedback.standin.requests().some((one) => one.id === request && one.sentAt));
+  feedback.standin.answer({ request, grade: 1, comment: 'My neighbour took it' });
+  await journeyIn(id, 'written');
+  // WooCommerce tells nobody of it: a person does.
+  const masked = await command(['contact', 'mask', 'dora@example.com', '--yes', '--config', config, '--json']);
+  expect(masked.code, masked.err).toBe(0);
+  const proof = await until(async () => (await store().erasures()).find(({ copies }) => copies === 'none left'));
+  expect(proof).toMatchObject({ journeys: 1, contacts: 1 });
+  expect(feedback.standin.requests().find((one) => one.id === request)).toMatchObject({ masked: true });
+  const gone = await store().get(`${id}.1`);
+  expect(gone?.erasedAt).toBeInstanceOf(Date);
+  expect(JSON.stringify([gone, proof, told])).not.toMatch(/dora@example|neighbour/);
+  const { values, notes } = shop.standin.order(id);
+  expect([Object.keys(values).filter((key) => key.startsWith('feedback_')), notes]).toEqual([[], []]);
+});
+
 test('an order that no webhook told of is found by the poll, which switches the webhook on again', async () => {
   const [webhook] = shop.standin.webhooks();
   shop.standin.changeWebhook({ id: webhook?.id ?? 0, status: 'disabled' });

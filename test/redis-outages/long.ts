@@ -1,13 +1,31 @@
 import { Console } from 'node:console';
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
 import { measureStores } from './bench.ts';
 import { goThrough, outages, type Report } from './outages.ts';
 
 // Every outage of Redis at its full length, one after the other, under load: `npm run outages -- [--seconds 60]
 // [--only WORD]`. Prints a table at the end; 1 when anything was lost, asked twice, given up, told wrongly or late, or held.
-const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, only: { type: 'string', default: '' } },
-});
+const options = new Command('outages')
+  .description('Every outage of Redis at its full length, one after the other, under load.')
+  .option('--seconds <n>', 'how long each one lasts', wholeSeconds, 60)
+  .option('--only <word>', 'only those whose name holds this word', '')
+  .addHelpText('after', `\nOutages:\n${outages.map(({ name }) => `  ${name}`).join('\n')}`)
+  // 1 is for what was lost, asked twice or held.
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  .parse()
+  .opts<{ seconds: number; only: string }>();
+const chosen = outages.filter(({ name }) => name.includes(options.only));
+if (chosen.length === 0) {
+  process.stderr.write(`No outage is named like "${options.only}": see --help.\n`);
+  process.exit(2);
+}
+
+function wholeSeconds(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError('It must be a whole number, more than 0.');
+  return n;
+}
+
 const everyMs = 10;
 /** Deliveries come all the time: what was refused comes again. */
 const closings = 500;
@@ -30,9 +48,9 @@ function flaws({ wronglyRefused, lost, askedTwice, fallen, slowestAnswerMs, lagM
 }
 
 const reports: Report[] = [];
-for (const outage of outages.filter(({ name }) => name.includes(values.only))) {
+for (const outage of chosen) {
   say(`${outage.name} …`);
-  const report = await goThrough(outage, { lastsMs: Number(values.seconds) * 1_000, closings, everyMs });
+  const report = await goThrough(outage, { lastsMs: options.seconds * 1_000, closings, everyMs });
   for (const flaw of flaws(report)) say(`  ${flaw}`);
   reports.push(report);
 }
@@ -51,5 +69,5 @@ terminal.table(
     'given up': report.fallen.length,
   })),
 );
-if (values.only === '') terminal.table(await measureStores());
+if (options.only === '') terminal.table(await measureStores());
 process.exit(reports.some((report) => flaws(report).length > 0) ? 1 : 0);

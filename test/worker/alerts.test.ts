@@ -76,12 +76,18 @@ test('it tells the same again after a day only, with how often it happened', asy
   await alerts.raise(alert);
   await alerts.send();
   // The receiver's clock is real, and so the signature too old; what counts here is what comes when.
-  for (let i = 0; i < 5; i++) await alerts.raise(alert);
+  for (let i = 0; i < 5; i++) {
+    now = new Date(now.getTime() + 60_000);
+    await alerts.raise(alert);
+  }
   await alerts.send();
   expect(sent).toHaveLength(1);
   now = new Date('2026-11-22T10:00:01Z');
   await alerts.send();
-  expect(sent.map(({ alerts: some }) => some[0]?.count)).toEqual([1, 5]);
+  expect(sent.map(({ alerts: some }) => [some[0]?.count, some[0]?.first])).toEqual([
+    [1, '2026-11-21T10:00:00.000Z'],
+    [5, '2026-11-21T10:01:00.000Z'],
+  ]);
   await close();
 });
 

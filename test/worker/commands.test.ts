@@ -56,6 +56,19 @@ async function printed(command: () => Promise<number>): Promise<{ code: number; 
   }
 }
 
+/** What it says on standard error meanwhile. */
+async function sayings(command: () => Promise<number>): Promise<{ said: string[] }> {
+  const said: string[] = [];
+  const write = process.stderr.write;
+  process.stderr.write = (text: string | Uint8Array) => said.push(String(text)) > 0;
+  try {
+    await printed(command);
+    return { said };
+  } finally {
+    process.stderr.write = write;
+  }
+}
+
 const idle = (loop: Loop) => until(async () => (await loop.app.engine.busy()) === 0);
 
 describe('journeys list', () => {
@@ -76,9 +89,14 @@ describe('journeys list', () => {
     expect(await list({ state: 'skipped' })).toEqual([`${source}/c.1`]);
     expect(await list({ contact: 'B@example.com' })).toEqual([`${source}/b.1`]);
     expect(await list({ record: 'a' })).toEqual([`${source}/a.1`]);
+    expect(await list({ record: 'a', contact: 'b@example.com' })).toEqual([]);
+    expect(await list({ record: 'a', contact: 'a@example.com' })).toEqual([`${source}/a.1`]);
     expect(await list({ error: 'NO USABLE' })).toEqual([`${source}/c.1`]);
     expect(await list({ since: '2099-01-01' })).toEqual([]);
     expect(await list({ limit: 1 })).toHaveLength(1);
+    const again = { recordId: 'a', closing: 'again', closedAt: new Date(), eventKey: 'again', receivedAt: new Date() };
+    await loop.store.claim(again, []);
+    expect(await list({ record: 'a', limit: 1 })).toEqual([`${source}/a.2`]);
     await expect(list({ source: 'nobody' })).rejects.toThrow(/no source "nobody"/);
     await expect(list({ since: 'yesterday' })).rejects.toThrow(/--since must be a day/);
     const shown = await printed(() => showJourney({ ...beside(loop), journey: `${source}/a.1` }));
@@ -103,6 +121,8 @@ describe('journeys replay', () => {
     await loop.journey('a.1', 'asked');
     const b = `${loop.store.source}/b.1`;
     await expect(replayJourneys({ ...beside(loop), journey: b })).rejects.toThrow(/customer was asked/);
+    const both = { ...beside(loop), journey: b, error: 'usable' };
+    await expect(replayJourneys(both)).rejects.toThrow(/not both/);
     expect(loop.feedback.standin.requests()).toHaveLength(2);
     await loop.close();
   });
@@ -467,6 +487,10 @@ describe('backfill', () => {
     const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
     const range = { source: loop.store.source, since: daysAgo(10.5).toISOString(), perHour: 4, dryRun: false };
     await expect(printed(() => backfill({ ...beside(loop), ...range }))).rejects.toThrow('interrupted');
+    // Another range than the interrupted one: it begins anew, as that one has left out what lies between the two.
+    const other = { ...range, until: daysAgo(8.5).toISOString() };
+    expect((await printed(() => backfill({ ...beside(loop), ...other }))).rows).toMatchObject([{ queued: 2 }]);
+    expect(seen.splice(3)).toEqual(['since', '3', '6', '9']);
     const { rows } = await printed(() => backfill({ ...beside(loop), ...range }));
     expect(rows).toMatchObject([{ queued: 10 }]);
     expect(seen).toEqual(['since', '3', '6', '9']);
@@ -480,11 +504,26 @@ describe('backfill', () => {
     await loop.close();
   });
 
+  test.each([
+    [2, 1],
+    [0.5, 0],
+  ])('it says that journeys of %s days ago were removed here after a day, if they were', async (days, times) => {
+    const vendor = new ToyVendor();
+    past(vendor);
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'retention: { journeys: 1d }' });
+    const range = { source: loop.store.source, since: daysAgo(days).toISOString(), dryRun: true, perHour: 1 };
+    const { said } = await sayings(() => backfill({ ...beside(loop), ...range }));
+    expect(said.filter((line) => /retention\.journeys.*asked again/.test(line))).toHaveLength(times);
+    await loop.close();
+  });
+
   test('it refuses dates that make no sense, and vendors that can not look back', async () => {
     const loop = await startLoop(redis, { source: fresh() });
     const about = { ...beside(loop), ...options, source: loop.store.source };
     await expect(backfill({ ...about, since: '2026-02-01', until: '2026-01-01' })).rejects.toThrow(/before --until/);
     await expect(backfill({ ...about, since: 'May' })).rejects.toThrow(/--since/);
+    for (const since of ['2026-02-31', '2025-02-29T08:00:00Z', '2026-02-01 or so (UTC)'])
+      await expect(backfill({ ...about, since })).rejects.toThrow(/--since/);
     await expect(backfill({ ...about, since: '2026-02-01' })).rejects.toThrow(/no poll/);
     await loop.close();
   });
@@ -577,6 +616,19 @@ describe('check and setup', () => {
     expect([second.rows, done]).toEqual([[{ done: [] }], ['field']]);
     await loop.close();
   });
+
+  test.each([
+    ['says when nobody knows the grades, as options may be missing then', 999, 1],
+    ['says nothing of grades that are known', 12, 0],
+  ])('setup %s', async (_, campaign, times) => {
+    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email }`;
+    const vendor = new ToyVendor();
+    vendor.setup = async () => [];
+    const loop = await startLoop(redis, { source: fresh(), rule, vendor });
+    const { said } = await sayings(() => setup({ ...beside(loop), yes: true }));
+    expect(said.filter((line) => /grades.*"closeloop check"/.test(line))).toHaveLength(times);
+    await loop.close();
+  });
 });
 
 test('setup tells of the secrets that it was given also when a later step fails: they are shown once', async () => {
@@ -607,6 +659,20 @@ test('contact mask ends with 1 when nobody is known by the contact: it must not 
   const mask = async (contact: string) =>
     (await printed(() => maskContact({ ...beside(loop), contact, yes: true }))).code;
   expect([await mask('a@exmaple.com'), await mask('A@example.com')]).toEqual([1, 0]);
+  const { rows, out } = await printed(() => status(beside(loop)));
+  const erased = [{ journeys: 0 }, { journeys: 1, contacts: 1, requestsMasked: 1, copies: 'none were written' }];
+  expect(rows).toMatchObject([{ erasures: 2, erased }]);
+  expect(out).not.toMatch(/@ex/);
+  await loop.close();
+});
+
+test('contact mask refuses a folder where closeloop never ran: nobody would be forgotten there', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  const config = join(dir, 'elsewhere.yaml');
+  writeFileSync(config, loop.text);
+  const data = join(dir, 'elsewhere');
+  const masking = maskContact({ ...beside(loop), config, data, contact: 'a@example.com', yes: true });
+  await expect(masking).rejects.toThrow(/There is no data in/);
   await loop.close();
 });
 

@@ -48,6 +48,8 @@ describe('answers to a survey', () => {
     await survey(now - 1_000, { q1: 'no' });
     await until(async () => (await loop.app.engine.busy()) === 0);
     expect(await loop.store.get('v1.1')).toMatchObject({ state: 'written', survey: { answers: { q1: 'yes' } } });
+    const messages = loop.told.map(({ message }) => message).filter((text) => /survey/.test(text));
+    expect(messages).toEqual(['survey answered', expect.stringMatching(/left out: newer ones are there/)]);
     await loop.close();
   });
 });
@@ -70,6 +72,17 @@ describe('a grade that was given elsewhere', () => {
     await loop.post(graded(now - 1_000, 1, 'an old one, late'));
     await until(async () => (await loop.app.engine.busy()) === 0);
     expect(loop.feedback.standin.requests()).toMatchObject([{ grade: 2, comment: 'No thanks' }]);
+    await loop.close();
+  });
+
+  test('it says which grades the campaign takes where it takes another, and passes the comment on', async () => {
+    const loop = await startLoop(redis, { source: 'elsewhere-3', rule });
+    loop.vendor.close('x3');
+    await loop.post(event({ kind: 'graded', recordId: 'x3', grade: 99, comment: 'Thanks' }));
+    const { fields } = await until(() => loop.told.find(({ message }) => message === 'given up'));
+    expect(fields.why).toMatch(/refuses the grade 99 .*campaign 15 takes only 1, .*correct what finds the grade/);
+    expect(loop.feedback.standin.requests()).toMatchObject([{ grade: null, comment: 'Thanks' }]);
+    expect((await loop.store.trace('x3.1')).at(-1)?.text).toMatch(/refuses the grade 99/);
     await loop.close();
   });
 

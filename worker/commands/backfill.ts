@@ -11,6 +11,8 @@ import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
 interface Range {
+  /** The same for the same command: an interrupted one goes on, another one doesn't take its place. */
+  name: string;
   since: Date;
   until: Date;
   limit: number;
@@ -43,7 +45,9 @@ export async function backfill(
   const since = instant(options.since, '--since');
   const until = options.until === undefined ? new Date() : instant(options.until, '--until');
   if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
-  const range = { since, until, limit: options.limit ?? Number.POSITIVE_INFINITY, perHour: options.perHour };
+  const { limit = Number.POSITIVE_INFINITY, perHour } = options;
+  const name = [since, ...(options.until === undefined ? [] : [until])].map((at) => at.toISOString()).join('/');
+  const range = { name, since, until, limit, perHour };
   return await withSources(options, async ({ lane, runtime }) => {
     const { context } = lane(options.source);
     if (!context.source.poll) {
@@ -52,6 +56,13 @@ export async function backfill(
       });
     }
     const shown = progress(process.stderr);
+    const kept = new Date(context.clock.now().getTime() - context.keepMs);
+    if (since < kept) {
+      const day = kept.toISOString().slice(0, 10);
+      shown.say(
+        `Journeys from before ${day} were removed here (retention.journeys): who was asked about a closing then may be asked again, unless --since is later or a throttle stops it.`,
+      );
+    }
     const print = (result: object, lines: readonly string[]) =>
       void process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${lines.join('\n')}\n`);
     if (options.dryRun) {
@@ -64,9 +75,12 @@ export async function backfill(
       return 0;
     }
     const queued = await queueAll(context, range, runtime.redis, shown);
-    const hours = Math.ceil(queued / range.perHour);
-    print({ queued, perHour: range.perHour }, [
-      `${queued} closings are queued, ${range.perHour} an hour at most: the last is looked at in about ${hours} h. "journeys list" shows them.`,
+    const minutes = Math.ceil((Math.max(0, queued - 1) / perHour) * 60);
+    const last = minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+    print({ queued, perHour }, [
+      queued === 0
+        ? 'No closings.'
+        : `Closings queued: ${queued}, ${perHour} an hour at most: the last is looked at in about ${last}. "journeys list" shows them.`,
     ]);
     return 0;
   });
@@ -102,8 +116,8 @@ const closings = (page: PollPage, { since, until }: Range): RecordEvent[] =>
   page.events.filter(({ kind, at }) => kind === 'closed' && at >= since && at <= until);
 
 async function queueAll(context: SourceContext, range: Range, redis: RedisClient, shown: Progress): Promise<number> {
-  const { since, until, limit, perHour } = range;
-  const key = `${tagOf(context.name)}:backfill:${since.toISOString()}`;
+  const { name, since, until, limit, perHour } = range;
+  const key = `${tagOf(context.name)}:backfill:${name}`;
   const begun = Begun.parse(await redis.hgetall(key));
   if (begun.cursor !== undefined) shown.say(`going on where it was interrupted, after ${begun.queued} closings`);
   let { queued } = begun;

@@ -1,4 +1,4 @@
-import { parseContact } from '../../core/contact.ts';
+import { contactKey, parseContact } from '../../core/contact.ts';
 import type { SourceContext } from '../context.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { instant } from './preview.ts';
@@ -22,10 +22,10 @@ export interface Found {
   context: SourceContext;
 }
 
-/** Journeys that fit, source by source, last changed first where all of a state are looked through. */
+/** Journeys that fit, source by source, last changed first (waiting: last due first). */
 export async function* select(sources: Sources, filter: JourneyFilter): AsyncGenerator<Found> {
-  const fits = fitting(filter);
   for (const { context } of sources.lanes(filter.source)) {
+    const fits = fitting(filter, context);
     for await (const journey of candidates(context, filter)) if (fits(journey)) yield { journey, context };
   }
 }
@@ -33,16 +33,26 @@ export async function* select(sources: Sources, filter: JourneyFilter): AsyncGen
 /** By the narrowest index there is. */
 async function* candidates(context: SourceContext, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
   const { store, defaultCountry } = context;
-  if (record !== undefined) return yield* await store.ofRecord(record);
-  if (contact === undefined) return yield* store.newest(state === undefined ? journeyStates : [state]);
-  yield* await store.of({ contact: parseContact(contact, { defaultCountry }) });
+  if (record === undefined && contact === undefined) {
+    return yield* store.newest(state === undefined ? journeyStates : [state]);
+  }
+  const found =
+    record === undefined
+      ? await store.of({ contact: parseContact(contact ?? '', { defaultCountry }) })
+      : await store.ofRecord(record);
+  yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 
-function fitting({ state, since, error }: JourneyFilter): (journey: Journey) => boolean {
+function fitting(
+  { state, since, error, contact }: JourneyFilter,
+  { defaultCountry }: SourceContext,
+): (journey: Journey) => boolean {
+  const who = contact === undefined ? undefined : contactKey(parseContact(contact, { defaultCountry }));
   const from = since === undefined ? undefined : instant(since, '--since');
   const text = error?.toLowerCase();
   return (journey) =>
     (state === undefined || journey.state === state) &&
+    (who === undefined || (journey.contact !== undefined && contactKey(journey.contact) === who)) &&
     (from === undefined || journey.updatedAt >= from) &&
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
 }

@@ -87,10 +87,13 @@ const heading = (decision: string, why?: string): string =>
   styleText('bold', `${decision}${why === undefined ? '' : `: ${why}`}`);
 const row = (name: string, text: string): string => `${name.padEnd(9)} ${text}`;
 
-/** A day or an instant, as people write them. @throws CloseloopError config */
+/** A day (from its midnight in UTC) or an instant, as people write them. @throws CloseloopError config */
 export function instant(text: string, option: string): Date {
   const at = new Date(text);
-  if (!Number.isNaN(at.getTime()) && /^\d{4}-\d{2}-\d{2}/.test(text)) return at;
+  const day = /^\d{4}-\d{2}-\d{2}(?=T|$)/.exec(text)?.[0];
+  // JavaScript takes February 31st for March 3rd.
+  const exists = day !== undefined && !Number.isNaN(at.getTime()) && new Date(day).toISOString().startsWith(day);
+  if (exists) return at;
   throw new CloseloopError(`${option} must be a day like 2026-11-01, or an instant like 2026-11-01T08:00:00Z.`, {
     kind: 'config',
   });

@@ -15,7 +15,10 @@ type Options = RuntimeOptions & { json: boolean };
 
 /** Takes failed and skipped journeys up again: the one named, or all that the filter lets through. Never asks twice. */
 export async function replayJourneys(options: Options & JourneyFilter & { journey?: string }): Promise<number> {
-  const { journey: ref } = options;
+  const { journey: ref, source, state, contact, record, since, error } = options;
+  if (ref !== undefined && [source, state, contact, record, since, error].some((one) => one !== undefined)) {
+    throw refusal('Name a journey, or say which ones by --source, --state and so on, not both');
+  }
   return await withSources({ ...options, looks: true }, async (sources) => {
     const chosen =
       ref === undefined ? select(sources, { ...options, state: options.state ?? 'failed' }) : [find(sources, ref)];

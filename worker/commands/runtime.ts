@@ -6,7 +6,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadExternalConnectors } from '../config/external-connectors.ts';
 import type { RedisClient } from '../journey/store.ts';
-import { connect, type RedisHandle } from '../redis/connection.ts';
+import { connect, greet, type RedisHandle } from '../redis/connection.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 
 export interface Runtime {
@@ -40,11 +40,15 @@ export async function openToRead(options: RuntimeOptions): Promise<Runtime> {
     throw new CloseloopError(message, { kind: 'config' });
   }
   const runtime = await openRedis(config, options.data, { say: () => undefined });
-  if ((await Promise.race([runtime.redis.ping(), sleep(patienceMs, 'late')])) === 'PONG') return runtime;
-  await runtime.close();
-  throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
-    kind: 'transient',
-  });
+  try {
+    if (await Promise.race([greet(runtime.redis).then(() => true), sleep(patienceMs, false)])) return runtime;
+    throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
+      kind: 'transient',
+    });
+  } catch (error) {
+    await runtime.close();
+    throw error;
+  }
 }
 
 const patienceMs = 5_000;

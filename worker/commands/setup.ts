@@ -16,7 +16,12 @@ export async function setup(
     const say = (line: string) => void process.stderr.write(`${line}\n`);
     const planned = [];
     for (const { context } of lanes(options.source)) {
-      const steps = (await context.source.setup?.(await aboutSource(context, runtime.config))) ?? [];
+      const about = await aboutSource(context, runtime.config);
+      const steps = (await context.source.setup?.(about)) ?? [];
+      if (context.source.setup && about.grades.length === 0)
+        say(
+          `${context.name}: its campaigns' grades are not known ("closeloop check" tells why): choices get no options.`,
+        );
       for (const step of steps) planned.push({ source: context.name, step });
     }
     if (planned.length === 0) {

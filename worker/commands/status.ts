@@ -22,6 +22,8 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         notPlanned: waiting,
         poll,
         erasures: erasures.length,
+        // Proof for whoever asks later. Without the key, in which a vendor may name the person.
+        erased: erasures.map(({ key: _, ...proof }) => proof),
       };
       if (options.json) {
         process.stdout.write(`${JSON.stringify(shown)}\n`);

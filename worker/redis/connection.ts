@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { createReplicated, type Replicated } from './replicated.ts';
 
@@ -135,6 +136,18 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
+/** Resolves when it answers. @throws CloseloopError config, when it doesn't let us in */
+export async function greet(client: RedisClient): Promise<void> {
+  try {
+    await client.ping();
+  } catch (cause) {
+    if (!/^(?:WRONGPASS|NOAUTH|NOPERM)/.test(messageOf(cause))) throw cause;
+    const why = messageOf(cause).slice(0, 100);
+    const message = `Redis lets closeloop not in (${why}): correct the user and password in "redis", or in REDIS_URL.`;
+    throw new CloseloopError(message, { kind: 'config' }, { cause });
+  }
+}
+
 /** A server this full, in percent of its maxmemory, is close to refusing writes. */
 const nearlyFull = 80;
 
@@ -143,7 +156,7 @@ const nearlyFull = 80;
  * may be lost, or could not be checked.
  */
 export async function checkRedis(client: RedisClient): Promise<{ refuse?: string; warnings: string[] }> {
-  await client.ping();
+  await greet(client);
   const servers = client instanceof Cluster ? client.nodes('master') : [client];
   const warnings = new Set<string>();
   for (const server of servers) {

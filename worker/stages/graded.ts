@@ -1,3 +1,5 @@
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { askedStates } from '../journey/transitions.ts';
@@ -63,6 +65,13 @@ async function journeyFor(event: GradedJob, context: SourceContext): Promise<Jou
   return after;
 }
 
+/** Told only when the service refuses it: what we know of a campaign may be old. */
+function outsideOf({ id, grade_list }: Campaign, grade: number): string | undefined {
+  if (grade_list.includes(grade)) return undefined;
+  const taken = grade_list.length === 0 ? 'no grade' : `only ${grade_list.join(', ')}`;
+  return `the service refuses the grade ${grade} that was given elsewhere: campaign ${id} takes ${taken}; correct what finds the grade in the source's settings, or the campaign`;
+}
+
 async function tell(journey: Journey, context: SourceContext): Promise<StageResult> {
   const { store, feedback, log } = context;
   const { given, requestId } = journey;
@@ -79,8 +88,19 @@ async function tell(journey: Journey, context: SourceContext): Promise<StageResu
     await store.note(journey.id, 'the grade is not passed on: the campaign is not external, it asks by itself');
     return { do: 'done' };
   }
-  if (given.grade !== null) await feedback.grade(requestId, given.grade);
+  let refused: CloseloopError | undefined;
+  if (given.grade !== null) {
+    const outside = outsideOf(campaign, given.grade);
+    await feedback.grade(requestId, given.grade).catch((error: unknown) => {
+      if (outside === undefined || adviceOf(error).kind !== 'permanent') throw error;
+      refused = new CloseloopError(outside, { kind: 'permanent' }, { cause: error });
+    });
+  }
   if (given.comment !== null && given.comment !== '') await feedback.comment(requestId, given.comment);
+  if (refused !== undefined) {
+    await store.note(journey.id, refused.message);
+    throw refused;
+  }
   const after = await store.update(journey.id, (now) => {
     const told = now.given?.at.getTime() === given.at.getTime();
     if (!now.given || now.given.told === told) return undefined;

@@ -28,7 +28,10 @@ export async function takeSurvey(event: SurveyJob, context: SourceContext): Prom
       };
     });
     if (after?.state === 'answered') await of.queueWriteBack([id]);
-    of.log.info({ journey: refOf(of.name, id) }, 'survey answered');
+    const isTaken = after?.survey?.at.getTime() === at.getTime();
+    const told = { journey: refOf(of.name, id), state: after?.state };
+    if (isTaken) of.log.info(told, 'survey answered');
+    else of.log.warn(told, 'answers to a survey are left out: newer ones are there, or the journey is over');
     return { do: 'done' };
   }
   // It may be of a journey that doesn't know its request yet.

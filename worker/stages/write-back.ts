@@ -29,6 +29,18 @@ export async function writeBack(
   if (journey?.state !== 'answered' || !answer) return { do: 'done' };
   const ref = refOf(context.name, journey.id);
 
+  const later = await laterAnswer(journey, context, ({ other, isNewer }) => {
+    const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
+    return ms > 0 || (ms === 0 && isNewer);
+  });
+  if (later !== undefined) {
+    const after = await store.update(journeyId, (now) =>
+      now.state === 'answered' && now.answer?.version === answer.version
+        ? { journey: step(now, 'written', clock.now(), { writtenVersion: answer.version }), trace: [later] }
+        : undefined,
+    );
+    return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
+  }
   failpoint('write-back-begun');
   const result = await context.write({
     ...about(journey),
@@ -83,6 +95,24 @@ export async function writeBack(
   return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
 }
 
+/**
+ * The record may have been asked about twice (`again: each closing`), or be what two were merged into: it shows the later
+ * answer, whichever is written first. In words, if there is one.
+ */
+async function laterAnswer(
+  journey: Journey,
+  context: SourceContext,
+  isLater: (one: { other: Journey; isNewer: boolean }) => boolean,
+): Promise<string | undefined> {
+  const all = await context.store.ofRecord(about(journey).recordId);
+  const own = all.findIndex(({ id }) => id === journey.id);
+  const later = all.find(
+    (other, n) =>
+      n !== own && (other.state === 'answered' || other.state === 'written') && isLater({ other, isNewer: n > own }),
+  );
+  return later && `not written: the record has a later answer, of journey ${refOf(context.name, later.id)}`;
+}
+
 function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
   const { personId, requestId, maxGrade } = journey;
   return {
@@ -98,6 +128,16 @@ function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'req
 async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<StageResult> {
   const { store, source, log } = context;
   if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return { do: 'done' };
+  // That an earlier closing got no answer says nothing where a later one has.
+  const later = await laterAnswer(journey, context, ({ isNewer }) => isNewer);
+  if (later !== undefined) {
+    await store.update(journey.id, (now) =>
+      now.state === 'expired' && !now.noAnswerWritten
+        ? { journey: { ...now, noAnswerWritten: true }, trace: [later] }
+        : undefined,
+    );
+    return { do: 'done' };
+  }
   const result = await context.write({
     ...about(journey),
     outcome: 'no-answer',

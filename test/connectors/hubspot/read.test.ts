@@ -55,6 +55,24 @@ const called = (calls: Call[]) =>
     ({ method, path, body }) => `${method} ${path.replaceAll('/2026-09', '').split('?')[0]} ${body.inputs.length}`,
   );
 
+describe('the bare id, as HubSpot shows it to people', () => {
+  test('is the record of the one kind that the source has', async () => {
+    const { results } = await reading({ tickets: [closedTicket('7')] }, ['7', 'ticket-7', '8']);
+    expect(results).toMatchObject([
+      { ok: true, record: { currentId: 'ticket-7', state: { is: 'closed' } } },
+      { ok: true, record: { id: 'ticket-7' } },
+      { ok: false, why: 'not-found' },
+    ]);
+  });
+
+  test('is none where it may be of two kinds', async () => {
+    const { states, calls } = await reading({ tickets: [closedTicket('7')] }, ['7'], 'plan', {
+      objects: ['ticket', 'deal'],
+    });
+    expect([states, calls]).toEqual([['not-found'], []]);
+  });
+});
+
 describe('a closed ticket', () => {
   test('is presented whole, with its contact and owner', async () => {
     const { results } = await reading({ tickets: [closedTicket('7')] }, ['ticket-7'], 'plan', {
@@ -423,3 +441,18 @@ test('a thousand closings arriving together take 42 calls to plan, 10 to ask and
     { writeBack: { grade: 'feedback_grade' } },
   );
 });
+
+test.each([
+  [undefined, 'plan', [50, 50, 20]],
+  [30, 'plan', [30, 30, 30, 30]],
+  [30, 'ask', [100, 20]],
+] as const)(
+  'with historyPerCall %s it reads 120 tickets to %s in calls of %j',
+  async (historyPerCall, purpose, sizes) => {
+    const tickets = Array.from({ length: 120 }, (_, i) => closedTicket(String(i + 1)));
+    const ids = tickets.map(({ id }) => `ticket-${id}`);
+    const { calls } = await reading({ tickets }, ids, purpose, historyPerCall === undefined ? {} : { historyPerCall });
+    const reads = calls.filter(({ path }) => path.includes('/objects/') && path.includes('/tickets/batch/read'));
+    expect(reads.map(({ body }) => body.inputs.length)).toEqual(sizes);
+  },
+);

@@ -35,6 +35,7 @@ describe('the settings', () => {
       objects: ['ticket'],
       properties: [],
       contactProperties: [],
+      historyPerCall: 50,
       writeBack: { answers: {}, note: false, contact: {}, noAnswer: false },
     });
   });

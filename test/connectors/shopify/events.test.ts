@@ -153,6 +153,12 @@ describe('privacy', () => {
     // The topic isn't signed: the body of one customer under it must not erase everybody.
     ['one customer', 'shop/redact', { shop_domain, customer: { id: 1 } }, 'a shop/redact that names a customer'],
     ['some orders', 'shop/redact', { shop_domain, orders_to_redact: [1] }, 'a shop/redact that names a customer'],
+    [
+      'a request for data',
+      'customers/redact',
+      { shop_domain, customer: { id: 1 }, orders_requested: [1], data_request: { id: 9 } },
+      'a customers/redact that is a request for data',
+    ],
     ['no shop', 'shop/redact', {}, 'unreadable: the body is not of its topic'],
   ])('it erases nobody for %s in a %s', (_what, topic, body, expected) => expect(short(topic, body)).toBe(expected));
 

@@ -15,7 +15,13 @@ function reader(more: object = {}): (body: unknown, headers?: Record<string, str
   });
   const read = eventReader(parsed.event);
   return (body, headers = { 'webhook-id': 'msg_1' }) =>
-    read({ method: 'POST', url: '', headers, raw: Buffer.from(JSON.stringify(body)), receivedAt });
+    read({
+      method: 'POST',
+      url: '',
+      headers,
+      raw: body instanceof Buffer ? body : Buffer.from(JSON.stringify(body)),
+      receivedAt,
+    });
 }
 type Reader = ReturnType<typeof eventReader>;
 
@@ -91,6 +97,16 @@ describe('an event', () => {
     expect(said.ok && said.events).toMatchObject([{ kind: 'survey', requestId: 'r-9', answers: { q1: true } }]);
   });
 
+  test('it leaves out a survey in which every question was left out', () => {
+    const said = reader()({ type: 'survey.completed', timestamp: done.timestamp, data: { appeal: 5, answers: [] } });
+    expect(said).toMatchObject({ ok: true, events: [], ignored: [{ what: 'survey.completed' }] });
+  });
+
+  test('it refuses a body that is nested too deeply, as its sender has to know', () => {
+    const deep = `{"type":"job.done","data":{"job":{"id":1},"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`;
+    expect(reader()(Buffer.from(deep))).toEqual({ ok: false, why: 'the body is nested too deeply to be read' });
+  });
+
   test('it finds whom to forget', () => {
     const said = reader()({ type: 'customer.forget', data: { customer: { ...customer, phone: '+3725551' } } });
     expect(said.ok && said.events).toMatchObject([
@@ -151,6 +167,25 @@ describe('an event', () => {
     ['a grade in words', { ...done, type: 'job.rated', data: { job, stars: 'five' } }, {}, /grade finds no number/],
     ['nobody to forget', { type: 'customer.forget', data: {} }, {}, /neither record, person nor/],
     ['a survey of nothing', { type: 'survey.completed', data: {} }, {}, /survey\.request finds nothing/],
+    [
+      'a survey whose answers stand in an object',
+      { type: 'survey.completed', data: { appeal: 5, answers: { 17: 'five' } } },
+      {},
+      /survey\.answers must find/,
+    ],
+    [
+      'a survey with other names',
+      { type: 'survey.completed', data: { appeal: 5, answers: [{ id: 17, value: 'five' }] } },
+      {},
+      /survey\.answers must find/,
+    ],
+    [
+      'a survey with its answers elsewhere',
+      { type: 'survey.completed', data: { appeal: 5, results: [] } },
+      {},
+      /survey\.answers must find/,
+    ],
+    ['a day that is none', { ...done, timestamp: '2026-02-30T10:00:00Z' }, {}, /event\.at finds no instant/],
     ['an expression that fails', done, { closed: 'type + 1 > 2' }, /event\.closed: The expression `type \+ 1 > 2`/],
   ];
   test.each(refused)('it is refused with the place: %s', (_what, body, more, why) => {

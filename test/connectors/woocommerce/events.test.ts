@@ -106,7 +106,12 @@ describe('what an order means', () => {
   });
 });
 
-test('it refuses only what is no JSON: a refused delivery counts against the webhook', () => {
+test.each(['', '{"id":10', '\xff'])('it refuses nothing, and tells the operator of what is no JSON: %j', (text) => {
+  const found = events(delivery({ 'x-wc-webhook-topic': 'order.updated' }, Buffer.from(text, 'latin1')), settings);
+  expect(found).toMatchObject({ ok: true, events: [], ignored: [{ what: 'an unreadable delivery', act: true }] });
+});
+
+test('it refuses nothing: a refused delivery counts against the webhook', () => {
   fc.assert(
     fc.property(
       fc.json(),

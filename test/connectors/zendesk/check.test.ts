@@ -108,7 +108,7 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   [
     'a help desk that does not answer',
     { settings: { baseUrl: 'http://127.0.0.1:9' } },
-    ['error', 'access', /nothing of the account could be checked/],
+    ['error', 'access', /nothing of the account could be checked.*run check again/i],
   ],
   [
     'a service user that was suspended',
@@ -123,6 +123,11 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   [
     'a scope that is missing for tickets',
     { settings: { scope: 'read users:write', writeBack: { tags: true } } },
+    ['error', 'scope', /tickets:write/],
+  ],
+  [
+    'a scope that is missing for answers to a survey',
+    { settings: { scope: 'read', writeBack: { answers: { 17: ids.comment } } } },
     ['error', 'scope', /tickets:write/],
   ],
   [
@@ -286,7 +291,7 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   [
     'a user field that does not exist',
     wrote({ userFields: { grade: 'last_grade', comment: 'last_comment' } }),
-    ['error', 'writeBack.userFields.comment', /"last_comment" does not exist/],
+    ['error', 'writeBack.userFields.comment', /"last_comment" does not exist.*closeloop setup/],
   ],
   [
     'a user field of the wrong type',
@@ -335,6 +340,21 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
     reads('requester', 'fields', 'vip'),
     ['error', 'rules[0].when', /key "vip"/],
   ],
+  [
+    'a rule that reads what is not in a record',
+    {
+      going: {
+        reads: [
+          { at: 'rules[0].when', path: ['ticket', 'grup', 'name'] },
+          { at: 'rules[0].contact[0]', path: ['requester', 'emial'] },
+          { at: 'rules[0].fields.Owner', path: ['owner', 'name'] },
+        ],
+      },
+    },
+    ['warning', 'rules[0].when', /ticket has no grup.*There are: .*group/],
+    ['warning', 'rules[0].contact[0]', /requester has no emial.*email/],
+    ['warning', 'rules[0].fields.Owner', /record has no owner.*assignee/],
+  ],
 
   // What else the account does
   [
@@ -362,6 +382,11 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
         standin.addTrigger({ title: 'Offer', actions: [{ field: 'satisfaction_score', value: 'offered' }] }),
     },
     ['warning', 'trigger', /"Offer"/],
+  ],
+  [
+    "tickets that close before a survey's answers come",
+    { settings: { writeBack: { answers: { 17: ids.comment } } }, going: { answersWithinMs: 10 * day } },
+    ['warning', 'automation', /4 days.*10 days/],
   ],
   [
     'tickets that close before answers come',

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
-import { checkRedis, connect, type RedisHandle } from '../../../worker/redis/connection.ts';
+import { z } from 'zod';
+import { checkRedis, connect, greet, type RedisHandle } from '../../../worker/redis/connection.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();
@@ -135,4 +136,22 @@ describe('checkRedis', () => {
     await restore();
     expect(warnings).toEqual([expect.stringMatching(warning)]);
   });
+});
+
+test('a Redis that is given a wrong password says whose mistake that is', async () => {
+  const { client } = redis.handle;
+  await client.call('ACL', 'SETUSER', 'closeloop', 'on', '>right', '~*', '+@all');
+  undo.push(() => client.call('ACL', 'DELUSER', 'closeloop'));
+  const server = createServer((socket) => {
+    const inner = createConnection(redis.socket);
+    socket.on('error', () => inner.destroy()).pipe(inner);
+    inner.on('error', () => socket.destroy()).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  undo.push(() => server.close());
+  await once(server, 'listening');
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const at = (password: string) => open({ url: `redis://closeloop:${password}@127.0.0.1:${port}` }).client;
+  await expect(greet(at('right'))).resolves.toBeUndefined();
+  const says = { advice: { kind: 'config' }, message: expect.stringMatching(/WRONGPASS.*REDIS_URL/) };
+  await expect(greet(at('wrong'))).rejects.toMatchObject(says);
 });
