@@ -57,8 +57,8 @@ function baseUrlFlaw(text: string): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
   if (url.username !== '' || url.password !== '')
     return 'must not hold a user name or password; the key goes in apiKey';
-  if (url.search !== '' || text.includes('?')) return 'must not hold a query (?…)';
-  if (url.hash !== '' || text.includes('#')) return 'must not hold a fragment (#…)';
+  if (text.includes('?')) return 'must not hold a query (?…)';
+  if (text.includes('#')) return 'must not hold a fragment (#…)';
   return undefined;
 }
 

@@ -92,9 +92,22 @@ describe('a call that brings no answer', () => {
     const service = await listen(() => stop.abort());
     const client = clientFor(service.url);
     const call = () => client.create({ campaign: 1, contact: phone, customFields: {} }, { signal: stop.signal });
-    expect(await failureOf(call())).toMatchObject(transient('unknown'));
+    const stopped = await failureOf(call());
+    expect(stopped).toMatchObject(transient('unknown'));
+    expect(String(stopped)).toContain('stopped on request');
     expect(await failureOf(call())).toMatchObject(transient('never-sent'));
     expect(service.received).toHaveLength(1);
+  });
+
+  test('it reads letters that arrive in two pieces', async () => {
+    const body = Buffer.from(JSON.stringify({ ...record, comment: 'Kõik oli hästi' }));
+    const inTheMiddle = body.indexOf('õ') + 1;
+    const service = await listen((_request, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' });
+      response.write(body.subarray(0, inTheMiddle));
+      setTimeout(() => response.end(body.subarray(inTheMiddle)), 50);
+    });
+    expect(await write(clientFor(service.url))).toMatchObject({ comment: 'Kõik oli hästi' });
   });
 });
 

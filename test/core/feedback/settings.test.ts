@@ -31,6 +31,8 @@ const wrong: [name: string, part: object, path: string, message: RegExp][] = [
   ['a query', { baseUrl: 'https://feedback.example.com/api?x=1' }, 'baseUrl', /query/],
   ['a fragment', { baseUrl: 'https://feedback.example.com/api#x' }, 'baseUrl', /fragment/],
   ['credentials', { baseUrl: 'https://me:pw@feedback.example.com/api' }, 'baseUrl', /apiKey/],
+  ['a user name alone', { baseUrl: 'https://me@feedback.example.com/api' }, 'baseUrl', /apiKey/],
+  ['a password alone', { baseUrl: 'https://:pw@feedback.example.com/api' }, 'baseUrl', /apiKey/],
   ['a plain test address', { testBaseUrl: 'http://test.example.com/api' }, 'testBaseUrl', /https/],
   ['a test environment without address', { environment: 'test' }, 'testBaseUrl', /is needed/],
   ['an unknown environment', { environment: 'staging' }, 'environment', /production/],
