@@ -19,6 +19,7 @@ import { CollectJob, collect } from './stages/collect.ts';
 import { campaignOf, rulesProblems } from './stages/decide.ts';
 import { Stage, type StageResult } from './stages/stage.ts';
 import { sweep } from './stages/sweep.ts';
+import type { WriteBackJob } from './stages/write-back.ts';
 
 /** Calls to the Feedback service at once, per process. */
 const serviceCalls = 20;
@@ -106,6 +107,7 @@ export class Engine {
           log,
           fullEveryMs: config.collect.fullEvery,
           troubled,
+          alert: (kind, why, remedy) => this.#alerts.raise({ kind, source: 'collect', why, remedy }),
         }),
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
       onConfigError: (why) => this.#collectPauses.set('collect', why),
@@ -119,6 +121,11 @@ export class Engine {
   get campaigns(): number[] {
     const all = [...this.lanes.values()].flatMap(({ context }) => context.rules.map(({ campaign }) => campaign));
     return [...new Set(all)].sort((a, b) => a - b);
+  }
+
+  /** What brings grades in, and then what writes them back. */
+  get gradeStages(): (Stage<typeof CollectJob> | Stage<typeof WriteBackJob>)[] {
+    return [this.#collect, ...[...this.lanes.values()].map(({ stages }) => stages.writeBack)];
   }
 
   /** Connects what `store` writes through. Resolves when Redis answers: the HTTP server listens only then. */
@@ -173,24 +180,27 @@ export class Engine {
     this.#collect.start();
     const settings = { expireAfterMs: config.expireAfter, retentionMs: config.retention.journeys };
     let isSweeping = false;
+    // Each step by itself: one that fails must hold up neither the other sources nor the alerts.
+    const tried = async (source: string, step: string, work: () => Promise<void>) => {
+      await work().catch((error: unknown) => log.warn({ source, step, why: String(error) }, 'sweep failed'));
+    };
     const round = async () => {
-      for (const lane of this.lanes.values()) {
-        await sweep(lane.context, settings);
-        await lane.pauses.probe(Object.values(lane.stages).map(({ queue }) => queue));
+      for (const [name, { context, pauses, stages }] of this.lanes) {
+        const queues = Object.values(stages).map(({ queue }) => queue);
+        await tried(name, 'sweep', () => sweep(context, settings));
+        await tried(name, 'probe', () => pauses.probe(queues));
       }
-      await this.#scheduleCollecting();
-      await this.#collectPauses.probe([this.#collect.queue]);
-      await this.#alerts.send();
+      await tried('collect', 'schedule', () => this.#scheduleCollecting());
+      await tried('collect', 'probe', () => this.#collectPauses.probe([this.#collect.queue]));
+      await tried('alerts', 'send', () => this.#alerts.send());
     };
     const sweepNow = () => {
       // A round may take longer than the time between two.
       if (isSweeping) return;
       isSweeping = true;
-      round()
-        .catch((error: unknown) => log.warn({ why: String(error) }, 'sweep failed'))
-        .finally(() => {
-          isSweeping = false;
-        });
+      void round().finally(() => {
+        isSweeping = false;
+      });
     };
     sweepNow();
     const everyMs = this.#options.sweepEveryMs ?? Math.max(1_000, clock.real(sweepEveryMs));

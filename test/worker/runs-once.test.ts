@@ -64,10 +64,10 @@ test('the event of a record that is reopened while it is being asked comes again
 describe('while it is at work, no second one begins', () => {
   test('a pass over a campaign', async () => {
     const { context } = quiet();
-    const { clock, log } = context;
+    const { clock, log, alert } = context;
     let begun = 0;
     const passWith = async (client: SourceContext['feedback']): Promise<void> => {
-      const shared = { redis: redis.handle.client, sources: [context], clock, log };
+      const shared = { redis: redis.handle.client, sources: [context], clock, log, alert };
       await collect({ campaign: 12 }, { ...shared, feedback: client, fullEveryMs: 0, troubled: new Map() });
     };
     const nested: SourceContext['feedback'] = {

@@ -29,6 +29,7 @@ export interface CollectContext {
   fullEveryMs: number;
   /** What was told about campaigns that can't be collected from. */
   troubled: Map<number, string>;
+  alert: SourceContext['alert'];
 }
 
 /** A pass renews its lock with every page: longer than a page can take. Real time. */
@@ -36,6 +37,12 @@ const lockMs = 60_000;
 
 /** Creating a request, and finding out whether it was created, is done by then. */
 const youngMs = 600_000;
+
+/** By campaign: when the first pass failed since the last good one. Real time. */
+export const failingKey = '{cl}:campaigns:failing';
+
+/** Grades that don't come in for so long are told to a person. Real time. */
+const overdueMs = 86_400_000;
 
 /** What is remembered of a campaign's last pass; forgotten, the next pass reads the whole export. */
 export function seenKey(campaign: number): string {
@@ -56,6 +63,7 @@ export async function collect(
   if (!(await takeLock(redis, lock, token, lockMs))) return { do: 'done' };
   try {
     await pass(campaign, context, () => redis.pexpire(lock, lockMs));
+    await redis.hdel(failingKey, String(campaign));
     context.troubled.delete(campaign);
   } catch (error) {
     const absent = error instanceof FeedbackError && (error.status === 403 || error.status === 404);
@@ -64,10 +72,24 @@ export async function collect(
     const why = messageOf(error);
     if (context.troubled.get(campaign) !== why) log.warn({ campaign, why }, 'grades could not be collected');
     context.troubled.set(campaign, why);
+    await tellIfOverdue(campaign, absent, context);
   } finally {
     await releaseLock(redis, lock, token);
   }
   return { do: 'done' };
+}
+
+/** `absent`: the service has no such campaign for us, and never will have unless somebody acts. */
+async function tellIfOverdue(campaign: number, absent: boolean, context: CollectContext): Promise<void> {
+  const { redis, sources, alert } = context;
+  await redis.hsetnx(failingKey, String(campaign), Date.now());
+  const since = Number(await redis.hget(failingKey, String(campaign)));
+  if (Date.now() - since <= overdueMs) return;
+  const why = `campaign ${campaign}: its grades have not come in for a day`;
+  if (!absent) return await alert('paused', why, 'see "grades could not be collected" in the log');
+  // One that no rule asks in any more was given up on purpose.
+  if (!sources.some(({ rules }) => rules.some((rule) => rule.campaign === campaign))) return;
+  await alert('paused', `${why}: it is inactive, or of another account`, 'activate it, or remove the rule');
 }
 
 /**

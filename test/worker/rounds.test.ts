@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { serve } from '../../standins/server.ts';
+import { step } from '../../worker/journey/transitions.ts';
+import { useRedis } from '../redis.ts';
+import { startLoop, until } from './harness.ts';
+
+const redis = useRedis();
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+test('alerts go out, and the other sources forget what is old, though a step of the round fails', async () => {
+  let alerts = 0;
+  const receiver = await serve(() => {
+    alerts++;
+    return { status: 204 };
+  });
+  const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+  const general = `alerts: { url: "${receiver.url}", secrets: ["${secret}"] }`;
+  const loop = await startLoop(redis, { source: 'broken', others: ['whole'], general });
+  const { context } = loop.app.engine.lanes.get('whole') ?? expect.fail('no lane');
+  await redis.handle.client.set('{cl:broken}:state:expired', 'not what it should be');
+  await redis.handle.client.hset('{cl}:paused', 'collect', 'not what it should be');
+  await loop.post(loop.vendor.close('old').delivery, {}, 'whole');
+  await until(async () => (await context.store.get('old.1'))?.state === 'asked');
+  await context.store.update('old.1', (now) => ({ journey: step(now, 'expired', daysAgo(500)), trace: ['made old'] }));
+  await context.alert('given-up', 'a reason', 'a remedy');
+  await until(() => alerts > 0);
+  await until(async () => (await context.store.get('old.1')) === undefined);
+  const failed = loop.told.filter(({ message }) => message === 'sweep failed').map(({ fields }) => fields);
+  expect(failed).toContainEqual(expect.objectContaining({ source: 'broken', step: 'sweep' }));
+  expect(failed).toContainEqual(expect.objectContaining({ source: 'collect', step: 'probe' }));
+  await redis.handle.client.del('{cl:broken}:state:expired', '{cl}:paused');
+  await loop.close();
+  await receiver.close();
+});
