@@ -270,6 +270,8 @@ export interface Source<Shape extends object = object> {
   forget?(recordIds: readonly string[]): Promise<string[]>;
   /** Expired journeys are written back as `no-answer`. */
   writesNoAnswer?: boolean;
+  /** Its events bring grades given elsewhere (`GradedEvent`): some rule has to name an external campaign. */
+  bringsGrades?: boolean;
   /** Deliveries may also be form-encoded (a vendor's ping). */
   takesForms?: boolean;
   /** How many records one vendor call takes; the worker gathers this many before it calls `read` or `writeBack`. */

@@ -39,7 +39,14 @@ function readsOf(rule: LoadedRule, at: string): GoingLive['reads'] {
 /** What would go wrong between the rules and the service, and the vendor's own findings. */
 export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
-  for (const [i, rule] of context.rules.entries()) found.push(...(await checkRule(rule, `rules[${i}]`, context)));
+  const campaigns: Campaign[] = [];
+  for (const [i, rule] of context.rules.entries()) {
+    const { campaign, findings } = await checkRule(rule, `rules[${i}]`, context);
+    found.push(...findings);
+    if (campaign) campaigns.push(campaign);
+  }
+  if (context.source.bringsGrades && campaigns.length === context.rules.length)
+    found.push(...gradesFindings(campaigns));
   const about = await aboutSource(context, config);
   const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
   found.push(...ofVendor);
@@ -63,14 +70,20 @@ async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Find
   }
 }
 
-async function checkRule(rule: LoadedRule, at: string, context: SourceContext): Promise<Finding[]> {
+interface CheckedRule {
+  /** Left out where it can't be read. */
+  campaign?: Campaign;
+  findings: Finding[];
+}
+
+async function checkRule(rule: LoadedRule, at: string, context: SourceContext): Promise<CheckedRule> {
   let campaign: Campaign;
   try {
     campaign = await campaignOf(rule, context);
     // Reading a campaign doesn't tell whether it is active; listing its requests does.
     for await (const _ of context.feedback.requestPages({ campaign: campaign.id })) break;
   } catch (error) {
-    return [serviceFinding(error, rule, at)];
+    return { findings: [serviceFinding(error, rule, at)] };
   }
   const problems = rulesProblems(rule, campaign, context).map(
     (problem): Finding => ({
@@ -80,7 +93,16 @@ async function checkRule(rule: LoadedRule, at: string, context: SourceContext): 
       remedy: `mend rule "${rule.name}", or campaign ${campaign.id} ("${campaign.name}") in the service`,
     }),
   );
-  return [...problems, ...contactFindings(rule, campaign, at), ...markerFindings(campaign, at, context)];
+  const findings = [...problems, ...contactFindings(rule, campaign, at), ...markerFindings(campaign, at, context)];
+  return { campaign, findings };
+}
+
+function gradesFindings(campaigns: readonly Campaign[]): Finding[] {
+  if (campaigns.some(({ type }) => type === 'external')) return [];
+  const problem =
+    'the source brings grades given elsewhere, and no rule names a campaign of type external: none is passed on';
+  const remedy = 'name an external campaign in the rule that is meant, or turn these grades off in the source';
+  return [{ level: 'warning', at: 'rules', problem, remedy }];
 }
 
 function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {

@@ -30,6 +30,7 @@ export const webhook = defineConnector({
       batchSize: 100,
       acceptedStatus: 202,
       writesNoAnswer: writeBack?.noAnswer ?? false,
+      bringsGrades: event.graded !== undefined,
       verify: (delivery) => verify(delivery, signature),
       events: eventReader(event),
       read: reader(ports.told),

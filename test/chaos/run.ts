@@ -99,6 +99,8 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   } finally {
     redis.disconnect();
     await Promise.all([...all.map((one) => one.end()), world.end()]);
+    // Stopped on purpose: nobody reads its logs.
+    if (signal.aborted && options.dir === undefined) isToBeKept = false;
     if (!isToBeKept) rmSync(dir, { recursive: true, force: true });
   }
 }

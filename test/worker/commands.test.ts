@@ -578,6 +578,20 @@ describe('check and setup', () => {
     await loop.close();
   });
 
+  test.each([
+    ['warns where grades given elsewhere have no campaign of type external to go to', 12, true, 1],
+    ['is content with an external campaign', 15, true, 0],
+    ['asks for none where no grades are given elsewhere', 12, false, 0],
+  ])('it %s', async (_, campaign, bringsGrades, warnings) => {
+    const vendor = new ToyVendor();
+    vendor.bringsGrades = bringsGrades;
+    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email }`;
+    const loop = await startLoop(redis, { source: fresh(), vendor, rule });
+    const { out } = await printed(() => check(beside(loop)));
+    expect(out.match(/no rule names a campaign of type external/g) ?? []).toHaveLength(warnings);
+    await loop.close();
+  });
+
   test('it tries records that closed lately against the rules, and warns of those that would not be asked', async () => {
     const vendor = new ToyVendor();
     vendor.close('a', { customer: {} });

@@ -40,6 +40,7 @@ export class ToyVendor {
   /** What a poll finds, page by page; `undefined`: this vendor can't be polled. */
   pages: ((from: { cursor: string } | { since: Date }) => Promise<PollPage>) | undefined;
   writesNoAnswer = false;
+  bringsGrades = false;
   check: Source['check'];
   setup: Source['setup'];
   /** A vendor whose reading for `ask` has no history can't say which closing it shows. */
@@ -137,6 +138,7 @@ export class ToyVendor {
         ...(this.check ? { check: this.check } : {}),
         ...(this.setup ? { setup: this.setup } : {}),
         writesNoAnswer: this.writesNoAnswer,
+        bringsGrades: this.bringsGrades,
         batchSize: 100,
         acceptedStatus: 202,
       }),

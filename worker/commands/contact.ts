@@ -23,6 +23,9 @@ export async function showAccessLog(options: Options): Promise<number> {
   return 0;
 }
 
+const beingAsked =
+  'This person is being asked at this moment, or a lost answer is looked for: waiting until a worker (closeloop start) has settled it.';
+
 /**
  * Erases a person at once: masked at the service, forgotten by every source here. Prints what was removed, which is kept as
  * proof. Can't be undone. 1 when nobody is known by this contact.
@@ -44,9 +47,10 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     const key = `contact mask:${at.toISOString()}`;
     const event = { kind: 'erase', at, key, what: 'asked for with "contact mask"', receivedAt: at } as const;
     const people = { personIds: [], recordIds: [], contacts: [options.contact], everybody: false, copies: [] };
-    for (;;) {
+    for (let isTold = false; ; isTold = true) {
       const result = await erase({ ...event, ...people }, first.context);
       if (result.do === 'done') break;
+      if (!isTold) process.stderr.write(`${beingAsked}\n`);
       await first.context.ports.sleep(result.delayMs);
     }
     const proof = (await first.context.store.erasures()).find((one) => one.key === key);
