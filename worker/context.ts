@@ -6,6 +6,7 @@ import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { ContactMemory } from './journey/contacts.ts';
+import type { Erasures } from './journey/erasures.ts';
 import type { JourneyStore } from './journey/store.ts';
 import type { ToldStore } from './redis/told.ts';
 import type { LoadedRule } from './rules.ts';
@@ -18,6 +19,7 @@ export interface SourceContext {
   source: Source;
   rules: readonly LoadedRule[];
   store: JourneyStore;
+  erasures: Erasures;
   told: ToldStore;
   contacts: ContactMemory;
   /** Resolves when what this source has stored is where a failover finds it: redis/replicated.ts. */

@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine.ts';
 import { ContactMemory } from './journey/contacts.ts';
+import { Erasures } from './journey/erasures.ts';
 import { JourneyStore, tagOf } from './journey/store.ts';
 import { openSource } from './open-source.ts';
 import { Pauses } from './pauses.ts';
@@ -89,6 +90,7 @@ export function createLane(
     source,
     rules: configured.rules.map(loadRule),
     store: new JourneyStore(redis, name, { now: clock.now, log }),
+    erasures: new Erasures(redis, name),
     told,
     contacts: new ContactMemory(redis),
     replicated: () => replicated(tagOf(name)),

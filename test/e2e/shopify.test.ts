@@ -107,7 +107,8 @@ function order(name: string, more: Parameters<typeof shop.standin.addOrder>[0] =
   return shop.standin.addOrder({ customerId, email: `${name}@example.com`, shipping, ...more }).id;
 }
 
-const store = () => app.engine.lanes.get('shop')?.context.store ?? expect.fail('no lane');
+const context = () => app.engine.lanes.get('shop')?.context ?? expect.fail('no lane');
+const store = () => context().store;
 const journeyIn = (id: string, ...states: JourneyState[]): Promise<Journey> =>
   until(async () => {
     const journey = await store().get(`${id}.1`);
@@ -117,7 +118,7 @@ const hooks = () => `${app.url}/hooks/shop`;
 /** The proof of an erasure, when all of it has been done. */
 const proofOf = (topic: string) =>
   until(async () =>
-    (await store().erasures()).find(({ what, copies }) => what.includes(topic) && copies !== 'being taken off'),
+    (await context().erasures.all()).find(({ what, copies }) => what.includes(topic) && copies !== 'being taken off'),
   );
 const answerTo = async (id: string, grade: number, comment: string) => {
   const { requestId } = await journeyIn(id, 'asked', 'written');

@@ -93,7 +93,8 @@ function order(name: string, meta: Record<string, string> = {}): number {
   return shop.standin.addOrder({ billing: address, shipping: { city: 'Tartu', country: 'EE' }, meta }).id;
 }
 
-const store = () => app.engine.lanes.get('shop')?.context.store ?? expect.fail('no lane');
+const context = () => app.engine.lanes.get('shop')?.context ?? expect.fail('no lane');
+const store = () => context().store;
 const journeyIn = (id: number, state: JourneyState) =>
   until(async () => {
     const journey = await store().get(`${id}.1`);
@@ -164,7 +165,7 @@ test('a customer who is to be forgotten is masked at the service, gone here and 
   // WooCommerce tells nobody of it: a person does.
   const masked = await command(['contact', 'mask', 'dora@example.com', '--yes', '--config', config, '--json']);
   expect(masked.code, masked.err).toBe(0);
-  const proof = await until(async () => (await store().erasures()).find(({ copies }) => copies === 'none left'));
+  const proof = await until(async () => (await context().erasures.all()).find(({ copies }) => copies === 'none left'));
   expect(proof).toMatchObject({ journeys: 1, contacts: 1 });
   expect(feedback.standin.requests().find((one) => one.id === request)).toMatchObject({ masked: true });
   const gone = await store().get(`${id}.1`);

@@ -45,8 +45,8 @@ test.each(ways)(
       return journey?.erasedAt && journey;
     });
     expect(gone).toMatchObject({ state: 'written', why: expect.stringMatching(/erased/) });
-    await until(async () => (await loop.store.erasures())[0]);
-    expect(await loop.store.erasures()).toMatchObject([
+    await until(async () => (await loop.erasures.all())[0]);
+    expect(await loop.erasures.all()).toMatchObject([
       { journeys: 1, contacts: 1, requestsMasked: 1, what: 'toy erase' },
     ]);
     expect(await everything(loop)).not.toMatch(/erika|Muster|p-7/i);
@@ -85,7 +85,7 @@ test('it forgets everybody of a source when the vendor says so, and nobody of an
   await loop.post(loop.vendor.close('f').delivery, {}, 'erase-none');
   for (const id of ['d.1', 'e.1']) await loop.journey(id, 'asked');
   await loop.post(erase({ everybody: true }));
-  await until(async () => (await loop.store.erasures())[0]);
+  await until(async () => (await loop.erasures.all())[0]);
   expect(await everything(loop)).not.toMatch(/[de]@example/);
   const other = loop.app.engine.lanes.get('erase-none')?.context.store;
   expect(await until(async () => await other?.get('f.1'))).toMatchObject({ contact: { value: 'f@example.com' } });
@@ -134,7 +134,7 @@ async function copiesAfter(source: string, vendor: ToyVendor): Promise<{ copies:
   await loop.journey('a.1', 'written');
   await loop.post(erase({ personIds: ['p-7'] }));
   const proof = await until(async () => {
-    const [one] = await loop.store.erasures();
+    const [one] = await loop.erasures.all();
     return one?.copies !== 'being taken off' && one;
   });
   expect(proof).toMatchObject({ journeys: 1, contacts: 1, requestsMasked: 1 });

@@ -158,7 +158,7 @@ describe('a journey that can not be read', () => {
     await broken(town);
     expect(await erase(eraseOf(who), town.context)).toEqual({ do: 'done' });
     expect(await town.context.store.get('a.1')).toMatchObject({ erasedAt: expect.any(Date) });
-    expect(await town.context.store.erasures()).toMatchObject([{ unreadable: ['calm/broken.1'] }]);
+    expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['calm/broken.1'] }]);
     expect(town.told.filter(({ level }) => level === 'error')).toMatchObject([
       { fields: { journeys: ['calm/broken.1'] } },
     ]);
@@ -201,12 +201,9 @@ describe('the proof of an erasure', () => {
     [
       'when the journeys were erased',
       (context) => {
-        const { store } = context;
-        const noteErasure = dyingOnce(
-          (...args: Parameters<typeof store.noteErasure>) => store.noteErasure(...args),
-          'before',
-        );
-        return { ...context, store: overriding(store, { noteErasure }) };
+        const { erasures } = context;
+        const note = dyingOnce((...args: Parameters<typeof erasures.note>) => erasures.note(...args), 'before');
+        return { ...context, erasures: overriding(erasures, { note }) };
       },
     ],
   ];
@@ -217,9 +214,9 @@ describe('the proof of an erasure', () => {
     const context = dying(town.context);
     const event = eraseOf({ contacts: [email] });
     await expect(erase(event, context)).rejects.toThrow('killed');
-    expect(await context.store.erasures()).toEqual([]);
+    expect(await context.erasures.all()).toEqual([]);
     await erase(event, context);
-    expect(await context.store.erasures()).toMatchObject([{ journeys: 2, contacts: 1, requestsMasked: 2 }]);
+    expect(await context.erasures.all()).toMatchObject([{ journeys: 2, contacts: 1, requestsMasked: 2 }]);
     expect(await redis.handle.client.exists('{cl:calm}:erasures:begun')).toBe(0);
   });
 
@@ -227,7 +224,7 @@ describe('the proof of an erasure', () => {
     const town = quiet();
     await asked(town, 'a', erika);
     for (let i = 0; i < 2; i++) await erase(eraseOf({ personIds: ['p-7'] }), town.context);
-    expect(await town.context.store.erasures()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
+    expect(await town.context.erasures.all()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
   });
 });
 

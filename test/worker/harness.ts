@@ -5,6 +5,7 @@ import type { StandinServer } from '../../standins/server.ts';
 import { liveClock } from '../../worker/clock.ts';
 import { type App, run } from '../../worker/commands/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
+import { Erasures } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import { seenKey } from '../../worker/stages/collect.ts';
@@ -41,6 +42,7 @@ export interface Loop {
   app: App;
   told: Told[];
   store: JourneyStore;
+  erasures: Erasures;
   /** The configuration's text. */
   text: string;
   post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
@@ -98,6 +100,7 @@ sources:${sources.join('')}
     app,
     told,
     store,
+    erasures: new Erasures(handle.client, options.source),
     text,
     post: (body, headers = {}, source = options.source) =>
       fetch(`${app.url}/hooks/${source}`, {

@@ -146,12 +146,12 @@ describe('an erasure', () => {
     };
     racing.sources = () => [racing];
     expect(await erase(eraseOf({ recordIds: ['e'] }), racing)).toMatchObject({ do: 'wait' });
-    expect(await store.erasures()).toEqual([]);
+    expect(await context.erasures.all()).toEqual([]);
     const contact = { kind: 'email', value: 'erika@example.com' } as const;
     await hasAsked(context, 'e.1', (await context.feedback.create({ campaign: 12, contact, customFields: {} })).id);
     expect(await erase(eraseOf({ recordIds: ['e'] }), racing)).toEqual({ do: 'done' });
     expect(await store.get('e.1')).toMatchObject({ erasedAt: expect.any(Date) });
-    expect(await store.erasures()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
+    expect(await context.erasures.all()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
   });
 
   test('it forgets what was told of a record that has no journey', async () => {
@@ -166,7 +166,7 @@ describe('an erasure', () => {
     await asking(town, 'e');
     service.standin.faults.add({ method: 'POST', path: '/cancel$', status: 422, body: { detail: 'No.' } });
     expect(await erase(eraseOf({ contacts: ['erika@example.com'] }), town.context)).toEqual({ do: 'done' });
-    expect(await town.store.erasures()).toMatchObject([{ requestsMasked: 1 }]);
+    expect(await town.context.erasures.all()).toMatchObject([{ requestsMasked: 1 }]);
   });
 });
 

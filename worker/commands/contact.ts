@@ -53,7 +53,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
       if (!isTold) process.stderr.write(`${beingAsked}\n`);
       await first.context.ports.sleep(result.delayMs);
     }
-    const proof = (await first.context.store.erasures()).find((one) => one.key === key);
+    const proof = (await first.context.erasures.all()).find((one) => one.key === key);
     print(proof ?? {}, options.json);
     if (proof && proof.journeys + proof.requestsMasked > 0) return 0;
     process.stderr.write(

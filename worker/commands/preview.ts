@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { lookAt, refOf } from '../context.ts';
-import { whyNotNow } from '../stages/ask.ts';
 import { decide } from '../stages/decide.ts';
+import { whyNotNow } from '../stages/why-not-now.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import { aboutSource } from '../going-live.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { secretVariable } from './secret-variables.ts';
 import { withSources } from './with-engine.ts';
 
 /**
@@ -38,8 +40,9 @@ export async function setup(
     const done: Done[] = [];
     try {
       for (const { source, step } of planned) {
-        const { note, secrets } = await step.apply();
+        const { note, secrets: told } = await step.apply();
         say(`${styleText('green', '✓')} ${source}: ${step.what}`);
+        const secrets = told && byVariable(readFileSync(options.config, 'utf8'), source, told);
         done.push({ source, what: step.what, note, secrets });
       }
     } finally {
@@ -55,6 +58,13 @@ interface Done {
   what: string;
   note: string | undefined;
   secrets: Readonly<Record<string, string>> | undefined;
+}
+
+/** Sources of one connector may each be told a secret for the same setting. */
+function byVariable(text: string, source: string, secrets: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, secret]) => [secretVariable(text, source, name), secret]),
+  );
 }
 
 /** What a person has to do now. */

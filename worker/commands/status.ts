@@ -12,7 +12,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         context.store.counts(),
         pauses.list(),
         pollState(runtime.redis, context.name),
-        context.store.erasures(),
+        context.erasures.all(),
         stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
       ]);
       const shown = {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
+import { claimScript, forgetScript, mergeScript, noteScript, saveScript } from './scripts.ts';
 import { askedStates } from './transitions.ts';
 
 /** ioredis, one server or a cluster: the same commands. */
@@ -17,81 +18,6 @@ export function tagOf(source: string): string {
   return `{cl:${source}}`;
 }
 
-/**
- * KEYS record · ARGV tag, record id, closing, event key, journey JSON, score, trace lines…
- * Returns the id of the journey of this closing (or of this event), made now or found.
- */
-const claimScript = `
-local id = redis.call('HGET', KEYS[1], 'event:' .. ARGV[4]) or redis.call('HGET', KEYS[1], 'closing:' .. ARGV[3])
-if id then
-  redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id)
-  return {id, 0}
-end
-id = ARGV[2] .. '.' .. redis.call('HINCRBY', KEYS[1], 'count', 1)
-redis.call('HINCRBY', KEYS[1], 'alive', 1)
-redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
-redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'data', ARGV[5])
-redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
-redis.call('PERSIST', ARGV[1] .. ':told:' .. ARGV[2])
-for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
-return {id, 1}`;
-
-/**
- * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
- * people to index it under…, people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked or '0' when it
- * turned out not to be, number of people to index it under, trace lines…
- * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's.
- */
-const saveScript = `
-if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
-if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[7], ARGV[5], ARGV[3]) == 0
-  and redis.call('HGET', KEYS[7], ARGV[5]) ~= ARGV[3] then return -1 end
-redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'data', ARGV[2])
-redis.call('ZREM', KEYS[3], ARGV[3])
-redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
-if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
-for i = 5, 6 do
-  if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
-end
-for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
-for i = 8, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
-return 1`;
-
-/**
- * The record's memory lives as long as any of its journeys: without it a number would be given twice, and a customer
- * asked twice. Returns 1, or 0 when the journey is gone, or in another state than when it was read.
- * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, what was told
- */
-const forgetScript = `
-local data = redis.call('HGET', KEYS[1], 'data')
-if not data or cjson.decode(data).state ~= ARGV[3] then return 0 end
-redis.call('DEL', KEYS[1], KEYS[2])
-redis.call('ZREM', KEYS[3], ARGV[1])
-if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
-for i = 6, #KEYS do redis.call('SREM', KEYS[i], ARGV[1]) end
-if redis.call('HINCRBY', KEYS[5], 'alive', -1) <= 0 then
-  redis.call('DEL', KEYS[5], ARGV[4])
-  return 1
-end
-local memory = redis.call('HGETALL', KEYS[5])
-for i = 1, #memory, 2 do
-  if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[5], memory[i]) end
-end
-return 1`;
-
-/**
- * The record went into another: that one's customer counts as asked if this one's was, and remembers where it came from,
- * for when it is merged itself. KEYS record gone, record that remains · ARGV id of the one gone
- */
-const mergeScript = `
-local asked = redis.call('HGET', KEYS[1], 'asked')
-if asked then redis.call('HSETNX', KEYS[2], 'asked', asked) end
-redis.call('HSET', KEYS[2], 'from:' .. ARGV[1], 1)
-return 1`;
-
-/** KEYS journey, trace · ARGV line */
-const noteScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end return 1`;
-
 /** Waiting journeys are ordered by when they are due, so that an overdue one is found without looking at the others. */
 function scoreOf(journey: Journey): number {
   return (journey.state === 'waiting' && journey.dueAt ? journey.dueAt : journey.updatedAt).getTime();
@@ -99,21 +25,6 @@ function scoreOf(journey: Journey): number {
 
 const ClaimAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
-
-const ErasureCounts = z.object({ journeys: z.number(), contacts: z.number(), requestsMasked: z.number() });
-export type ErasureCounts = z.output<typeof ErasureCounts>;
-
-const Erasure = ErasureCounts.extend({
-  at: z.coerce.date(),
-  /** The event's. */
-  key: z.string(),
-  what: z.string(),
-  /** What had been written on records: taken off again, or where it was left. */
-  copies: z.string().optional(),
-  /** Journeys that could not be read: whatever they hold is still there. */
-  unreadable: z.array(z.string()).optional(),
-});
-export type Erasure = z.output<typeof Erasure>;
 
 /** A closing that may become a journey. */
 export interface Claim {
@@ -275,41 +186,6 @@ export class JourneyStore {
         }
       } while (cursor !== '0');
     }
-  }
-
-  /** What was erased, without the people: proof for whoever asks later. */
-  async noteErasure(proof: Erasure): Promise<void> {
-    await this.#redis.hset(`${this.#tag}:erasures`, proof.key, JSON.stringify(proof));
-    await this.#redis.hdel(`${this.#tag}:erasures:begun`, proof.key);
-  }
-
-  /** What an erasure has come to so far. */
-  async noteBegun(key: string, counts: ErasureCounts): Promise<void> {
-    await this.#redis.hset(`${this.#tag}:erasures:begun`, key, JSON.stringify(counts));
-  }
-
-  /** What earlier attempts at an erasure came to, or an earlier delivery of it: nobody finds again what is gone. */
-  async begun(key: string): Promise<ErasureCounts> {
-    const stored =
-      (await this.#redis.hget(`${this.#tag}:erasures:begun`, key)) ??
-      (await this.#redis.hget(`${this.#tag}:erasures`, key));
-    return stored === null ? { journeys: 0, contacts: 0, requestsMasked: 0 } : ErasureCounts.parse(JSON.parse(stored));
-  }
-
-  /** What became of the copies on records. By itself, as it may be known before the rest of the proof or long after. */
-  async noteCopies(key: string, copies: string): Promise<void> {
-    await this.#redis.hset(`${this.#tag}:erasures:copies`, key, copies);
-  }
-
-  async erasures(): Promise<Erasure[]> {
-    const [all, copies] = await Promise.all([
-      this.#redis.hvals(`${this.#tag}:erasures`),
-      this.#redis.hgetall(`${this.#tag}:erasures:copies`),
-    ]);
-    const proofs = all.map((text) => Erasure.parse(JSON.parse(text)));
-    return proofs
-      .map((proof) => ({ ...proof, ...(copies[proof.key] !== undefined && { copies: copies[proof.key] }) }))
-      .sort((a, b) => a.at.getTime() - b.at.getTime());
   }
 
   /** Adds a line to the trace without changing anything; to a journey that has been removed, nothing. */

@@ -62,7 +62,7 @@ export async function collect(
   const token = randomUUID();
   if (!(await takeLock(redis, lock, token, lockMs))) return { do: 'done' };
   try {
-    await pass(campaign, context, () => redis.pexpire(lock, lockMs));
+    await pass(campaign, context, () => takeLock(redis, lock, token, lockMs));
     await redis.hdel(failingKey, String(campaign));
     context.troubled.delete(campaign);
   } catch (error) {
@@ -96,7 +96,7 @@ async function tellIfOverdue(campaign: number, absent: boolean, context: Collect
  * One call tells whether anything changed; only then the export is read, page by page. What was seen is stored as it
  * was before the pass: a change during the pass is met again.
  */
-async function pass(campaign: number, context: CollectContext, renew: () => Promise<unknown>): Promise<void> {
+async function pass(campaign: number, context: CollectContext, renew: () => Promise<boolean>): Promise<void> {
   const { redis, feedback, clock, log } = context;
   const stored = await redis.get(seenKey(campaign));
   const seen = stored === null ? undefined : Seen.parse(JSON.parse(stored));
@@ -110,7 +110,8 @@ async function pass(campaign: number, context: CollectContext, renew: () => Prom
   let strangers = 0;
   let unreadable = 0;
   for await (const page of feedback.requestPages({ campaign })) {
-    await renew();
+    // This process stood still, and another pass has begun: this page may be older than what that one has found.
+    if (!(await renew())) return;
     const taken = await takeAnswers(page.results, context);
     answers += taken.due;
     strangers += taken.strangers;

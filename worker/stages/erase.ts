@@ -63,16 +63,16 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
   for (const { journey, of } of journeys.values()) if ((await end(journey, event, of)) === 'asking') asking++;
   if (asking > 0) return comeAgain;
 
-  const before = await context.store.begun(event.key);
+  const before = await context.erasures.begun(event.key);
   const counts = {
     journeys: Math.max(before.journeys, journeys.size),
     contacts: Math.max(before.contacts, contacts.size),
     requestsMasked: before.requestsMasked,
   };
-  await context.store.noteBegun(event.key, counts);
+  await context.erasures.noteBegun(event.key, counts);
   for (const contact of contacts.values()) {
     counts.requestsMasked += await mask(contact, context);
-    await context.store.noteBegun(event.key, counts);
+    await context.erasures.noteBegun(event.key, counts);
     await context.contacts.forgetAsked(contact);
   }
   // Before the journeys are erased: they lead to the records.
@@ -94,7 +94,7 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
     ...(unreadable.size > 0 && { unreadable: [...unreadable] }),
   };
   if (unreadable.size > 0) await tellUnreadable(event, [...unreadable], context);
-  await context.store.noteErasure({ at: context.clock.now(), key: event.key, what: event.what, ...proof });
+  await context.erasures.note({ at: context.clock.now(), key: event.key, what: event.what, ...proof });
   context.log.info({ source: context.name, event: event.what, proof }, 'erased');
   return { do: 'done' };
 }
@@ -164,7 +164,7 @@ async function takeOff(event: EraseJob, context: SourceContext): Promise<StageRe
 
 async function noteCopies({ key, what }: EraseJob, left: readonly string[], context: SourceContext): Promise<void> {
   const copies = left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
-  await context.store.noteCopies(key, copies);
+  await context.erasures.noteCopies(key, copies);
   if (left.length > 0) context.log.warn({ source: context.name, event: what, copies }, 'not all could be taken off');
 }
 

@@ -1,0 +1,141 @@
+import { messageOf } from '../../core/errors.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
+import type { Intent, Journey } from '../journey/journey.ts';
+import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
+import type { StageResult } from './stage.ts';
+
+// Every step that asking makes a journey take.
+
+/** Another journey is asking the same person: look again soon. Real time. */
+export const lockedMs = 1_000;
+
+const unclear = 'it could not be found out whether customers were asked';
+
+export const done: StageResult = { do: 'done' };
+
+export async function wait(
+  journey: Journey,
+  due: { at: Date; why: string[] },
+  context: SourceContext,
+): Promise<StageResult> {
+  await context.store.update(journey.id, (now) =>
+    now.state === 'waiting' && now.dueAt?.getTime() !== due.at.getTime()
+      ? {
+          journey: step(now, 'waiting', context.clock.now(), { dueAt: due.at }),
+          trace: [...due.why, `to be asked at ${due.at.toISOString()}`],
+        }
+      : undefined,
+  );
+  return { do: 'wait', delayMs: context.clock.until(due.at) };
+}
+
+export async function end(
+  journey: Journey,
+  state: 'cancelled' | 'skipped',
+  why: string,
+  context: SourceContext,
+): Promise<StageResult> {
+  const ref = refOf(context.name, journey.id);
+  await context.store.update(journey.id, (now) =>
+    unaskedStates.includes(now.state)
+      ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
+      : undefined,
+  );
+  // An attempt that came to nothing is no reason not to ask this person about something else.
+  if (journey.contact) await context.contacts.forgetAsked(journey.contact, ref);
+  context.log.info({ journey: ref, why }, state);
+  return done;
+}
+
+/** The journey may have asked already: nothing is sent before that is known. */
+export async function lookFirst(
+  journey: Journey,
+  intent: Intent,
+  why: string,
+  context: SourceContext,
+): Promise<StageResult> {
+  await context.store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? {
+          journey: step(now, 'creating', context.clock.now(), { intent, attempts: (now.attempts ?? 0) + 1 }),
+          trace: [`${why}: looks for that request first, at ${intent.lookAfter.toISOString()}`],
+        }
+      : undefined,
+  );
+  return { do: 'wait', delayMs: context.clock.until(intent.lookAfter) };
+}
+
+export async function asked(
+  journey: Journey,
+  requestId: string,
+  how: string,
+  context: SourceContext,
+  options = { late: false },
+): Promise<StageResult> {
+  const { clock, log } = context;
+  const campaign = journey.intent?.campaign ?? journey.campaign;
+  if (campaign !== undefined) await context.askedIn(campaign, options.late);
+  failpoint('campaign-noted');
+  const after = await context.store.update(journey.id, (now) => {
+    // A look-up may have come to another end while the service's answer was on its way.
+    if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
+    const { intent: _, ...rest } = now;
+    const after = step(rest, 'asked', clock.now(), { requestId, askedAt: journey.intent?.at ?? clock.now() });
+    return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
+  });
+  failpoint('asked-saved');
+  if (after?.requestId === requestId)
+    log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
+  // Another journey has taken it for its own: what became of this one's is to be found out.
+  return after?.state === 'creating' ? { do: 'wait', delayMs: lockedMs } : done;
+}
+
+/** @param options `counts`: it is one of the attempts whose outcome was unknown */
+export async function backToWaiting(
+  journey: Journey,
+  why: string,
+  context: SourceContext,
+  options = { counts: true },
+): Promise<void> {
+  await context.store.update(journey.id, (now) => {
+    if (now.state !== 'creating' || now.intent?.token !== journey.intent?.token) return undefined;
+    const { intent: _, ...rest } = now;
+    const attempts = (now.attempts ?? 1) - (options.counts ? 0 : 1);
+    return { journey: step(rest, 'waiting', context.clock.now(), { attempts }), trace: [why] };
+  });
+  failpoint('back-to-waiting');
+}
+
+export async function laterLook(journey: Journey, error: unknown, context: SourceContext): Promise<StageResult> {
+  const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1, 7);
+  const lookAfter = new Date(context.clock.now().getTime() + patience);
+  await context.store.update(journey.id, (now) =>
+    now.state === 'creating' && now.intent?.token === journey.intent?.token && now.intent
+      ? {
+          journey: step(now, 'creating', context.clock.now(), { intent: { ...now.intent, lookAfter } }),
+          trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${lookAfter.toISOString()}`],
+        }
+      : undefined,
+  );
+  failpoint('unknown-noted');
+  context.log.warn({ journey: refOf(context.name, journey.id), why: messageOf(error) }, 'outcome of create unknown');
+  return { do: 'wait', delayMs: context.clock.until(lookAfter) };
+}
+
+export async function settle(
+  journey: Journey,
+  state: 'parked' | 'failed',
+  why: string,
+  context: SourceContext,
+): Promise<void> {
+  const after = await context.store.update(journey.id, (now) =>
+    now.state === 'creating' && now.intent?.token === journey.intent?.token
+      ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
+      : undefined,
+  );
+  if (after?.state !== state) return;
+  context.log.error({ journey: refOf(context.name, journey.id), why }, state);
+  if (state === 'parked')
+    await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { type Contact, contactKey } from '../../core/contact.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import { lookAt, refOf, type SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
+import type { Intent, Journey } from '../journey/journey.ts';
+import { askedStates, step } from '../journey/transitions.ts';
+import type { LoadedRule } from '../rules.ts';
+import { asked, backToWaiting, done, end, laterLook, lookFirst, wait } from './ask-steps.ts';
+import { campaignOf, mapFields, sendTime } from './decide.ts';
+import { forgottenRequest } from './forgotten-request.ts';
+import type { StageResult } from './stage.ts';
+import { onList, whyNotNow } from './why-not-now.ts';
+import { staleMs } from './with-contact.ts';
+
+/** Creates the feedback request, once. The contact is ours alone meanwhile (with-contact.ts). */
+export async function create(
+  journey: Journey,
+  rule: LoadedRule,
+  campaign: Campaign,
+  contact: Contact,
+  context: SourceContext,
+): Promise<StageResult> {
+  const { store, contacts, clock, feedback } = context;
+  const ref = refOf(context.name, journey.id);
+  // Waiting for a place among those who talk to the service may have taken us past the window.
+  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
+  if (due.at > clock.now()) return await wait(journey, due, context);
+
+  const { asked: askedBefore } = await store.memoryOf(journey.recordId);
+  if (rule.again === 'never' && askedBefore !== undefined && askedBefore !== journey.id) {
+    const why = `this record's customer was asked already: journey ${refOf(context.name, askedBefore)} (again: never)`;
+    return await end(journey, 'skipped', why, context);
+  }
+  const key = contactKey(contact);
+  const known = await feedback.contact(contact);
+  const leaveBy = new Date(Date.now() + staleMs);
+  const lastHere = await contacts.lastAsked(key);
+  const intentAt = (at: Date): Intent => ({
+    token: randomUUID(),
+    at,
+    campaign: campaign.id,
+    ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: ref } } : {}),
+    numAppeals: known?.num_appeals ?? 0,
+    lastAppeal: known?.last_appeal ?? null,
+    lookAfter: new Date(clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
+  });
+  const forgotten = forgottenRequest(journey, ref, known, lastHere);
+  if (forgotten && onList(known, rule) === undefined)
+    return await lookFirst(journey, intentAt(forgotten.at), forgotten.why, context);
+
+  // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
+  const lastOther = lastHere?.journey === ref ? undefined : lastHere;
+  const no = whyNotNow(known, lastOther, rule, clock.now());
+  if (no) return await end(journey, 'skipped', no, context);
+
+  const at = clock.now();
+  const intent = intentAt(at);
+  const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
+  const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
+  await contacts.setLastAsked(key, { at, journey: ref, ...scheduled });
+  failpoint('last-asked-noted');
+  const creating = await store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? {
+          journey: step(now, 'creating', at, { intent, attempts: (now.attempts ?? 0) + 1 }),
+          trace: ['creating the feedback request'],
+        }
+      : undefined,
+  );
+  failpoint('intent-saved');
+  // Somebody else went ahead, on this job or on an event: it is theirs now. Where it was ended, nobody is asked.
+  if (creating?.intent?.token !== intent.token) {
+    if (!creating || !askedStates.includes(creating.state)) await contacts.setLastAsked(key, lastOther);
+    return done;
+  }
+  try {
+    await context.replicated();
+  } catch (error) {
+    await contacts.setLastAsked(key, lastOther);
+    await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context, { counts: false });
+    throw error;
+  }
+
+  try {
+    const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
+    const request = await feedback.create({ campaign: campaign.id, contact, scheduled: at, customFields }, { leaveBy });
+    failpoint('create-answered');
+    return await asked(creating, request.id, 'the service took it', context);
+  } catch (error) {
+    const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
+    if (outcome === 'unknown') return await laterLook(creating, error, context);
+    await contacts.setLastAsked(key, lastOther);
+    await backToWaiting(creating, `the service did not take it: ${messageOf(error)}`, context, { counts: false });
+    if (error instanceof FeedbackError && error.status === 400 && error.fields) {
+      context.campaigns.drop(campaign.id);
+      if (!creating.remapped && (await remap(creating, rule, context))) return { do: 'wait', delayMs: 0 };
+    }
+    throw error;
+  }
+}
+
+/** A custom field of this name is ours: it takes the journey's reference, by which a lost request is found again. */
+function hasMarker(campaign: Campaign, marker: string): boolean {
+  return campaign.custom_fields.some(({ name, field_type }) => name === marker && field_type === 'Text');
+}
+
+/** The service rejected a value: the campaign may have changed. True when there are other values to try now. */
+async function remap(journey: Journey, rule: LoadedRule, context: SourceContext): Promise<boolean> {
+  const look = lookAt(await context.read(journey.recordId, 'plan'));
+  if (look.is !== 'closed') return false;
+  const campaign = await campaignOf(rule, context);
+  const mapped = await mapFields(rule, look.record, campaign, context);
+  if (!mapped.ok || JSON.stringify(mapped.values) === JSON.stringify(journey.values)) return false;
+  await context.store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? {
+          journey: step(now, 'waiting', context.clock.now(), { values: mapped.values, remapped: true }),
+          trace: ['the campaign changed: custom fields mapped anew'],
+        }
+      : undefined,
+  );
+  return true;
+}

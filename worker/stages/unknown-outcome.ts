@@ -1,0 +1,60 @@
+import type { SourceContext } from '../context.ts';
+import { failpoint } from '../failpoints.ts';
+import type { Intent, Journey } from '../journey/journey.ts';
+import { asked, backToWaiting, done, lockedMs, settle } from './ask-steps.ts';
+import { type Found, lookForRequest } from './look-for-request.ts';
+import type { StageResult } from './stage.ts';
+import { withContact } from './with-contact.ts';
+
+/** Attempts whose outcome was unknown and turned out to be nothing; then a person should look at the service. */
+const mostAttempts = 8;
+
+/** A journey in `creating` that isn't in our hands: killed, timed out, or another worker is at it. Never create here. */
+export async function resolveUnknown(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const { intent, contact } = journey;
+  if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
+  const notYet = context.clock.until(intent.lookAfter);
+  if (notYet > 0) return { do: 'wait', delayMs: notYet };
+
+  const found = await context.limitedLooks(() =>
+    lookForRequest({ contact, intent, closedAt: journey.closedAt }, context),
+  );
+  failpoint('looked-for');
+  if (found.is === 'created') {
+    return await withContact(contact, context, () => take(journey, intent, found, context));
+  }
+  if (found.is === 'unclear') {
+    await settle(journey, 'parked', found.why, context);
+    return done;
+  }
+  const attempts = journey.attempts ?? 1;
+  if (attempts >= mostAttempts) {
+    await settle(
+      journey,
+      'failed',
+      `the service never took the request in ${attempts} attempts (${found.how})`,
+      context,
+    );
+    return done;
+  }
+  await backToWaiting(journey, `looked for the request: the service never got it (${found.how})`, context);
+  return { do: 'wait', delayMs: 0 };
+}
+
+/**
+ * Another journey may have found the same request, or be about to note it as its own: one at a time over all sources, by the
+ * contact's lock. The loser looks on.
+ */
+async function take(
+  journey: Journey,
+  intent: Intent,
+  found: Extract<Found, { is: 'created' }>,
+  context: SourceContext,
+): Promise<StageResult> {
+  const [isTaken] = await context.areOwned([found.requestId]);
+  if (!isTaken) return await asked(journey, found.requestId, found.how, context, { late: true });
+  if (!intent.marker) return { do: 'wait', delayMs: lockedMs };
+  const why = `request ${found.requestId} names this journey, and belongs to another`;
+  await settle(journey, 'parked', why, context);
+  return done;
+}
