@@ -307,8 +307,9 @@ export interface SetupStep {
   /** 'create the ticket field "Feedback grade" (integer)' */
   what: string;
   /**
-   * Does it. `note`: what a person has to do with the outcome, if anything. `secrets`: environment variables to set, shown
-   * once. May be applied again after a failure.
+   * Does it. `note`: what a person has to do with the outcome, if anything. `secrets`: by the setting that takes them (shown
+   * once, under the variable that the configuration names there), or by a variable's name. May be applied again after a
+   * failure.
    */
   apply(): Promise<{ note?: string; secrets?: Readonly<Record<string, string>> }>;
 }

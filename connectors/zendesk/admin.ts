@@ -20,6 +20,8 @@ export const AdminField = z.object({
   /** Agents can't solve a ticket without it. */
   required: z.boolean().nullish(),
   regexp_for_validation: z.string().nullish(),
+  /** A checkbox's, where it has one. */
+  tag: z.string().nullish(),
   custom_field_options: z.array(Option).nullish(),
 });
 export type AdminField = z.output<typeof AdminField>;

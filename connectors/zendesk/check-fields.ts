@@ -3,6 +3,7 @@ import type { AdminField } from './admin.ts';
 import { valueFindings } from './check-values.ts';
 import { catalogueOf } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
+import { type TagOwners, ticketFieldName } from './tags.ts';
 import { fieldFor, type Part, partsOf, resolveFields } from './targets.ts';
 
 const place = 'Admin Center > Objects and rules > Tickets > Fields';
@@ -12,10 +13,11 @@ export function fieldFindings(
   settings: ZendeskSettings['writeBack'],
   fields: readonly AdminField[],
   grades: readonly number[],
+  owners: TagOwners,
 ): Finding[] {
   const { targets, problems } = resolveFields(settings, catalogueOf(fields));
   const byId = new Map(fields.map((field) => [field.id, field]));
-  const owners = new Map<string, Part>();
+  const users = new Map<string, Part>();
   const found: Finding[] = problems.flatMap(({ why, part, ...finding }) => {
     const named = byId.get(fieldFor(settings, part) ?? '');
     // That it is Zendesk's own says more than that its type doesn't fit.
@@ -25,28 +27,28 @@ export function fieldFindings(
     const field = byId.get(targets[part]?.id ?? '');
     if (field === undefined) continue;
     const at = `writeBack.${part}`;
-    const name = nameOf(field);
-    found.push(...valueFindings({ part, at, name, place }, field, settings, grades));
+    const name = ticketFieldName(field);
+    found.push(...valueFindings({ part, at, name, place }, field, settings, grades, owners));
     found.push(...(field.removable === false ? system(at, field) : []), ...agentFindings(at, field));
-    const owner = owners.get(field.id);
-    if (owner !== undefined) {
-      const problem = `${name} is also writeBack.${owner}: one value overwrites the other`;
+    const other = users.get(field.id);
+    if (other !== undefined) {
+      const problem = `${name} is also writeBack.${other}: one value overwrites the other`;
       found.push({ level: 'error', at, problem, remedy: 'Name another field' });
     }
-    owners.set(field.id, part);
+    users.set(field.id, part);
   }
   return found;
 }
 
 function system(at: string, field: AdminField): Finding[] {
-  const problem = `${nameOf(field)} is one of Zendesk's own fields, which has its own meaning`;
+  const problem = `${ticketFieldName(field)} is one of Zendesk's own fields, which has its own meaning`;
   const remedy = `Create a field for it (${place}), or give a title and run "closeloop setup"`;
   return [{ level: 'error', at, problem, remedy }];
 }
 
 function agentFindings(at: string, field: AdminField): Finding[] {
   const warning = (problem: string, remedy: string): Finding => ({ level: 'warning', at, problem, remedy });
-  const name = nameOf(field);
+  const name = ticketFieldName(field);
   return [
     ...(field.agent_can_edit === false
       ? [warning(`${name} may not be edited by agents, so perhaps not by us`, `Allow agents to edit it (${place})`)]
@@ -61,6 +63,3 @@ function agentFindings(at: string, field: AdminField): Finding[] {
       : []),
   ];
 }
-
-const nameOf = ({ id, title }: AdminField): string =>
-  `ticket field ${id}${title == null || title === '' ? '' : ` "${title}"`}`;

@@ -1,9 +1,10 @@
 import type { Finding, GoingLive } from '../../core/connector.ts';
-import { type Look, statusOf } from './check-look.ts';
+import type { Look } from './check-look.ts';
 import { valueFindings } from './check-values.ts';
 import type { ZendeskApi } from './client.ts';
-import { type KeyedField, objectFields, userFields } from './keyed-fields.ts';
+import { type KeyedField, objectFieldsIfAny } from './keyed-fields.ts';
 import type { ZendeskSettings } from './settings.ts';
+import type { TagOwners } from './tags.ts';
 import { parts, type Resolved, resolveObjectFields, resolveUserFields } from './targets.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
@@ -13,55 +14,48 @@ const places = {
   objects: 'Admin Center > Objects and rules > Custom objects',
 };
 
-/** User fields that are written or read, and the custom object. Only what the configuration names is looked at. */
-export async function keyedFieldFindings(
+/** User fields that are written or read. */
+export function userFieldFindings(
   settings: WriteBackSettings,
-  api: ZendeskApi,
+  fields: readonly KeyedField[],
   about: GoingLive,
-  look: Look,
-): Promise<Finding[]> {
-  const found: Finding[] = [];
+  owners: TagOwners,
+): Finding[] {
   const reads = about.reads.filter(({ path: [top, next, key] }) => top === 'requester' && next === 'fields' && key);
-  if (settings.userFields !== undefined || reads.length > 0) {
-    const fields = await look({ at: 'writeBack.userFields', what: 'the user fields' }, () => userFields(api));
-    if (fields !== undefined) {
-      const taken = fitFindings(settings, resolveUserFields(settings, fields), fields, about.grades, 'userFields');
-      found.push(...taken, ...readFindings(reads, fields));
-    }
-  }
-  const { object } = settings.customObject ?? {};
-  if (object !== undefined) found.push(...(await objectFindings(settings, object, api, about, look)));
-  return found;
+  const resolved = resolveUserFields(settings, fields);
+  return [
+    ...fitFindings(settings, resolved, fields, about.grades, 'userFields', owners),
+    ...readFindings(reads, fields),
+  ];
 }
 
-async function objectFindings(
+/** The custom object, where the configuration names one. */
+export async function objectFindings(
   settings: WriteBackSettings,
-  object: string,
   api: ZendeskApi,
-  about: GoingLive,
+  grades: readonly number[],
   look: Look,
 ): Promise<Finding[]> {
+  const { object, ticket } = settings.customObject ?? {};
+  if (object === undefined) return [];
   const at = 'writeBack.customObject';
-  const fields = await look({ at, what: 'the custom object' }, async () => {
-    try {
-      return await objectFields(api, object);
-    } catch (error) {
-      if (statusOf(error) === 404) return 'absent';
-      throw error;
-    }
+  const error = (where: string, problem: string): Finding => {
+    const remedy = `Let "closeloop setup" create it, or take its key from ${places.objects}`;
+    return { level: 'error', at: `${at}.${where}`, problem, remedy };
+  };
+  const looked = await look({ at, what: 'the custom object' }, async () => {
+    return { fields: await objectFieldsIfAny(api, object) };
   });
-  if (fields === undefined) return [];
-  if (fields === 'absent') {
-    const problem = `there is no custom object with the key "${object}"`;
-    return [
-      { level: 'error', at: `${at}.object`, problem, remedy: `Create it, or take its key from ${places.objects}` },
-    ];
-  }
-  const found = fitFindings(settings, resolveObjectFields(settings, fields), fields, about.grades, 'customObject');
-  const ticket = settings.customObject?.ticket;
-  if (ticket !== undefined && !fields.some(({ key, active }) => key === ticket && active !== false)) {
-    const problem = `the custom object "${object}" has no active field "${ticket}"`;
-    found.push({ level: 'error', at: `${at}.ticket`, problem, remedy: `Take its field key from ${places.objects}` });
+  if (looked === undefined) return [];
+  const { fields } = looked;
+  if (fields === undefined) return [error('object', `there is no custom object with the key "${object}"`)];
+  const found = fitFindings(settings, resolveObjectFields(settings, fields), fields, grades, 'customObject', new Map());
+  if (ticket === undefined) return found;
+  const held = fields.find(({ key }) => key === ticket);
+  if (held === undefined) found.push(error('ticket', `the custom object "${object}" has no field "${ticket}"`));
+  if (held?.active === false) {
+    const problem = `the field "${ticket}" of the custom object "${object}" is inactive`;
+    found.push({ level: 'error', at: `${at}.ticket`, problem, remedy: `Activate it (${places.objects})` });
   }
   return found;
 }
@@ -72,6 +66,7 @@ function fitFindings(
   fields: readonly KeyedField[],
   grades: readonly number[],
   where: 'userFields' | 'customObject',
+  owners: TagOwners,
 ): Finding[] {
   const found: Finding[] = problems.map(({ part: _part, why: _why, ...finding }) => finding);
   const byKey = new Map(fields.map((field) => [field.key, field]));
@@ -85,7 +80,7 @@ function fitFindings(
       name: `field "${key}"`,
       place: where === 'userFields' ? places.users : places.objects,
     };
-    found.push(...valueFindings(spot, field, settings, grades));
+    found.push(...valueFindings(spot, field, settings, grades, owners));
   }
   return found;
 }

@@ -30,8 +30,4 @@ export function refusal(error: unknown): string {
   return error.advice.kind === 'transient' ? `Run check again. ${error.message}` : error.message;
 }
 
-export function statusOf(error: unknown): number | undefined {
-  return error instanceof ZendeskFailure ? error.statusCode : undefined;
-}
-
-const isForbidden = (error: unknown): boolean => statusOf(error) === 403;
+const isForbidden = (error: unknown): boolean => error instanceof ZendeskFailure && error.statusCode === 403;

@@ -1,6 +1,7 @@
 import type { Finding, WriteBack } from '../../core/connector.ts';
 import { wantedFields } from './answer.ts';
 import type { ZendeskSettings } from './settings.ts';
+import { obstacle, type TagOwners } from './tags.ts';
 import type { Part } from './targets.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
@@ -20,12 +21,16 @@ export interface Spot {
   place: string;
 }
 
-/** Does the field take what we would write? A dropdown drops a value without an error. */
+/**
+ * Does the field take what we would write? A dropdown drops a value without an error.
+ * @param owners Of tags that it can't be given.
+ */
 export function valueFindings(
   { part, at, name, place }: Spot,
   field: Taker,
   settings: WriteBackSettings,
   grades: readonly number[],
+  owners: TagOwners,
 ): Finding[] {
   const error = (problem: string, remedy: string, where = at): Finding[] => [
     { level: 'error', at: where, problem, remedy },
@@ -33,9 +38,18 @@ export function valueFindings(
   const missing = missingOptions(part, field, settings, grades);
   if (missing.length > 0) {
     const values = part === 'grade' ? 'gradeValues' : 'statusValues';
+    const lacks = `${name} has no option with the tag ${missing.map((tag) => `"${tag}"`).join(', ')}: Zendesk drops such a value without an error`;
+    const obstacles = missing.flatMap((tag) => obstacle(tag, owners) ?? []);
+    if (obstacles.length > 0) {
+      const other = part === 'grade' ? 'a number field' : 'a text field';
+      return error(
+        `${lacks}; it can't be added: ${obstacles.join('; ')}`,
+        `Name other tags in writeBack.${values} and run "closeloop setup", or name ${other} (${place})`,
+      );
+    }
     return error(
-      `${name} has no option with the tag ${missing.map((tag) => `"${tag}"`).join(', ')}: Zendesk drops such a value without an error`,
-      `Add the options (${place}; "closeloop setup" does it for a ticket field), or name existing tags in writeBack.${values}`,
+      lacks,
+      `Run "closeloop setup", add the options yourself (${place}), or name existing tags in writeBack.${values}`,
     );
   }
   if (part !== 'grade') return [];

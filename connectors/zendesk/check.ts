@@ -2,13 +2,15 @@ import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/conn
 import { adminFields, asksForRatings, automations, changedSince, me, tokenScopes, triggers } from './admin.ts';
 import { accessFindings, scopesOf, settingsFindings } from './check-access.ts';
 import { fieldFindings } from './check-fields.ts';
-import { keyedFieldFindings } from './check-keyed-fields.ts';
+import { objectFindings, userFieldFindings } from './check-keyed-fields.ts';
 import { type Look, looker, refusal } from './check-look.ts';
 import { nameFindings, readFindings } from './check-reads.ts';
 import { closingFindings, surveyFindings } from './check-rules.ts';
 import { webhookFindings } from './check-webhook.ts';
 import type { ZendeskApi } from './client.ts';
+import { userFields } from './keyed-fields.ts';
 import type { ZendeskSettings } from './settings.ts';
+import { tagOwners } from './tags.ts';
 
 /**
  * Everything that would keep this account from working, in about a dozen reads; changes nothing. What can't be read is a
@@ -44,11 +46,15 @@ async function accountFindings(
   look: Look,
 ): Promise<Finding[]> {
   const found = nameFindings(about.reads);
+  const { writeBack } = settings;
   const fields = await look({ at: 'writeBack', what: 'the ticket fields' }, () => adminFields(api));
+  const users = await look({ at: 'writeBack.userFields', what: 'the user fields' }, () => userFields(api));
+  const owners = tagOwners(fields ?? [], users ?? []);
   if (fields !== undefined) {
-    found.push(...fieldFindings(settings.writeBack, fields, about.grades), ...readFindings(about.reads, fields));
+    found.push(...fieldFindings(writeBack, fields, about.grades, owners), ...readFindings(about.reads, fields));
   }
-  found.push(...(await keyedFieldFindings(settings.writeBack, api, about, look)));
+  if (users !== undefined) found.push(...userFieldFindings(writeBack, users, about, owners));
+  found.push(...(await objectFindings(writeBack, api, about.grades, look)));
 
   const rules = await look({ at: 'trigger', what: 'the triggers' }, () => triggers(api));
   found.push(...(await webhookFindings(settings, api, about.hookUrl, rules, look)));
@@ -57,7 +63,7 @@ async function accountFindings(
   // With `csat` Zendesk's own asking is what is wanted.
   const asks = settings.csat === undefined;
   if (asks) found.push(...surveyFindings('trigger', rules ?? []), ...surveyFindings('automation', timed ?? []));
-  if (timed !== undefined) found.push(...closingFindings(settings.writeBack, timed, about.answersWithinMs));
+  if (timed !== undefined) found.push(...closingFindings(writeBack, timed, about.answersWithinMs));
   const native = await look({ at: 'account', what: 'the account settings' }, () => asksForRatings(api));
   if (native === true && asks) {
     found.push({

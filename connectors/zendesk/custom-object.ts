@@ -33,7 +33,7 @@ export function recordWriter(
   function explained(error: unknown): never {
     if (!(error instanceof ZendeskFailure) || error.statusCode !== 404) throw error;
     throw new CloseloopError(
-      `Zendesk ${subdomain}: writeBack.customObject: there is no custom object "${object}"; take its key from Admin Center > Objects and rules > Custom objects.`,
+      `Zendesk ${subdomain}: writeBack.customObject: there is no custom object "${object}"; let "closeloop setup" create it, or take its key from Admin Center > Objects and rules > Custom objects.`,
       { kind: 'config' },
     );
   }

@@ -1,5 +1,15 @@
 import { z } from 'zod';
 import type { ZendeskApi } from './client.ts';
+import { ZendeskFailure } from './failure.ts';
+
+const Option = z.object({
+  id: z.number().nullish(),
+  name: z.string(),
+  /** The name as it was set: of dynamic content its placeholder, where `name` is its text in our user's language. */
+  raw_name: z.string().nullish(),
+  /** The tag. */
+  value: z.string(),
+});
 
 /** A field that an account adds to its users or to the records of a custom object: known by its key. */
 const KeyedField = z.object({
@@ -7,7 +17,9 @@ const KeyedField = z.object({
   type: z.string(),
   title: z.string().nullish(),
   active: z.boolean().nullish(),
-  custom_field_options: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+  /** A checkbox's, where it has one. */
+  tag: z.string().nullish(),
+  custom_field_options: z.array(Option).nullish(),
 });
 export type KeyedField = z.output<typeof KeyedField>;
 
@@ -23,6 +35,16 @@ export const userFields = (api: ZendeskApi): Promise<KeyedField[]> => all(api, '
 /** All fields of a custom object's records. */
 export const objectFields = (api: ZendeskApi, object: string): Promise<KeyedField[]> =>
   all(api, `/api/v2/custom_objects/${object}/fields.json`);
+
+/** The same; undefined where there is no such object. */
+export async function objectFieldsIfAny(api: ZendeskApi, object: string): Promise<KeyedField[] | undefined> {
+  try {
+    return await objectFields(api, object);
+  } catch (error) {
+    if (error instanceof ZendeskFailure && error.statusCode === 404) return undefined;
+    throw error;
+  }
+}
 
 async function all(api: ZendeskApi, path: string): Promise<KeyedField[]> {
   const fields: KeyedField[] = [];

@@ -46,7 +46,7 @@ const writeBack = z
     note: z.boolean().default(false),
     /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
     tags: z.boolean().default(false),
-    /** Keys of user fields for the requester's newest answer. Needs the scope `users:write`. */
+    /** Keys of user fields for the requester's newest answer, made by `setup` where missing. Needs the scope `users:write`. */
     userFields: z.strictObject(keys).refine(atLeastOne, 'names no field').optional(),
     /** A request that nobody answers is told to `status` and `tags`. */
     noAnswer: z.boolean().default(false),
@@ -62,7 +62,10 @@ const writeBack = z
       .array(z.enum(['edit', 'userFields', 'customObject']))
       .refine((steps) => new Set(steps).size === steps.length, 'names one twice')
       .default([]),
-    /** One record per ticket, with `ticket-<id>` as its external id. Needs the scope `write`. */
+    /**
+     * One record per ticket, with `ticket-<id>` as its external id. Needs the scope `write`. The object and its fields: by
+     * their keys, and made by `setup` where they are missing.
+     */
     customObject: z
       .strictObject({ object: key, ...keys, ticket: key.optional() })
       .refine(({ object, ...fields }) => atLeastOne(fields), 'names no field')

@@ -75,8 +75,8 @@ export async function webhookSteps(
     const { id, isConnected } = await made();
     if (isConnected) await connect(id);
     return {
-      note: 'Put this secret into the environment, and let webhookSecrets of the configuration name it.',
-      secrets: { ZENDESK_WEBHOOK_SECRET: await signingSecret(api, id) },
+      note: "Put this secret into the environment, and let this source's webhookSecrets name its variable.",
+      secrets: { webhookSecrets: await signingSecret(api, id) },
     };
   };
 

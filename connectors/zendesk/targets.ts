@@ -123,7 +123,7 @@ function byKey(
   if (key === undefined) return undefined;
   const found = fields.filter((field) => field.key === key).map((field) => ({ ...field, id: key }));
   const ambiguous = `Take its field key from ${place}`;
-  const missing = setting === 'userFields' ? `${ambiguous}, or let "closeloop setup" create it.` : `${ambiguous}.`;
+  const missing = `${ambiguous}, or let "closeloop setup" create it.`;
   return oneOf(part, `writeBack.${setting}.${part}`, `${what} "${key}"`, found, { missing, ambiguous });
 }
 

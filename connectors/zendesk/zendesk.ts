@@ -27,7 +27,7 @@ import { writer } from './write-back.ts';
  * - `write-back.ts` the answer: what to write in `answer.ts`, on which fields in `targets.ts`; written by `ticket-update.ts`
  *   (its note in `note.ts`), `user-fields.ts` and `custom-object.ts`, by `closed.ts` where the ticket is closed; `forget.ts` takes it off again;
  * - `check.ts` what is wrong before going live, by idea in `check-*.ts`; `setup.ts` what it creates (`setup-*.ts`); both look at
- *   what admins see, in `admin.ts`;
+ *   what admins see, in `admin.ts` and `account-fields.ts`, and at which field has which tag, in `tags.ts`;
  * - `client.ts` every call, `ticket.ts`, `jobs.ts` and `keyed-fields.ts` what they answer, `credentials.ts`, `quota.ts` and
  *   `failure.ts` with what right, how soon, and what a refusal means; over `request/`, which stands in for the package of
  *   that name under `zendesk-node-api` as well.

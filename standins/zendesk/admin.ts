@@ -36,15 +36,24 @@ export interface AdminSettings {
   ticketEvents: boolean;
   /** At most 10 webhooks. */
   trial: boolean;
+  /** How many custom objects the plan has room for. */
+  customObjects: number;
   /** What the OAuth client may ask for at most; left out: everything. */
   clientScopes?: string[];
 }
 
 /** What admins set up in the Admin Center. */
 export class Admin {
-  readonly settings: AdminSettings = { customerSatisfaction: false, ticketEvents: true, trial: false };
+  readonly settings: AdminSettings = {
+    customerSatisfaction: false,
+    ticketEvents: true,
+    trial: false,
+    customObjects: 30,
+  };
   readonly userFields = new Map<number, KeyedField>();
   readonly customObjects = new Map<string, CustomObject>();
+  /** Texts by the names of their placeholders: `{{dc.excellent}}` in an option's name is shown as what `excellent` says here. */
+  readonly dynamicContent = new Map<string, string>();
   triggers: Rule[] = [];
   /** Every account has this one; it can be changed, not removed. */
   automations: Rule[] = [

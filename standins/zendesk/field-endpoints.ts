@@ -4,7 +4,16 @@ import type { StandinResponse } from '../server.ts';
 import type { KeyedField } from './admin.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';
-import { addOption, needOptions, type Option, optionBody, options, replaceOptions } from './field-options.ts';
+import {
+  addOption,
+  needOptions,
+  type Option,
+  optionBody,
+  options,
+  replaceOptions,
+  tagsBesides,
+  viewOptions,
+} from './field-options.ts';
 import type { TicketField } from './model.ts';
 import { paged } from './paging.ts';
 import { recordInvalid, recordNotFound } from './problem.ts';
@@ -39,11 +48,24 @@ const ticketFieldChange = z.object({
   custom_field_options: options.optional(),
 });
 
+/** Letters, numbers and underscores; not only numbers. */
+export const fieldKey = z.string().regex(/^(?!\d+$)\w+$/);
+export const keyedType = z.enum([
+  'text',
+  'textarea',
+  'checkbox',
+  'date',
+  'integer',
+  'decimal',
+  'regexp',
+  'dropdown',
+  'lookup',
+  'multiselect',
+]);
+
 const userField = z.object({
-  type: z
-    .enum(['text', 'textarea', 'checkbox', 'date', 'integer', 'decimal', 'regexp', 'dropdown', 'lookup', 'multiselect'])
-    .default('text'),
-  key: z.string().regex(/^(?!\d+$)\w+$/),
+  type: keyedType.default('text'),
+  key: fieldKey,
   title: z.string().min(1),
   active: z.boolean().default(true),
   regexp_for_validation: z.string().nullable().default(null),
@@ -76,16 +98,17 @@ export const fieldRoutes: Route<Context>[] = [
     method: 'GET',
     template: '/api/v2/user_fields',
     answer: (context) => {
-      const all = [...context.store.admin.userFields.values()].map(viewKeyedField);
+      const all = [...context.store.admin.userFields.values()].map((field) => viewKeyedField(field, context));
       return { status: 200, body: paged(context, 'user_fields', all) };
     },
   },
   { method: 'POST', template: '/api/v2/user_fields', answer: createUserField },
   {
     method: 'POST',
-    template: '/api/v2/user_fields/{id:\\d+}/options',
-    answer: (context, { id }) => {
-      const field = context.store.admin.userFields.get(Number(id));
+    template: '/api/v2/user_fields/{key}/options',
+    answer: (context, { key }) => {
+      const all = [...context.store.admin.userFields.values()];
+      const field = all.find((one) => one.key === key || String(one.id) === key);
       if (field === undefined) throw recordNotFound();
       return createOption(context, field.options);
     },
@@ -108,7 +131,7 @@ function createTicketField(context: Context): StandinResponse {
     regexp: regexp_for_validation,
     tag,
     agentCanEdit: true,
-    options: replaceOptions(context, [], custom_field_options),
+    options: replaceOptions(context, [], custom_field_options, tagsBesides(context)),
   });
   return showTicketField(201, field, context);
 }
@@ -120,7 +143,7 @@ function updateTicketField(context: Context, { id }: Readonly<Record<string, str
   const { title, active, custom_field_options } = bodyOf(context, 'ticket_field', ticketFieldChange);
   if (custom_field_options !== undefined) {
     needOptions(true, custom_field_options);
-    field.options = replaceOptions(context, field.options, custom_field_options);
+    field.options = replaceOptions(context, field.options, custom_field_options, tagsBesides(context, field.options));
   }
   if (title !== undefined) field.title = title;
   if (active !== undefined) field.active = active;
@@ -142,9 +165,9 @@ function createUserField(context: Context): StandinResponse {
     type,
     active,
     regexp: regexp_for_validation,
-    options: replaceOptions(context, [], custom_field_options),
+    options: replaceOptions(context, [], custom_field_options, tagsBesides(context)),
   });
-  return { status: 201, body: { user_field: viewKeyedField(field) } };
+  return { status: 201, body: { user_field: viewKeyedField(field, context) } };
 }
 
 function createOption(context: Context, held: Option[]): StandinResponse {
@@ -153,7 +176,7 @@ function createOption(context: Context, held: Option[]): StandinResponse {
     { key: 'field-options', limit: 100, windowMs: 60_000, name: 'ticket-field-options', what: 'field options' },
   ]);
   const given = bodyOf(context, 'custom_field_option', optionBody);
-  const { option, isNew } = addOption(context, held, given);
+  const { option, isNew } = addOption(context, held, given, tagsBesides(context, held));
   return { status: isNew ? 201 : 200, body: { custom_field_option: option } };
 }
 
@@ -167,7 +190,10 @@ function ticketFieldOf({ store }: Context, id: string | undefined): TicketField 
   return field;
 }
 
-export function viewKeyedField({ id, key, title, type, active, regexp, options }: KeyedField): object {
+export function viewKeyedField(
+  { id, key, title, type, active, regexp, options }: KeyedField,
+  { store }: Context,
+): object {
   return {
     id,
     key,
@@ -178,6 +204,8 @@ export function viewKeyedField({ id, key, title, type, active, regexp, options }
     system: false,
     position: id,
     regexp_for_validation: regexp,
-    ...(type === 'dropdown' || type === 'multiselect' ? { custom_field_options: options } : {}),
+    ...(type === 'dropdown' || type === 'multiselect'
+      ? { custom_field_options: viewOptions(options, store.admin) }
+      : {}),
   };
 }

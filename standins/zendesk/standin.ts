@@ -14,6 +14,7 @@ import type { Admin, CustomObject, KeyedField } from './admin.ts';
 import { authenticate, type Credentials, issueToken } from './auth.ts';
 import type { Context, NewWebhook } from './context.ts';
 import { createZendeskControl } from './control.ts';
+import { customObjectRoutes } from './custom-object-endpoints.ts';
 import * as define from './definitions.ts';
 import { fieldRoutes } from './field-endpoints.ts';
 import { Jobs } from './jobs.ts';
@@ -87,6 +88,7 @@ export class ZendeskStandin {
     ...nameRoutes,
     ...userRoutes,
     ...recordRoutes,
+    ...customObjectRoutes,
   ]);
   #store: Store;
   #jobs = new Jobs();

@@ -52,6 +52,21 @@ const within = (name: string, component: string) => ({
   properties: { [name]: { $ref: `#/components/schemas/${component}` } },
 });
 
+/** All options of a field: those that are left out are deleted. */
+const optionsOfField = {
+  type: 'object',
+  required: ['custom_object_field'],
+  properties: {
+    custom_object_field: {
+      type: 'object',
+      required: ['custom_field_options'],
+      properties: {
+        custom_field_options: { type: 'array', items: { $ref: '#/components/schemas/CustomFieldOptionObject' } },
+      },
+    },
+  },
+};
+
 /** Bodies of operations that the description describes without one: judged by what the fact says of them. */
 const bodies: Readonly<Record<string, { schema: Node; fact: string }>> = {
   'PUT /api/v2/tickets/update_many': {
@@ -66,6 +81,14 @@ const bodies: Readonly<Record<string, { schema: Node; fact: string }>> = {
   'POST /api/v2/ticket_fields/{ticket_field_id}/options': {
     schema: within('custom_field_option', 'CustomFieldOptionObject'),
     fact: "In the description's prose; judged as its CustomFieldOptionObject.",
+  },
+  'POST /api/v2/user_fields/{user_field_id}/options': {
+    schema: within('custom_field_option', 'CustomFieldOptionObject'),
+    fact: "In the description's prose; judged as its CustomFieldOptionObject.",
+  },
+  'PATCH /api/v2/custom_objects/{custom_object_key}/fields/{custom_object_field_key_or_id}': {
+    schema: optionsOfField,
+    fact: "In the description's prose: a custom_object_field with what is to change. Options are judged as its CustomFieldOptionObject.",
   },
   'POST /api/v2/user_fields': {
     schema: within('user_field', 'UserFieldObject'),

@@ -45,7 +45,7 @@ test('it sets an empty account up, after which check finds nothing and setup has
     `create the webhook "closeloop" that delivers to ${hookUrl}`,
   ]);
   const told = await apply(all);
-  expect(told).toEqual({ ZENDESK_WEBHOOK_SECRET: account.standin.webhooks[0]?.secrets[0] });
+  expect(told).toEqual({ webhookSecrets: account.standin.webhooks[0]?.secrets[0] });
 
   expect(await steps(source)).toEqual([]);
   const ready = account.open({ writeBack: titles, webhookSecrets: Object.values(told) });
@@ -71,6 +71,8 @@ test('it asks for the right to create things only to create them', async () => {
 describe('the grade becomes', () => {
   const made = async (gradeValues: object, grades = going.grades): Promise<string[]> => {
     account.standin.setWebhook({ url: hookUrl });
+    // Its options have the tags 1 to 5, and no other field can.
+    account.standin.ticketField(ids.grade).options = [];
     const source = account.open({ writeBack: { grade: 'Feedback grade', gradeValues } });
     const all = await steps(source, { grades });
     await apply(all);
@@ -84,6 +86,11 @@ describe('the grade becomes', () => {
     [{ 1: 'very bad' }, 'text'],
   ])('%j: %s', async (gradeValues, type) => {
     expect(await made(gradeValues)).toEqual([`create the ticket field "Feedback grade" (${type})`]);
+  });
+  test('text, where another field has one of the tags', async () => {
+    const options = [{ name: 'Awful', value: 'fb_bad' }];
+    account.standin.addTicketField({ title: 'Mood', type: 'tagger', options });
+    expect(await made({ 1: 'fb_bad' })).toEqual(['create the ticket field "Feedback grade" (text)']);
   });
   test('a dropdown of what gradeValues names, where nobody knows the grades', async () => {
     expect(await made({ 1: 'fb_bad', 2: 'fb_good' }, [])).toEqual([
@@ -152,7 +159,7 @@ describe('the webhook', () => {
     const told = await apply(step === undefined ? [] : [step]);
     expect(account.standin.webhooks).toHaveLength(1);
     expect(account.standin.admin.triggers).toHaveLength(ticketEvents ? 0 : 1);
-    expect(Object.keys(told)).toEqual(['ZENDESK_WEBHOOK_SECRET']);
+    expect(Object.keys(told)).toEqual(['webhookSecrets']);
   });
 
   test('gets the trigger that an earlier setup did not get to make', async () => {

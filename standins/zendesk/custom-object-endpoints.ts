@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Route } from '../router.ts';
+import type { StandinResponse } from '../server.ts';
+import type { CustomObject, KeyedField } from './admin.ts';
+import { adminOnly, bodyOf } from './admin-body.ts';
+import type { Context } from './context.ts';
+import { fieldKey, keyedType, viewKeyedField } from './field-endpoints.ts';
+import { needOptions, options, replaceOptions } from './field-options.ts';
+import { paged } from './paging.ts';
+import { recordInvalid, recordNotFound } from './problem.ts';
+
+const customObject = z.object({
+  key: fieldKey,
+  title: z.string().min(1),
+  title_pluralized: z.string().min(1),
+});
+
+const objectField = z.object({
+  type: keyedType.default('text'),
+  key: fieldKey,
+  title: z.string().min(1),
+  active: z.boolean().default(true),
+  regexp_for_validation: z.string().nullable().default(null),
+  custom_field_options: options.default([]),
+});
+/** The key can't be changed. */
+const objectFieldChange = z.object({
+  title: z.string().min(1).optional(),
+  active: z.boolean().optional(),
+  custom_field_options: options.optional(),
+});
+
+/** Custom objects and their fields: agents look, admins set up. They have no scope of their own. */
+export const customObjectRoutes: Route<Context>[] = [
+  { method: 'POST', template: '/api/v2/custom_objects', answer: createObject },
+  {
+    method: 'GET',
+    template: '/api/v2/custom_objects/{key}',
+    answer: (context, { key }) => ({ status: 200, body: { custom_object: viewObject(objectOf(context, key)) } }),
+  },
+  {
+    method: 'GET',
+    template: '/api/v2/custom_objects/{key}/fields',
+    answer: (context, { key }) => {
+      const fields = objectOf(context, key).fields.map((field) => viewKeyedField(field, context));
+      return { status: 200, body: paged(context, 'custom_object_fields', fields) };
+    },
+  },
+  { method: 'POST', template: '/api/v2/custom_objects/{key}/fields', answer: createField },
+  { method: 'PATCH', template: '/api/v2/custom_objects/{key}/fields/{field}', answer: updateField },
+];
+
+function createObject(context: Context): StandinResponse {
+  adminOnly(context);
+  const { key, title } = bodyOf(context, 'custom_object', customObject);
+  const { customObjects, settings } = context.store.admin;
+  if (customObjects.has(key)) throw taken();
+  if (customObjects.size >= settings.customObjects) {
+    throw recordInvalid({ base: [{ description: 'The maximum number of custom objects has been reached' }] });
+  }
+  const object: CustomObject = { key, title, fields: [] };
+  customObjects.set(key, object);
+  return { status: 201, body: { custom_object: viewObject(object) } };
+}
+
+function createField(context: Context, params: Readonly<Record<string, string>>): StandinResponse {
+  adminOnly(context);
+  const { fields } = objectOf(context, params.key);
+  const given = bodyOf(context, 'custom_object_field', objectField);
+  const { key, title, type, active, regexp_for_validation, custom_field_options } = given;
+  if (fields.some((field) => field.key === key)) throw taken();
+  if (fields.length >= 100) {
+    throw recordInvalid({ base: [{ description: 'The maximum number of fields has been reached' }] });
+  }
+  needOptions(type === 'dropdown' || type === 'multiselect', custom_field_options);
+  const held = replaceOptions(context, [], custom_field_options);
+  const field = context.store.numbered({ key, title, type, active, regexp: regexp_for_validation, options: held });
+  fields.push(field);
+  return { status: 201, body: { custom_object_field: viewKeyedField(field, context) } };
+}
+
+/** Options that aren't named are removed; one without an id is a new one, whatever its tag. */
+function updateField(context: Context, params: Readonly<Record<string, string>>): StandinResponse {
+  adminOnly(context);
+  const field = fieldOf(objectOf(context, params.key), params.field);
+  const { title, active, custom_field_options } = bodyOf(context, 'custom_object_field', objectFieldChange);
+  if (custom_field_options !== undefined) {
+    needOptions(true, custom_field_options);
+    const named = field.options.filter(({ id }) => custom_field_options.some((option) => option.id === id));
+    field.options = replaceOptions(context, named, custom_field_options);
+  }
+  if (title !== undefined) field.title = title;
+  if (active !== undefined) field.active = active;
+  return { status: 200, body: { custom_object_field: viewKeyedField(field, context) } };
+}
+
+function objectOf({ store }: Context, key: string | undefined): CustomObject {
+  const found = store.admin.customObjects.get(key ?? '');
+  if (found === undefined) throw recordNotFound();
+  return found;
+}
+
+function fieldOf({ fields }: CustomObject, keyOrId: string | undefined): KeyedField {
+  const found = fields.find(({ id, key }) => key === keyOrId || String(id) === keyOrId);
+  if (found === undefined) throw recordNotFound();
+  return found;
+}
+
+const viewObject = ({ key, title }: CustomObject): object => ({
+  key,
+  title,
+  title_pluralized: `${title}s`,
+  include_in_list_view: true,
+});
+
+const taken = () => recordInvalid({ key: [{ description: 'Key: has already been taken', error: 'DuplicateValue' }] });
