@@ -7,6 +7,9 @@ export class ControlError extends Error {
   override readonly name: string = 'ControlError';
 }
 
+/** What a method of a stand-in takes, before it is parsed. */
+export type Given<Schema extends z.ZodType> = z.input<Schema>;
+
 /** One order of a control surface: the body (a query for GET) and the ids of the path, parsed once, then carried out. */
 export interface ControlRoute {
   method: string;
@@ -54,6 +57,20 @@ export function createControlSurface(
       throw error;
     }
   };
+}
+
+/** Longer than one attempt. Some vendors go on for a day with a delivery that is refused, and nobody's curl waits that long. */
+const patienceMs = 6_000;
+
+/** The results, or `{ pending: true }` while attempts are still to come. */
+export async function soon<Result>(work: Promise<Result>): Promise<Result | { pending: true }> {
+  const { promise: late, resolve } = Promise.withResolvers<{ pending: true }>();
+  const timer = setTimeout(() => resolve({ pending: true }), patienceMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function inputOf(req: StandinRequest, params: Params): unknown {

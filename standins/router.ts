@@ -57,6 +57,12 @@ export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
   }
 }
 
+/** The body of a request for a token: a form or, whatever else it says it is, JSON. */
+export function formOrJsonBody({ headers, raw }: Pick<StandinRequest, 'headers' | 'raw'>): unknown {
+  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+  return isForm ? Object.fromEntries(new URLSearchParams(raw.toString('utf8'))) : jsonBody({ raw });
+}
+
 /** A parameter; its pattern may hold counts like {4}. */
 const segment = /\{(\w+)(?::((?:[^{}]|\{\d+\})+))?\}/g;
 

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { jsonBody } from './router.ts';
 
 /** One request as a stand-in sees it. */
 export interface StandinRequest {
@@ -64,6 +65,8 @@ const faultSchema = z.strictObject({
   body: z.union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())]).exactOptional(),
 });
 
+type Handler = (req: StandinRequest) => StandinResponse | Promise<StandinResponse>;
+
 /** Ordered faults: the first that matches a request is used, `times` times, then dropped. */
 export class FaultQueue {
   #pending: { fault: Fault; left: number }[] = [];
@@ -100,7 +103,7 @@ const requests = channel('closeloop:standin-request');
  * Faults hit every path outside `/_control/`; `/_control/faults` (GET, POST, DELETE) orders them from outside.
  */
 export async function serve(
-  handle: (req: StandinRequest) => StandinResponse | Promise<StandinResponse>,
+  handle: Handler,
   options: { port?: number; faults?: FaultQueue } = {},
 ): Promise<StandinServer> {
   const faults = options.faults ?? new FaultQueue();
@@ -150,6 +153,15 @@ export async function serve(
   };
 }
 
+/** The same for a stand-in that holds its faults itself. */
+export async function serveStandin<Standin extends { handle: Handler; faults: FaultQueue }>(
+  standin: Standin,
+  port = 0,
+): Promise<StandinServer & { standin: Standin }> {
+  const server = await serve((req) => standin.handle(req), { faults: standin.faults, port });
+  return { ...server, standin };
+}
+
 function controlFaults(req: StandinRequest, faults: FaultQueue): StandinResponse {
   if (req.method === 'GET') return { status: 200, body: faults.list() };
   if (req.method === 'DELETE') {
@@ -157,7 +169,7 @@ function controlFaults(req: StandinRequest, faults: FaultQueue): StandinResponse
     return { status: 200, body: [] };
   }
   if (req.method !== 'POST') return { status: 405, body: { detail: `Method "${req.method}" not allowed.` } };
-  const parsed = faultSchema.safeParse(parseJson(req.raw));
+  const parsed = faultSchema.safeParse(jsonBody(req));
   if (!parsed.success) return { status: 400, body: { detail: z.prettifyError(parsed.error) } };
   faults.add(parsed.data);
   return { status: 201, body: parsed.data };
@@ -223,14 +235,6 @@ function pause(ms: number, signal: AbortSignal): Promise<boolean> {
     }, ms);
     signal.addEventListener('abort', stop, { once: true });
   });
-}
-
-function parseJson(raw: Buffer): unknown {
-  try {
-    return JSON.parse(raw.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function isRegExp(source: string): boolean {

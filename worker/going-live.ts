@@ -125,6 +125,10 @@ function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {
       remedy: 'create a key in the service (Settings, API keys)',
     };
   }
+  if (adviceOf(error).kind === 'transient') {
+    const remedy = 'see that the service is up and feedback.baseUrl right, then run check again';
+    return { level: 'error', at: 'feedback', problem, remedy };
+  }
   const remedy = 'name a campaign of this account that is not a draft; check feedback.baseUrl';
   return { level: 'error', at: `${at}.campaign`, problem, remedy };
 }

@@ -1,4 +1,5 @@
 import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector.ts';
+import { adviceOf } from '../../core/errors.ts';
 import { adminFields, asksForRatings, automations, changedSince, me, tokenScopes, triggers } from './admin.ts';
 import { accessFindings, scopesOf, settingsFindings } from './check-access.ts';
 import { fieldFindings } from './check-fields.ts';
@@ -93,7 +94,10 @@ function noAccess(error: unknown): Finding {
   return {
     level: 'error',
     at: 'access',
-    problem: 'Zendesk does not let us in, so nothing of the account could be checked',
+    problem:
+      adviceOf(error).kind === 'transient'
+        ? 'Zendesk can not be reached, so nothing of the account could be checked'
+        : 'Zendesk does not let us in, so nothing of the account could be checked',
     remedy: refusal(error),
   };
 }

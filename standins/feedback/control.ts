@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ControlError } from '../control-surface.ts';
 import type { StandinRequest, StandinResponse } from '../server.ts';
 import * as define from './definitions.ts';
-import { ControlError } from './problem.ts';
 import type { FeedbackStandin } from './standin.ts';
 
 interface ControlRoute {

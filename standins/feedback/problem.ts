@@ -22,7 +22,4 @@ export const invalid = (name: string, message: string): Problem => new Problem(4
 export const notAChoice = (value: string): string =>
   `Select a valid choice. ${value} is not one of the available choices.`;
 
-/** A control order that can't be followed: nothing of the API's. */
-export class ControlError extends Error {
-  override readonly name: string = 'ControlError';
-}
+export { ControlError } from '../control-surface.ts';

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
-import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serve } from '../server.ts';
+import { ControlError, type Given } from '../control-surface.ts';
+import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../server.ts';
 import { createApi, prefix } from './api.ts';
 import { buildAccount, buildCampaign, buildSurvey, fill } from './build.ts';
 import { normalised } from './contact.ts';
@@ -8,7 +8,6 @@ import { createControl } from './control.ts';
 import * as define from './definitions.ts';
 import type { Account, ApiKey, Campaign, FeedbackRequest } from './model.ts';
 import { defaultForm, type OperationsForm } from './operations-form.ts';
-import { ControlError } from './problem.ts';
 import { type RequestReport, reportRequest } from './request-view.ts';
 import { plant } from './seed.ts';
 import { Store, statusOf } from './store.ts';
@@ -27,8 +26,6 @@ export interface FeedbackStandinOptions {
   /** Start, and start again after `reset`, with the demo's account, keys and campaigns (seed.ts). Default false. */
   seed?: boolean;
 }
-
-type Given<Schema extends z.ZodType> = z.input<Schema>;
 
 /**
  * The stand-in of the Feedback Collection Service: its API under `/api`, its control surface under `/_control` (control.ts)
@@ -258,18 +255,9 @@ export class FeedbackStandin {
   }
 }
 
-export function createFeedbackStandin(options: FeedbackStandinOptions = {}): FeedbackStandin {
-  return new FeedbackStandin(options);
-}
-
 /** The same over HTTP: the API's base address is `url` + `/api`. */
-export async function startFeedbackStandin(
+export function startFeedbackStandin(
   options: FeedbackStandinOptions & { port?: number } = {},
 ): Promise<StandinServer & { standin: FeedbackStandin }> {
-  const standin = createFeedbackStandin(options);
-  const server = await serve((req) => standin.handle(req), {
-    faults: standin.faults,
-    ...(options.port === undefined ? {} : { port: options.port }),
-  });
-  return { ...server, standin };
+  return serveStandin(new FeedbackStandin(options), options.port);
 }

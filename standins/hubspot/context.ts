@@ -1,17 +1,8 @@
 import type { StandinRequest } from '../server.ts';
 import type { CrmRecord, Source } from './model.ts';
 import type { OAuthGrant } from './oauth.ts';
+import type { Settings } from './settings.ts';
 import type { Store } from './store.ts';
-
-/** What the control surface can set; see definitions.ts. */
-export interface Settings {
-  per10s: number;
-  daily: number;
-  scopes: string[] | null;
-  requiredOnWrite: string | null;
-  searchLagMs: number;
-  associationPage: number;
-}
 
 /** What an endpoint works with. */
 export interface Context {

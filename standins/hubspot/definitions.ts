@@ -130,14 +130,6 @@ export const webhookTarget = z.strictObject({
 /** Events exactly as given, for what never happened: unknown types, other portals, repetitions. */
 export const delivery = z.strictObject({ events: z.array(z.record(z.string(), z.unknown())).min(1).max(100) });
 
-export const senderChange = z.strictObject({
-  pauseScale: z.number().min(0).exactOptional(),
-  timeoutMs: z.number().positive().exactOptional(),
-  duplicates: z.number().min(0).max(1).exactOptional(),
-  reorder: z.boolean().exactOptional(),
-  concurrency: z.number().int().positive().exactOptional(),
-});
-
 export const settingsChange = z.strictObject({
   per10s: z.number().int().positive().exactOptional(),
   daily: z.number().int().positive().exactOptional(),

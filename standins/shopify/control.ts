@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { controlRoute, createControlSurface } from '../control-surface.ts';
+import { controlRoute, createControlSurface, soon } from '../control-surface.ts';
 import type { StandinRequest, StandinResponse } from '../server.ts';
+import { vendorOrders } from '../vendor-standin.ts';
 import * as define from './definitions.ts';
 import type { ShopifyStandin } from './standin.ts';
 
 const nothing = z.unknown();
-/** Longer than one attempt. A refused delivery goes on for hours, and nobody's curl waits that long. */
-const patienceMs = 6_000;
 const one = 'orders/{id:\\d+}';
 
 /** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
@@ -42,22 +41,8 @@ export function createShopifyControl(standin: ShopifyStandin): (req: StandinRequ
       soon(standin.changeScopes(scopes)),
     ),
     controlRoute('POST', 'deliveries', define.delivery, (input) => soon(standin.fireWebhook(input))),
-    controlRoute('PATCH', 'sender', define.senderChange, (input) => standin.changeSender(input)),
     controlRoute('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
-    controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
-    controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
     controlRoute('POST', 'idle', nothing, () => soon(standin.idle())),
-    controlRoute('POST', 'reset', nothing, () => standin.reset()),
+    ...vendorOrders(standin),
   ]);
-}
-
-/** The results, or `{ pending: true }` while attempts are still to come. */
-async function soon<Result>(work: Promise<Result>): Promise<Result | { pending: true }> {
-  const { promise: late, resolve } = Promise.withResolvers<{ pending: true }>();
-  const timer = setTimeout(() => resolve({ pending: true }), patienceMs);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -122,14 +122,6 @@ export const privacyRequest = z.strictObject({ customerId: id });
 /** A body delivered to every subscription of a topic, or to `uri`, as it is. */
 export const delivery = z.strictObject({ topic: z.string(), body: z.unknown(), uri: z.string().exactOptional() });
 
-export const senderChange = z.strictObject({
-  pauseScale: z.number().min(0).exactOptional(),
-  timeoutMs: z.number().positive().exactOptional(),
-  duplicates: z.number().min(0).max(1).exactOptional(),
-  reorder: z.boolean().exactOptional(),
-  concurrency: z.number().int().min(1).exactOptional(),
-});
-
 export const settingsChange = z.strictObject({
   /** Points of the bucket, and how many come back a second. */
   maximumAvailable: z.number().positive().exactOptional(),

@@ -103,26 +103,27 @@ function judge(store: Store, { ownerId, key, value, compareDigest, ...entry }: S
   };
 }
 
+/** The types that this stand-in knows, each with what it says to a value that is none. */
+const saysTo: Readonly<Record<string, (value: string) => string | undefined>> = {
+  number_integer: (value) => (/^-?\d{1,16}$/.test(value) ? undefined : 'Value must be an integer.'),
+  number_decimal: (value) => (/^-?\d+(\.\d{1,9})?$/.test(value) ? undefined : 'Value must be a decimal number.'),
+  date_time: (value) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)?$/.test(value) && !Number.isNaN(Date.parse(value))
+      ? undefined
+      : 'Value must be in “YYYY-MM-DDTHH:MM:SS” format. For example: 2022-06-01T15:30:00',
+  date: (value) => (/^\d{4}-\d\d-\d\d$/.test(value) ? undefined : 'Value must be in “YYYY-MM-DD” format.'),
+  single_line_text_field: (value) => (value.includes('\n') ? 'Value must be a single line text string.' : undefined),
+  multi_line_text_field: () => undefined,
+};
+
+export const isKnownType = (type: string): boolean => Object.hasOwn(saysTo, type);
+
 function valueFlaw(type: string, value: string): Omit<Flaw, 'at'> | undefined {
-  const bad = (message: string) => ({ code: 'INVALID_VALUE', message });
-  switch (type) {
-    case 'number_integer':
-      return /^-?\d{1,16}$/.test(value) ? undefined : bad('Value must be an integer.');
-    case 'number_decimal':
-      return /^-?\d+(\.\d{1,9})?$/.test(value) ? undefined : bad('Value must be a decimal number.');
-    case 'date_time':
-      return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)?$/.test(value) && !Number.isNaN(Date.parse(value))
-        ? undefined
-        : bad('Value must be in “YYYY-MM-DDTHH:MM:SS” format. For example: 2022-06-01T15:30:00');
-    case 'date':
-      return /^\d{4}-\d\d-\d\d$/.test(value) ? undefined : bad('Value must be in “YYYY-MM-DD” format.');
-    case 'single_line_text_field':
-      return value.includes('\n') ? bad('Value must be a single line text string.') : undefined;
-    case 'multi_line_text_field':
-      return undefined;
-    default:
-      return { code: 'INVALID_TYPE', message: `Type '${type}' is not one that this stand-in knows.` };
+  if (!isKnownType(type)) {
+    return { code: 'INVALID_TYPE', message: `Type '${type}' is not one that this stand-in knows.` };
   }
+  const message = saysTo[type]?.(value);
+  return message === undefined ? undefined : { code: 'INVALID_VALUE', message };
 }
 
 function validationFlaw(definition: Definition | undefined, value: string): Omit<Flaw, 'at'> | undefined {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ControlError, controlRoute, createControlSurface } from '../control-surface.ts';
 import { jsonBody } from '../router.ts';
-import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serve } from '../server.ts';
+import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../server.ts';
 import {
   createWebhookSender,
   type DeliveryResult,
@@ -257,11 +257,8 @@ export class JobboardStandin {
 
 const asNumber = (text: string): string | number => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 
-export async function startWebhookStandin(
+export function startWebhookStandin(
   options: JobboardOptions & { port?: number } = {},
 ): Promise<StandinServer & { standin: JobboardStandin }> {
-  const { port = 0, ...rest } = options;
-  const standin = new JobboardStandin(rest);
-  const server = await serve(standin.handle, { port, faults: standin.faults });
-  return { ...server, standin };
+  return serveStandin(new JobboardStandin(options), options.port);
 }

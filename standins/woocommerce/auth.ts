@@ -1,6 +1,7 @@
 import type { StandinRequest } from '../server.ts';
-import type { ApiKey, Settings } from './model.ts';
+import type { ApiKey } from './model.ts';
 import { unauthorised } from './problem.ts';
+import type { Settings } from './settings.ts';
 
 /**
  * The key of a request, by Basic or, where the host drops that header, by the query.

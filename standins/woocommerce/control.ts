@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { controlRoute, createControlSurface } from '../control-surface.ts';
 import type { StandinRequest, StandinResponse } from '../server.ts';
+import { vendorOrders } from '../vendor-standin.ts';
 import * as define from './definitions.ts';
 import type { WooCommerceStandin } from './standin.ts';
 
@@ -30,11 +31,8 @@ export function createWooCommerceControl(
     controlRoute('GET', 'webhooks', nothing, () => standin.webhooks()),
     controlRoute('PATCH', 'webhooks/{id:\\d+}', define.webhookChange, (input) => standin.changeWebhook(input)),
     controlRoute('DELETE', 'webhooks', nothing, () => standin.removeWebhooks()),
-    controlRoute('PATCH', 'sender', define.senderChange, (input) => standin.changeSender(input)),
     controlRoute('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
-    controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
-    controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
     controlRoute('POST', 'idle', nothing, () => standin.idle()),
-    controlRoute('POST', 'reset', nothing, () => standin.reset()),
+    ...vendorOrders(standin),
   ]);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { senderChange as vendorSenderChange } from '../vendor-standin.ts';
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -64,12 +65,7 @@ export const webhookChange = z.strictObject({
   secret: z.string().min(1).exactOptional(),
 });
 
-export const senderChange = z.strictObject({
-  timeoutMs: z.number().positive().exactOptional(),
-  duplicates: z.number().min(0).max(1).exactOptional(),
-  reorder: z.boolean().exactOptional(),
-  concurrency: z.number().int().positive().exactOptional(),
-});
+export const senderChange = vendorSenderChange.omit({ pauseScale: true });
 
 export const settingsChange = z.strictObject({
   /** False: only `?rest_route=` leads to the API. Default true. */

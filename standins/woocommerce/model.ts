@@ -84,14 +84,3 @@ export interface ApiKey {
   /** May its WordPress user see and edit orders and webhooks? */
   mayEditOrders: boolean;
 }
-
-/** Of the shop's surroundings; see definitions.ts. */
-export interface Settings {
-  permalinks: boolean;
-  rest: boolean;
-  redirectTo: string | null;
-  dropsAuthorization: boolean;
-  ownerLostRights: boolean;
-  deliveries: boolean;
-  localReceivers: boolean;
-}

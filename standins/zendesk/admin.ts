@@ -1,23 +1,24 @@
 import type { Rule } from './rules.ts';
 
-export type UserFieldType =
-  | 'text'
-  | 'textarea'
-  | 'checkbox'
-  | 'date'
-  | 'integer'
-  | 'decimal'
-  | 'regexp'
-  | 'dropdown'
-  | 'lookup'
-  | 'multiselect';
+export const keyedFieldTypes = [
+  'text',
+  'textarea',
+  'checkbox',
+  'date',
+  'integer',
+  'decimal',
+  'regexp',
+  'dropdown',
+  'lookup',
+  'multiselect',
+] as const;
 
 /** A custom field of users or of the records of a custom object: known by its key. */
 export interface KeyedField {
   id: number;
   key: string;
   title: string;
-  type: UserFieldType;
+  type: (typeof keyedFieldTypes)[number];
   active: boolean;
   regexp: string | null;
   options: { id: number; name: string; value: string }[];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { jsonBody } from '../router.ts';
+import { formOrJsonBody } from '../router.ts';
 import type { StandinRequest, StandinResponse } from '../server.ts';
 import type { User } from './model.ts';
 import { forbidden, invalidToken, unauthenticated } from './problem.ts';
@@ -41,9 +41,7 @@ const tokenRequest = z.object({
 
 /** POST /oauth/tokens, grant client_credentials only. No refresh token; lifetime 300 to 172,800 s, 1,800 by default. */
 export function issueToken(store: Store, credentials: Credentials, req: StandinRequest, now: number): StandinResponse {
-  const form = req.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-  const given = form ? Object.fromEntries(new URLSearchParams(req.raw.toString('utf8'))) : jsonBody(req);
-  const parsed = tokenRequest.safeParse(given);
+  const parsed = tokenRequest.safeParse(formOrJsonBody(req));
   if (!parsed.success) return oauthError(400, 'invalid_request', 'The request is missing a required parameter');
   const { grant_type, client_id, client_secret, scope = 'read write', expires_in = 1_800 } = parsed.data;
   if (client_id !== credentials.clientId || client_secret !== credentials.clientSecret) {

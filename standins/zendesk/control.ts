@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { controlRoute, createControlSurface } from '../control-surface.ts';
 import type { StandinRequest, StandinResponse } from '../server.ts';
+import { vendorOrders } from '../vendor-standin.ts';
 import * as define from './definitions.ts';
 import type { ZendeskStandin } from './standin.ts';
 
@@ -60,12 +61,9 @@ export function createZendeskControl(standin: ZendeskStandin): (req: StandinRequ
     controlRoute('POST', 'webhooks', define.webhookTarget, (input) => standin.addWebhook(input)),
     controlRoute('DELETE', 'webhook', nothing, () => standin.removeWebhooks()),
     controlRoute('POST', 'deliveries', define.delivery, (input) => standin.fireWebhook(input)),
-    controlRoute('PATCH', 'sender', define.senderChange, (input) => standin.changeSender(input)),
     controlRoute('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
     controlRoute('DELETE', 'tokens', nothing, () => standin.revokeTokens()),
-    controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
-    controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
     controlRoute('POST', 'idle', nothing, () => standin.idle()),
-    controlRoute('POST', 'reset', nothing, () => standin.reset()),
+    ...vendorOrders(standin),
   ]);
 }

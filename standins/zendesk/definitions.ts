@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { statuses } from './model.ts';
+import { keyedFieldTypes } from './admin.ts';
+import { fieldTypes, statuses } from './model.ts';
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -42,19 +43,7 @@ export const organizationDefinition = z.strictObject({
 export const fieldDefinition = z.strictObject({
   id: id.optional(),
   title: z.string(),
-  type: z.enum([
-    'text',
-    'textarea',
-    'checkbox',
-    'date',
-    'integer',
-    'decimal',
-    'regexp',
-    'partialcreditcard',
-    'multiselect',
-    'tagger',
-    'lookup',
-  ]),
+  type: z.enum(fieldTypes),
   active: z.boolean().default(true),
   /** Required to solve. */
   required: z.boolean().default(false),
@@ -136,9 +125,7 @@ export const rule = z.strictObject({
 export const keyedField = z.strictObject({
   key: z.string(),
   title: z.string().default('A field'),
-  type: z
-    .enum(['text', 'textarea', 'checkbox', 'date', 'integer', 'decimal', 'regexp', 'dropdown', 'lookup', 'multiselect'])
-    .default('text'),
+  type: z.enum(keyedFieldTypes).default('text'),
   active: z.boolean().default(true),
   regexp: z.string().nullable().default(null),
   options: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
@@ -165,14 +152,6 @@ export const delivery = z.strictObject({
   /** Same id in two deliveries = the same event twice. */
   eventId: z.string().optional(),
   actorId: id.optional(),
-});
-
-export const senderChange = z.strictObject({
-  pauseScale: z.number().min(0).exactOptional(),
-  timeoutMs: z.number().positive().exactOptional(),
-  duplicates: z.number().min(0).max(1).exactOptional(),
-  reorder: z.boolean().exactOptional(),
-  concurrency: z.number().int().positive().exactOptional(),
 });
 
 export const settingsChange = z.strictObject({

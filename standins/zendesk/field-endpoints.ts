@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Route } from '../router.ts';
 import type { StandinResponse } from '../server.ts';
-import type { KeyedField } from './admin.ts';
+import { type KeyedField, keyedFieldTypes } from './admin.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';
 import {
@@ -14,27 +14,13 @@ import {
   tagsBesides,
   viewOptions,
 } from './field-options.ts';
-import type { TicketField } from './model.ts';
+import { fieldTypes, type TicketField } from './model.ts';
 import { paged } from './paging.ts';
 import { recordInvalid, recordNotFound } from './problem.ts';
 import { viewField, viewSystemFields } from './views.ts';
 
 const ticketField = z.object({
-  type: z
-    .enum([
-      'text',
-      'textarea',
-      'checkbox',
-      'date',
-      'integer',
-      'decimal',
-      'regexp',
-      'partialcreditcard',
-      'multiselect',
-      'tagger',
-      'lookup',
-    ])
-    .default('text'),
+  type: z.enum(fieldTypes).default('text'),
   title: z.string().min(1),
   active: z.boolean().default(true),
   required: z.boolean().default(false),
@@ -50,18 +36,7 @@ const ticketFieldChange = z.object({
 
 /** Letters, numbers and underscores; not only numbers. */
 export const fieldKey = z.string().regex(/^(?!\d+$)\w+$/);
-export const keyedType = z.enum([
-  'text',
-  'textarea',
-  'checkbox',
-  'date',
-  'integer',
-  'decimal',
-  'regexp',
-  'dropdown',
-  'lookup',
-  'multiselect',
-]);
+export const keyedType = z.enum(keyedFieldTypes);
 
 const userField = z.object({
   type: keyedType.default('text'),

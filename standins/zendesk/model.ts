@@ -43,18 +43,20 @@ export interface Organization {
   tags: string[];
 }
 
-export type FieldType =
-  | 'text'
-  | 'textarea'
-  | 'checkbox'
-  | 'date'
-  | 'integer'
-  | 'decimal'
-  | 'regexp'
-  | 'partialcreditcard'
-  | 'multiselect'
-  | 'tagger'
-  | 'lookup';
+export const fieldTypes = [
+  'text',
+  'textarea',
+  'checkbox',
+  'date',
+  'integer',
+  'decimal',
+  'regexp',
+  'partialcreditcard',
+  'multiselect',
+  'tagger',
+  'lookup',
+] as const;
+export type FieldType = (typeof fieldTypes)[number];
 
 /** A custom ticket field. System fields exist only in the list of all fields. */
 export interface TicketField {
@@ -154,4 +156,15 @@ export interface Job {
   total: number;
   progress: number;
   results: object[] | null;
+}
+
+/** A record of a custom object. */
+export interface ObjectRecord {
+  id: string;
+  object: string;
+  externalId: string;
+  name: string;
+  fields: Record<string, unknown>;
+  createdAt: number;
+  updatedAt: number;
 }

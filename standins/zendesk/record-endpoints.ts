@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Route } from '../router.ts';
 import type { StandinResponse } from '../server.ts';
 import type { Context } from './context.ts';
+import type { ObjectRecord } from './model.ts';
 import { badRequest, recordInvalid, recordNotFound } from './problem.ts';
 import { objectOf } from './ticket-body.ts';
 import { keyedValue } from './user-endpoints.ts';
@@ -28,16 +29,6 @@ export const recordRoutes: Route<Context>[] = [
     answer: (context, { key }) => remove(context, key),
   },
 ];
-
-export interface ObjectRecord {
-  id: string;
-  object: string;
-  externalId: string;
-  name: string;
-  fields: Record<string, unknown>;
-  createdAt: number;
-  updatedAt: number;
-}
 
 function list(context: Context, key: string | undefined): StandinResponse {
   const object = definitionOf(context, key);

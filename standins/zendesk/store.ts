@@ -6,6 +6,7 @@ import {
   customStatusIds,
   type FieldValue,
   type Group,
+  type ObjectRecord,
   type Organization,
   type Status,
   type Ticket,
@@ -14,20 +15,7 @@ import {
   type User,
   type Webhook,
 } from './model.ts';
-import type { ObjectRecord } from './record-endpoints.ts';
-
-export interface Settings {
-  modifyClosedTickets: boolean;
-  legacyTokens: boolean;
-  perMinute: number;
-  ticketUpdatesPerMinute: number;
-  jobQueuedMs: number;
-  jobWorkingMs: number;
-  exportsPerMinute: number;
-  exportLagMs: number;
-  metricSets: 'beside' | 'inside';
-  nameSideloads: boolean;
-}
+import type { Settings } from './settings.ts';
 
 interface NewOption {
   id?: number;

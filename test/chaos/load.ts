@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ControlError } from '../../standins/feedback/problem.ts';
+import { ControlError } from '../../standins/control-surface.ts';
 import { keyOf, type Step } from './evidence.ts';
 import { type Plan, type PlannedRecord, type ProcessFault, sources } from './plan.ts';
 import type { Kept } from './processes.ts';

@@ -22,24 +22,29 @@ export interface RuntimeOptions {
   connectors: readonly Connector[];
 }
 
-/** The configuration, read and checked, and the Redis that it names or the embedded one. */
+/** The configuration, read and checked, and the Redis that it names or the embedded one; it need not answer yet. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const config = await readConfig(options);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   return await openRedis(config, options.data, { say });
 }
 
-/**
- * For commands that only look: never starts on an empty folder, which would show nothing and mean nothing, and gives up
- * when Redis doesn't answer.
- */
+/** The same for a command that does one thing: gives up when Redis doesn't answer. */
+export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
+  return await answering(await openRuntime(options));
+}
+
+/** For commands that only look: the same, and never starts on an empty folder, which would show nothing and mean nothing. */
 export async function openToRead(options: RuntimeOptions): Promise<Runtime> {
   const config = await readConfig(options);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
     const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
     throw new CloseloopError(message, { kind: 'config' });
   }
-  const runtime = await openRedis(config, options.data, { say: () => undefined });
+  return await answering(await openRedis(config, options.data, { say: () => undefined }));
+}
+
+async function answering(runtime: Runtime): Promise<Runtime> {
   try {
     if (await Promise.race([greet(runtime.redis).then(() => true), sleep(patienceMs, false)])) return runtime;
     throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
@@ -70,15 +75,24 @@ export async function openRedis(
   }
   const embedded = await startEmbeddedRedis({ dir, ...options });
   const handle = connect({ path: embedded.socket }, lost);
+  const rewriting = setInterval(() => void withoutTheErased(handle.client), rewriteEveryMs).unref();
   return {
     config,
     handle,
     redis: handle.client,
     close: async () => {
+      clearInterval(rewriting);
       await handle.close();
       await embedded.stop();
     },
   };
+}
+
+const rewriteEveryMs = 3_600_000;
+
+/** What Redis was told to forget stays in its append-only file until that is written anew, which may fail: the next time. */
+export async function withoutTheErased(redis: RedisClient): Promise<void> {
+  await redis.call('BGREWRITEAOF').catch(() => undefined);
 }
 
 /** @throws CloseloopError config with every mistake of the file */

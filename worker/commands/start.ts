@@ -42,6 +42,7 @@ export async function start(options: StartOptions): Promise<number> {
     const code = options.once ? await drain(app.engine, log) : 0;
     if (!options.once) log.info({ signal: await untilSignal() }, 'stopping');
     await app.close();
+    log.info({}, 'stopped');
     return code;
   } finally {
     quarantine.close();
@@ -135,6 +136,6 @@ async function drain(engine: Engine, log: Log): Promise<number> {
 
 async function untilSignal(): Promise<string> {
   return await new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
   });
 }

@@ -5,7 +5,7 @@ import type { Engine } from '../engine.ts';
 import type { Lane } from '../lane.ts';
 import { createLog } from '../log.ts';
 import { engineOf } from './engine-of.ts';
-import { openRuntime, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
+import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
 
 export interface Sources {
   runtime: Runtime;
@@ -24,7 +24,7 @@ export async function withSources<T>(
   options: RuntimeOptions & { looks?: boolean },
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const runtime = await (options.looks ? openToRead(options) : openRuntime(options));
+  const runtime = await (options.looks ? openToRead(options) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   const engine = engineOf(runtime, { clock: liveClock, log });
   const lane = (name: string): Lane => {

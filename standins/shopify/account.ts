@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { ControlError, type Given } from '../control-surface.ts';
+import { VendorStandin } from '../vendor-standin.ts';
+import type { DeliveryResult } from '../webhook-sender.ts';
+import { Access } from './auth.ts';
+import * as define from './definitions.ts';
+import type { Definition, Subscription } from './model.ts';
+import { railsJson, redactPayload, shopPayload } from './payloads.ts';
+import { openSettings, type Settings, type ShopifyStandinOptions } from './settings.ts';
+import { Store } from './store.ts';
+import { shopifyRetries, Webhooks } from './webhooks.ts';
+
+/** What is set up in a shop and in the app: metafield definitions, subscriptions, rights, and what the law has an app do. */
+export class ShopifyAccount extends VendorStandin {
+  readonly shop: { id: string; domain: string };
+  readonly accessToken: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  protected store = new Store();
+  protected settings = openSettings();
+  protected access: Access;
+  protected readonly webhooks: Webhooks;
+
+  constructor(options: ShopifyStandinOptions) {
+    super(shopifyRetries, options);
+    this.shop = { id: '954889', domain: options.shop ?? 'acme.myshopify.com' };
+    this.accessToken = options.accessToken ?? 'shpat_shopify-token';
+    this.clientId = options.clientId ?? 'shopify-client';
+    this.clientSecret = options.clientSecret ?? 'shopify-client-secret';
+    this.access = new Access(this);
+    this.webhooks = new Webhooks({
+      sender: this.sender,
+      shopDomain: this.shop.domain,
+      secret: this.clientSecret,
+      version: () => this.settings.webhookVersion,
+      now: () => this.now(),
+      failed: (subscription) => {
+        this.store.subscriptions = this.store.subscriptions.filter((one) => one !== subscription);
+      },
+    });
+  }
+
+  addDefinition(given: Given<typeof define.metafieldDefinition>): Definition {
+    return this.store.addDefinition(define.metafieldDefinition.parse(given));
+  }
+
+  definitions(): Definition[] {
+    return this.store.definitions;
+  }
+
+  addSubscription(given: Given<typeof define.subscriptionDefinition>): Subscription {
+    return this.store.addSubscription(define.subscriptionDefinition.parse(given), this.now());
+  }
+
+  subscriptions(): Subscription[] {
+    return this.store.subscriptions;
+  }
+
+  removeSubscriptions(given: Given<typeof define.subscriptionRemoval> = {}): void {
+    const { topic } = define.subscriptionRemoval.parse(given);
+    this.store.subscriptions = this.store.subscriptions.filter((one) => topic !== undefined && one.topic !== topic);
+  }
+
+  /** Where compliance webhooks go, as set in the app. */
+  setCompliance(given: Given<typeof define.complianceTarget>): void {
+    this.store.complianceUri = define.complianceTarget.parse(given).uri;
+  }
+
+  requestData(given: Given<typeof define.privacyRequest>): Promise<DeliveryResult[]> {
+    const { customerId } = define.privacyRequest.parse(given);
+    return this.#comply('customers/data_request', redactPayload(customerId, this.store, this.shop, true));
+  }
+
+  redactCustomer(given: Given<typeof define.privacyRequest>): Promise<DeliveryResult[]> {
+    const { customerId } = define.privacyRequest.parse(given);
+    return this.#comply('customers/redact', redactPayload(customerId, this.store, this.shop, false));
+  }
+
+  redactShop(): Promise<DeliveryResult[]> {
+    return this.#comply('shop/redact', shopPayload(this.shop));
+  }
+
+  changeScopes(scopes: string[]): Promise<DeliveryResult[]> {
+    const previous = this.settings.scopes;
+    this.settings.scopes = scopes;
+    const body = { id: 1, previous, current: scopes, updated_at: new Date(this.now()).toISOString() };
+    return this.webhooks.announce(this.store.subscriptions, 'app/scopes_update', body, randomUUID());
+  }
+
+  /** No token is good any more. */
+  async uninstall(): Promise<DeliveryResult[]> {
+    const body = { id: Number(this.shop.id), myshopify_domain: this.shop.domain, domain: this.shop.domain };
+    const results = this.webhooks.announce(this.store.subscriptions, 'app/uninstalled', body, randomUUID());
+    this.access.uninstall();
+    return results;
+  }
+
+  /** Delivers a body as it is: to `uri`, or to every subscription of the topic. */
+  async fireWebhook(given: Given<typeof define.delivery>): Promise<DeliveryResult[]> {
+    const { topic, body, uri } = define.delivery.parse(given);
+    const text = railsJson(body);
+    if (uri !== undefined) return [await this.webhooks.deliver(uri, topic, text)];
+    return this.webhooks.announce(
+      this.store.subscriptions,
+      topic,
+      z.record(z.string(), z.unknown()).parse(body),
+      randomUUID(),
+    );
+  }
+
+  changeSettings(given: Given<typeof define.settingsChange>): Settings {
+    return Object.assign(this.settings, define.settingsChange.parse(given));
+  }
+
+  override reset(): void {
+    super.reset();
+    this.store = new Store();
+    this.settings = openSettings();
+    this.access = new Access(this);
+  }
+
+  async #comply(topic: string, body: object): Promise<DeliveryResult[]> {
+    const uri = this.store.complianceUri;
+    if (uri === undefined) throw new ControlError('the app has no compliance webhooks');
+    return [await this.webhooks.deliver(uri, topic, railsJson(body))];
+  }
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { type ControlRoute, controlRoute, type Given } from './control-surface.ts';
+import { type Call, countCalls } from './router.ts';
+import { FaultQueue, type StandinRequest } from './server.ts';
+import { createWebhookSender, type RetryPolicy, type SenderSettings, type WebhookSender } from './webhook-sender.ts';
+
+/** What the stand-in of any vendor can be started with. Left out: the system's. */
+export interface VendorOptions {
+  /** The account's clock: records, tokens, limits. */
+  now?: () => Date;
+  /** 0 ≤ x < 1 */
+  random?: () => number;
+  sleep?: (ms: number) => Promise<void>;
+  fetch?: typeof globalThis.fetch;
+  webhooks?: SenderSettings;
+}
+
+/** What may be changed of how webhooks are sent. */
+export const senderChange = z.strictObject({
+  pauseScale: z.number().min(0).exactOptional(),
+  timeoutMs: z.number().positive().exactOptional(),
+  duplicates: z.number().min(0).max(1).exactOptional(),
+  reorder: z.boolean().exactOptional(),
+  concurrency: z.number().int().positive().exactOptional(),
+});
+
+/** What the stand-ins of all vendors have: faults, a clock, a log of the calls they took, webhooks that they send. */
+export abstract class VendorStandin {
+  readonly faults = new FaultQueue();
+  protected readonly random: () => number;
+  protected readonly sleep: (ms: number) => Promise<void>;
+  protected readonly sender: WebhookSender;
+  readonly #clock: () => Date;
+  readonly #sending: SenderSettings;
+  #calls: Call[] = [];
+
+  constructor(retries: RetryPolicy, options: VendorOptions) {
+    const { now = () => new Date(), random = Math.random, sleep = realSleep, fetch = globalThis.fetch } = options;
+    this.random = random;
+    this.sleep = sleep;
+    this.#clock = now;
+    this.#sending = { ...options.webhooks };
+    this.sender = createWebhookSender(retries, { fetch, random, sleep }, { ...this.#sending });
+  }
+
+  get calls(): readonly Call[] {
+    return this.#calls;
+  }
+
+  /** Calls per endpoint, refused ones included, keyed `GET /orders/{id}` by the vendor's path (Shopify's: by operation). */
+  callCounts(): Record<string, number> {
+    return countCalls(this.#calls);
+  }
+
+  totalCalls(): number {
+    return this.#calls.length;
+  }
+
+  clearCalls(): void {
+    this.#calls = [];
+  }
+
+  changeSender(given: Given<typeof senderChange>): SenderSettings {
+    return Object.assign(this.sender.settings, senderChange.parse(given));
+  }
+
+  /** Resolves when nothing is under way, deliveries of webhooks above all. */
+  idle(): Promise<void> {
+    return this.sender.idle();
+  }
+
+  /** Back to the state right after construction. What is under way still ends, on the old data. */
+  reset(): void {
+    this.clearCalls();
+    this.sender.settings = { ...this.#sending };
+    this.faults.clear();
+  }
+
+  /** Epoch milliseconds on the account's clock. */
+  protected now(): number {
+    return this.#clock().getTime();
+  }
+
+  protected note({ method }: StandinRequest, path: string, at: number): void {
+    this.#calls.push({ method, path, at: new Date(at) });
+  }
+}
+
+/** The orders that every vendor's control surface takes. */
+export function vendorOrders(standin: VendorStandin): ControlRoute[] {
+  const nothing = z.unknown();
+  return [
+    controlRoute('PATCH', 'sender', senderChange, (input) => standin.changeSender(input)),
+    controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
+    controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
+    controlRoute('POST', 'reset', nothing, () => standin.reset()),
+  ];
+}
+
+function realSleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

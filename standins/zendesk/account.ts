@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import { ControlError, type Given } from '../control-surface.ts';
+import { VendorStandin } from '../vendor-standin.ts';
+import type { Admin, CustomObject, KeyedField } from './admin.ts';
+import type { NewWebhook } from './context.ts';
+import * as define from './definitions.ts';
+import type { Group, ObjectRecord, Organization, TicketField, User, Webhook } from './model.ts';
+import { callsOf, type Rule } from './rules.ts';
+import { openSettings, type Settings, type ZendeskStandinOptions } from './settings.ts';
+import { apiUserId, Store } from './store.ts';
+import { eventPrefix, zendeskRetries } from './webhooks.ts';
+
+/** What an admin sets up in an account: users, fields, rules, webhooks, settings. */
+export class ZendeskAccount extends VendorStandin {
+  protected store: Store;
+  readonly #options: ZendeskStandinOptions;
+
+  constructor(options: ZendeskStandinOptions) {
+    super(zendeskRetries, options);
+    this.#options = options;
+    this.store = this.#openStore();
+  }
+
+  addUser(given: Given<typeof define.userDefinition> = {}): User {
+    return this.store.addUser(define.userDefinition.parse(given), this.now());
+  }
+
+  changeUser(given: Given<typeof define.userChange>): User {
+    const { id, ...changes } = define.userChange.parse(given);
+    const named = Object.entries(changes).filter(([key, value]) => value !== undefined && Object.hasOwn(given, key));
+    return Object.assign(this.store.user(id), Object.fromEntries(named), { updatedAt: this.now() });
+  }
+
+  user(id: number): User {
+    return this.store.user(id);
+  }
+
+  addUserField(given: Given<typeof define.keyedField>): KeyedField {
+    return this.store.addUserField(define.keyedField.parse(given));
+  }
+
+  addGroup(given: Given<typeof define.groupDefinition>): Group {
+    return this.store.addGroup(define.groupDefinition.parse(given));
+  }
+
+  addOrganization(given: Given<typeof define.organizationDefinition>): Organization {
+    return this.store.addOrganization(define.organizationDefinition.parse(given));
+  }
+
+  addTicketField(given: Given<typeof define.fieldDefinition>): TicketField {
+    return this.store.addField(define.fieldDefinition.parse(given));
+  }
+
+  /** A field as it is, to spoil. */
+  ticketField(id: number): TicketField {
+    const field = this.store.fields.get(id);
+    if (field === undefined) throw new ControlError(`there is no ticket field ${id}`);
+    return field;
+  }
+
+  addCustomObject(given: Given<typeof define.customObject>): CustomObject {
+    const { key, title, fields } = define.customObject.parse(given);
+    const object = { key, title, fields: fields.map((field) => this.store.numbered(field)) };
+    this.store.admin.customObjects.set(key, object);
+    return object;
+  }
+
+  /** Records of a custom object. */
+  objectRecords(key: string): ObjectRecord[] {
+    return [...this.store.records.values()].filter(({ object }) => object === key);
+  }
+
+  addBrand(given: Given<typeof define.named>): number {
+    return this.#name(this.store.brands, given);
+  }
+
+  addForm(given: Given<typeof define.named>): number {
+    return this.#name(this.store.forms, given);
+  }
+
+  addCustomStatus(given: Given<typeof define.customStatus>): number {
+    const { id = this.store.nextId(), name, category } = define.customStatus.parse(given);
+    this.store.customStatuses.set(id, { category, label: name });
+    return id;
+  }
+
+  addTrigger(given: Given<typeof define.rule>): Rule {
+    const rule = { id: this.store.nextId(), ...define.rule.parse(given) };
+    this.store.admin.triggers.push(rule);
+    return rule;
+  }
+
+  addAutomation(given: Given<typeof define.rule>): Rule {
+    const rule = { id: this.store.nextId(), ...define.rule.parse(given) };
+    this.store.admin.automations.push(rule);
+    return rule;
+  }
+
+  /** The account as it is, to look into and to spoil. */
+  get admin(): Admin {
+    return this.store.admin;
+  }
+
+  /** Replaces all webhooks by this one, with the trigger that calls it. */
+  setWebhook(given: Given<typeof define.webhookTarget>): Webhook {
+    this.removeWebhooks();
+    return this.addWebhook(given);
+  }
+
+  addWebhook(given: Given<typeof define.webhookTarget>): Webhook {
+    const target = define.webhookTarget.parse(given);
+    const { name, url, active, secrets, style, subscriptions, template, statuses, httpMethod } = target;
+    const prefixed = subscriptions.map((event) => (event.startsWith(eventPrefix) ? event : `${eventPrefix}${event}`));
+    const webhook = this.createWebhook({
+      name,
+      url,
+      active,
+      secrets,
+      httpMethod,
+      requestFormat: 'json',
+      subscriptions: style === 'event' ? prefixed : ['conditional_ticket_events'],
+    });
+    if (style === 'trigger') {
+      this.addTrigger({
+        title: `Call ${name}`,
+        conditions: { any: statuses.map((value) => ({ field: 'status', operator: 'value', value })) },
+        actions: [{ field: 'notification_webhook', value: [webhook.id, template] }],
+      });
+    }
+    return webhook;
+  }
+
+  removeWebhooks(): void {
+    const { admin } = this.store;
+    admin.triggers = admin.triggers.filter((trigger) => callsOf(trigger).length === 0);
+    this.store.webhooks = [];
+  }
+
+  get webhooks(): readonly Webhook[] {
+    return this.store.webhooks;
+  }
+
+  changeSettings(given: Given<typeof define.settingsChange>): Settings {
+    const { apiRole, admin, ...settings } = define.settingsChange.parse(given);
+    if (apiRole !== undefined) this.store.user(apiUserId).role = apiRole;
+    Object.assign(this.store.admin.settings, admin);
+    return Object.assign(this.store.settings, settings);
+  }
+
+  /** Every token issued so far stops working. */
+  revokeTokens(): void {
+    this.store.tokens.clear();
+  }
+
+  override reset(): void {
+    super.reset();
+    this.store = this.#openStore();
+  }
+
+  protected createWebhook(given: NewWebhook): Webhook {
+    const id = `01${randomBytes(12).toString('hex').toUpperCase()}`;
+    const webhook: Webhook = { id, turn: 0, invocations: [], ...given };
+    this.store.webhooks.push(webhook);
+    return webhook;
+  }
+
+  #openStore(): Store {
+    return new Store(openSettings(this.#options), this.now());
+  }
+
+  #name(names: Map<number, string>, given: Given<typeof define.named>): number {
+    const { id = this.store.nextId(), name } = define.named.parse(given);
+    names.set(id, name);
+    return id;
+  }
+}

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import type { Route } from '../router.ts';
+import type { StandinResponse } from '../server.ts';
+import type { Context } from './context.ts';
+import { viewJob } from './jobs.ts';
+import type { Ticket } from './model.ts';
+import { idsOf } from './paging.ts';
+import { badRequest, Problem } from './problem.ts';
+import { checkStamp, objectOf, readTicketBody, visibleTicket } from './ticket-body.ts';
+import { changeTicket, type Patch } from './ticket-change.ts';
+import { viewAudit, viewTicket } from './views.ts';
+
+const one = '/api/v2/tickets/{id:\\d+}';
+const tagsBody = z.object({
+  tags: z.array(z.string()),
+  safe_update: z.unknown().optional(),
+  updated_stamp: z.string().optional(),
+});
+const failure = z.object({
+  error: z.string(),
+  description: z.string(),
+  details: z.record(z.string(), z.array(z.object({ description: z.string() }))).optional(),
+});
+
+/** What can be written on tickets: one at a time, its tags alone, or many in a job. */
+export const updateRoutes: Route<Context>[] = [
+  { method: 'PUT', template: '/api/v2/tickets/update_many', answer: updateMany },
+  { method: 'PUT', template: one, answer: (context, { id }) => update(context, Number(id)) },
+  {
+    method: 'PUT',
+    template: `${one}/tags`,
+    answer: (context, { id }) => changeTags(context, Number(id), (tags) => ({ addTags: tags })),
+  },
+  {
+    method: 'POST',
+    template: `${one}/tags`,
+    answer: (context, { id }) => changeTags(context, Number(id), (tags) => ({ tags })),
+  },
+  {
+    method: 'DELETE',
+    template: `${one}/tags`,
+    answer: (context, { id }) => changeTags(context, Number(id), (tags) => ({ removeTags: tags })),
+  },
+];
+
+function update(context: Context, id: number): StandinResponse {
+  takeUpdate(context, id);
+  const ticket = visibleTicket(context.store, id);
+  const body = objectOf(context.req);
+  const { patch, warn, stamp } = readTicketBody(body.ticket, 'single');
+  checkStamp(ticket, stamp);
+  const audit = apply(context, ticket, patch);
+  return {
+    status: 200,
+    headers: warning([...Object.keys(body).filter((key) => key !== 'ticket'), ...warn]),
+    body: { ticket: viewTicket(context.store, ticket, context.base), audit },
+  };
+}
+
+function changeTags(context: Context, id: number, patch: (tags: string[]) => Patch): StandinResponse {
+  takeUpdate(context, id);
+  const ticket = visibleTicket(context.store, id);
+  const body = objectOf(context.req);
+  const parsed = tagsBody.safeParse(body);
+  if (!parsed.success) throw badRequest('tags must be an array of strings');
+  if (Object.hasOwn(body, 'safe_update')) checkStamp(ticket, parsed.data.updated_stamp ?? '');
+  apply(context, ticket, patch(parsed.data.tags));
+  return { status: context.req.method === 'POST' ? 201 : 200, body: { tags: ticket.tags } };
+}
+
+/** `?ids=` with one `ticket`, or `tickets` with an id each; what is wrong with a ticket shows in its result only. */
+function updateMany(context: Context): StandinResponse {
+  const body = objectOf(context.req);
+  const orders = context.req.query.has('ids')
+    ? idsOf(context).map((id) => ({ id, ticket: body.ticket }))
+    : perTicket(body.tickets);
+  // Read once now, so that a malformed body is refused at once, and again per ticket in the job.
+  const warn = orders.flatMap(({ ticket }) => readWarnings(ticket));
+  const work = orders.map(
+    ({ id, ticket }, index) =>
+      () =>
+        resultOf(context, id, ticket, index),
+  );
+  const { job, headers } = context.jobs.start(work, context.store.settings, context.sleep);
+  return { status: 200, headers: { ...headers, ...warning(warn) }, body: { job_status: viewJob(job, context.base) } };
+}
+
+function perTicket(given: unknown): { id: number; ticket: unknown }[] {
+  const parsed = z
+    .array(z.looseObject({ id: z.union([z.number().int(), z.string().regex(/^\d+$/).transform(Number)]) }))
+    .safeParse(given);
+  if (!parsed.success || parsed.data.length === 0)
+    throw badRequest('tickets must be an array of objects that have an id');
+  if (parsed.data.length > 100) throw badRequest('tickets: at most 100 are allowed');
+  return parsed.data.map((ticket) => ({ id: ticket.id, ticket }));
+}
+
+function readWarnings(ticket: unknown): string[] {
+  try {
+    return readTicketBody(ticket, 'bulk').warn;
+  } catch (error) {
+    if (error instanceof Problem && error.response.status !== 400) return [];
+    throw error;
+  }
+}
+
+function resultOf(context: Context, id: number, given: unknown, index: number): object {
+  try {
+    const ticket = visibleTicket(context.store, id);
+    const { patch, stamp } = readTicketBody(given, 'bulk');
+    checkStamp(ticket, stamp);
+    apply(context, ticket, patch);
+    return { index, id, action: 'update', status: 'Updated', success: true };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const {
+      error: name,
+      description,
+      details,
+    } = failure.catch({ error: 'BadRequest', description: 'Bad request' }).parse(error.response.body);
+    const lines = Object.values(details ?? {})
+      .flat()
+      .map((line) => line.description);
+    return {
+      index,
+      id,
+      action: 'update',
+      status: 'Failed',
+      success: false,
+      error: name,
+      details: lines.length === 0 ? description : lines.join(' '),
+    };
+  }
+}
+
+/** 30 in 10 minutes per user and ticket, and the account's own budget of ticket updates per minute. */
+function takeUpdate(context: Context, id: number): void {
+  const { store, user } = context;
+  context.limit([
+    {
+      key: 'ticket-updates',
+      limit: store.settings.ticketUpdatesPerMinute,
+      windowMs: 60_000,
+      name: 'tickets-update',
+      what: 'ticket updates',
+    },
+    {
+      key: `ticket-update:${user.id}:${id}`,
+      limit: 30,
+      windowMs: 600_000,
+      name: 'tickets-update-per-ticket',
+      what: 'updates of one ticket',
+    },
+  ]);
+}
+
+function apply(context: Context, ticket: Ticket, patch: Patch): object {
+  const { audit, happened } = changeTicket(
+    context.store,
+    ticket,
+    patch,
+    { userId: context.user.id, channel: 'api' },
+    context.clock(),
+  );
+  context.announce(ticket, context.user.id, happened);
+  return viewAudit(audit);
+}
+
+function warning(keys: readonly string[]): Record<string, string> {
+  const unique = [...new Set(keys)];
+  return unique.length === 0
+    ? {}
+    : {
+        'x-zendesk-api-warn': `Removed restricted keys ${JSON.stringify(unique)} from parameters according to whitelist`,
+      };
+}
