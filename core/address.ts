@@ -18,7 +18,7 @@ export function isSafeAddress(text: string, part: 'origin' | 'path' | 'any' = 'a
 
 /** An IANA zone, like Europe/Tallinn; not an offset. */
 export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+  if (!/[a-z]/i.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
   } catch {

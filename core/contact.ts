@@ -183,7 +183,7 @@ export function internationalPhone(written: string, country: string | undefined)
 function phoneNumber(text: string, options: ContactOptions): PhoneNumber | undefined {
   const number = validNumber(withPlus(text), options);
   const type = number?.getType();
-  const mayLackPlus = options.defaultCountry !== undefined && /^[1-9]\d{7,14}$/.test(text.replace(/[\s().-]/g, ''));
+  const mayLackPlus = options.defaultCountry !== undefined && /^[1-9]\d{7,14}$/.test(text.replace(/[\s()./-]/g, ''));
   if (!mayLackPlus || type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE') return number;
   const other = validNumber(`+${text}`, {});
   return other?.getType() === 'MOBILE' ? other : number;

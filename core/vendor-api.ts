@@ -67,7 +67,7 @@ export function createVendorApi(account: VendorAccount, ports: ConnectorPorts): 
       });
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (cause) {
-      const isLate = cause instanceof Error && ['TimeoutError', 'AbortError'].includes(cause.name);
+      const isLate = cause instanceof Error && cause.name === 'TimeoutError';
       const what = isLate ? `no whole answer within ${timeoutMs} ms` : 'the connection failed';
       const outcome: Outcome = isNeverSent(cause) ? 'never-sent' : 'unknown';
       throw new CloseloopError(`${place}: ${what}; it is tried again.`, { kind: 'transient' }, { outcome, cause });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { orderLine } from './order-line.ts';
 import { createRouter, jsonBody, type Params } from './router.ts';
-import type { StandinRequest, StandinResponse } from './server.ts';
+import { faultSchema, type StandinRequest, type StandinResponse } from './server.ts';
 
 /** An order that can't be carried out: what is named isn't there, or is in no state for it. 409 over HTTP. */
 export class ControlError extends Error {
@@ -14,6 +15,8 @@ export type Given<Schema extends z.ZodType> = z.input<Schema>;
 export interface ControlRoute {
   method: string;
   template: string;
+  /** Of the body, or the query. */
+  schema: z.ZodType;
   run(input: unknown): unknown;
 }
 
@@ -23,7 +26,7 @@ export function controlRoute<Schema extends z.ZodType>(
   schema: Schema,
   run: (input: z.output<Schema>) => unknown,
 ): ControlRoute {
-  return { method, template: `/_control/${path}`, run: (input) => run(schema.parse(input)) };
+  return { method, template: `/_control/${path}`, schema, run: (input) => run(schema.parse(input)) };
 }
 
 /**
@@ -43,7 +46,7 @@ export function createControlSurface(
   const byRoute = new Map(orders.map((order) => [`${order.method} ${order.template}`, order]));
   return async (req) => {
     if (req.method === 'GET' && req.path === '/_control/') {
-      return { status: 200, body: orders.map(({ method, template }) => `${method} ${template}`) };
+      return { status: 200, body: orderList(orders) };
     }
     const found = find(req.method, req.path);
     const order = found === undefined ? undefined : byRoute.get(`${found.route.method} ${found.route.template}`);
@@ -57,6 +60,16 @@ export function createControlSurface(
       throw error;
     }
   };
+}
+
+/** What `GET /_control/` answers: text, an order a line, as people read it. */
+export function orderList(orders: readonly Omit<ControlRoute, 'run'>[]): string {
+  const faults = ['POST', 'GET', 'DELETE'].map((method) => {
+    return { method, template: '/_control/faults', schema: method === 'POST' ? faultSchema : z.unknown() };
+  });
+  return [...orders, ...faults]
+    .map(({ method, template, schema }) => `${orderLine(method, template, schema)}\n`)
+    .join('');
 }
 
 /** Longer than one attempt. Some vendors go on for a day with a delivery that is refused, and nobody's curl waits that long. */

@@ -54,7 +54,8 @@ export interface StandinServer {
   close(): Promise<void>;
 }
 
-const faultSchema = z.strictObject({
+/** What `/_control/faults` takes. */
+export const faultSchema = z.strictObject({
   method: z.string().exactOptional(),
   path: z.string().refine(isRegExp, 'is not a regular expression').exactOptional(),
   times: z.number().int().min(1).exactOptional(),

@@ -99,8 +99,11 @@ export class Alerts {
       this.#redis.hgetall(keys.told),
     ]);
     const now = this.#ports.now();
+    // Told in the future: the clock was set back since.
+    const isToTell = (group: string) =>
+      Number(count[group] ?? 0) > 0 && Math.abs(now.getTime() - Number(told[group] ?? 0)) >= againMs;
     const due = Object.entries(what)
-      .filter(([group]) => Number(count[group] ?? 0) > 0 && Number(told[group] ?? 0) + againMs <= now.getTime())
+      .filter(([group]) => isToTell(group))
       .slice(0, mostGroups);
     if (due.length === 0) return undefined;
     const alerts = due.map(([group, text]) => {

@@ -61,6 +61,8 @@ export interface SourceContext {
   revoke(why: string): Promise<void>;
   read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
   write(item: WriteBack): Promise<WriteResult>;
+  /** Milliseconds until this event's turn, one after the other in the source; 0: now, and its turn is used up. Real time. */
+  untilTurn(key: string, everyMs: number): Promise<number>;
   /** An event that closeloop found itself, as if a webhook had brought it. */
   queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
   /** What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is. */

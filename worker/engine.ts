@@ -1,6 +1,6 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import pLimit from 'p-limit';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { SourceEvent } from '../core/connector.ts';
 import { adviceOf, messageOf } from '../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../core/feedback/client.ts';
@@ -10,13 +10,15 @@ import { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
-import { askedInKey, createLane, jobIdOf, type Lane } from './lane.ts';
+import { askedInKey, createLane, foreignRemedy, jobIdOf, type Lane } from './lane.ts';
 import { Pauses } from './pauses.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
 import type { Replicated } from './redis/replicated.ts';
 import { probe } from './redis/trouble.ts';
 import { CollectJob, collect } from './stages/collect.ts';
 import { campaignOf, rulesProblems } from './stages/decide.ts';
+import { EraseJob } from './stages/erase.ts';
+import { PlanJob } from './stages/plan.ts';
 import { Stage, type StageResult } from './stages/stage.ts';
 import { sweep } from './stages/sweep.ts';
 import type { WriteBackJob } from './stages/write-back.ts';
@@ -58,6 +60,7 @@ export class Engine {
   readonly #collectPauses: Pauses;
   readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
   #lostAt = 0;
+  #isClosed = false;
   #sweeper: NodeJS.Timeout | undefined;
   #poller: NodeJS.Timeout | undefined;
   readonly #polling = new Set<string>();
@@ -111,6 +114,7 @@ export class Engine {
         }),
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
       onConfigError: (why) => this.#collectPauses.set('collect', why),
+      onForeign: (why) => this.#alerts.raise({ kind: 'to-do', source: 'collect', why, remedy: foreignRemedy }),
       ports,
       log,
       ...(options.quarantine && { quarantine: options.quarantine }),
@@ -151,6 +155,11 @@ export class Engine {
   async store(source: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const inlet = this.#inlets.get(source);
     if (!inlet) throw new Error(`source ${source} has no inlet: openInlets comes first`);
+    // Acknowledged is only what can be worked on.
+    for (const event of events) {
+      const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
+      if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
+    }
     const add = async (queue: Queue, some: readonly SourceEvent[]): Promise<void> => {
       if (some.length === 0) return;
       const jobs = some.map((event) => ({ data: { ...event, receivedAt }, opts: { jobId: jobIdOf(event.key) } }));
@@ -231,7 +240,25 @@ export class Engine {
       { why },
       'Redis is away, or takes no writes: deliveries are answered with 503, work goes on when it is back',
     );
+    void this.#tellBack();
   };
+
+  #isTellingBack = false;
+  async #tellBack(): Promise<void> {
+    if (this.#isTellingBack) return;
+    this.#isTellingBack = true;
+    const { redis, ports, log } = this.#options;
+    while (
+      !this.#isClosed &&
+      !(await probe(redis, '{cl}').then(
+        () => true,
+        () => false,
+      ))
+    )
+      await ports.sleep(1_000);
+    this.#isTellingBack = false;
+    if (!this.#isClosed) log.info({}, 'Redis takes writes again');
+  }
 
   /** What has been stopped for a configuration error, by source; `collect` stands for the collecting of grades. */
   async paused(): Promise<Record<string, { stage: string; why: string; at: Date }[]>> {
@@ -269,6 +296,7 @@ export class Engine {
 
   /** Finishes what runs, up to `graceMs`; the rest is taken up by another worker, or at the next start. */
   async close(graceMs: number): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#sweeper);
     clearInterval(this.#poller);
     const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages));

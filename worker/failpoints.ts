@@ -37,6 +37,8 @@ export const failpoints = [
   'vendor-written',
   'written-saved',
   // ends of another kind
+  'withdrawing-saved',
+  'request-cancelled',
   'cancelled-saved',
   'expired-saved',
   // polls

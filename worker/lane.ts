@@ -14,6 +14,7 @@ import { Erasures } from './journey/erasures.ts';
 import { JourneyStore, tagOf } from './journey/store.ts';
 import { openSource } from './open-source.ts';
 import { Pauses } from './pauses.ts';
+import { untilTurn } from './redis/pace.ts';
 import { createToldStore } from './redis/told.ts';
 import { probe } from './redis/trouble.ts';
 import { loadRule } from './rules.ts';
@@ -31,6 +32,9 @@ const concurrency = 1_000;
 const defaultBatchWindowMs = 500;
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
+
+export const foreignRemedy =
+  'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
 
 const missedWebhooks = 'closings that no webhook had told of were found by the poll';
 
@@ -141,6 +145,7 @@ export function createLane(
       run: (items: readonly WriteBack[]) => source.writeBack(items),
       mayGrow: () => stages.writeBack.hasMore(),
     }),
+    untilTurn: (key, spacingMs) => untilTurn(redis, `${tagOf(name)}:backfill`, key, { spacingMs, now: Date.now() }),
     queueEvent: async (event, delayMs = 0) => {
       // A backfill's may wait for days, and a webhook of the same closing must not be taken for its repetition.
       const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key)}`;
@@ -208,6 +213,7 @@ export function createLane(
       process: (job) => process(job, context),
       giveUp: (job, why) => givenUp(why, remedy(job), () => giveUp(job, why, context)),
       onConfigError: (why) => pauses.set(name, why),
+      onForeign: (why) => alert('to-do', `stage ${name}: ${why}`, foreignRemedy),
     });
   const stages: Lane['stages'] = {
     plan: stage('plan', PlanJob, plan, giveUpPlan, remedies.plan),

@@ -25,6 +25,15 @@ import { start } from './commands/start.ts';
 import { status } from './commands/status.ts';
 import { journeyStates } from './journey/journey.ts';
 
+// Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    const isClosed = 'code' in error && error.code === 'EPIPE';
+    if (!isClosed) process.stderr.write(`The output can't be written: ${error.message}\n`);
+    process.exit(isClosed ? 141 : 1);
+  });
+}
+
 /** The one place that knows the list of connectors and reads the command line. */
 const program = new Command('closeloop')
   .description('Asks customers for feedback when their ticket, deal or order closes, and writes the grade back on it.')
@@ -68,7 +77,7 @@ example(
       'create what is missing at the vendors (fields, properties, webhooks), after showing it; safe to repeat',
     )
     .option('--source <name>', 'only this source')
-    .option('--yes', 'do not ask', false),
+    .option('--yes', 'do not ask; with --json nothing is done without it', false),
   'setup --config closeloop.yaml --source support',
 ).action((options) => run(() => setup({ ...options, connectors })));
 
@@ -116,7 +125,7 @@ const filtered = (command: Command): Command =>
 example(
   filtered(journeys.command('list'))
     .description('journeys, last changed first')
-    .option('--limit <n>', 'at most so many', wholeNumber, 50),
+    .option('--limit <n>', 'at most so many', positiveNumber, 50),
   'journeys list --config closeloop.yaml --state skipped --since 2026-11-20',
 ).action((options) => run(() => listJourneys({ ...options, connectors })));
 example(
@@ -213,7 +222,7 @@ example(
 example(
   program
     .command('standin')
-    .description(`run a local double of somebody's API: ${Object.keys(standins).join(', ')}`)
+    .description(`run a local double of somebody's API, and print how to use it: ${Object.keys(standins).join(', ')}`)
     .addArgument(program.createArgument('<name>', 'whose').choices(Object.keys(standins)))
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 0),
   'standin feedback --port 9100',
@@ -231,14 +240,19 @@ function positiveNumber(text: string): number {
   return n;
 }
 
+/** What the operating system refuses: its message names the file or address, and no trace says more. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}
+
 /** Exit codes: what the command returns; 2 for a mistake the user can mend; 1 for anything else. */
 async function run(command: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await command();
   } catch (error) {
-    if (!(error instanceof CloseloopError)) throw error;
+    if (!(error instanceof CloseloopError || isSystemError(error))) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exitCode = error.advice.kind === 'config' ? 2 : 1;
+    process.exitCode = error instanceof CloseloopError && error.advice.kind === 'config' ? 2 : 1;
   }
 }
 

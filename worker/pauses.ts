@@ -7,6 +7,7 @@ const Pause = z.object({ why: z.string(), at: z.coerce.date() });
 
 /** After this long a stopped stage tries one round again: access may have been given back without a restart. */
 const probeAfterMs = 600_000;
+const unknown = 'it stood still, and why is not known any more: the log tells';
 
 /** Returns 1 when this reason was never told. KEYS pauses, reasons told · ARGV stage, reason, JSON */
 const setScript = `
@@ -74,6 +75,7 @@ export class Pauses {
 
   /** Lets stages that have been stopped long enough try again. A stage that fails again is paused again, silently. */
   async probe(queues: readonly Queue[]): Promise<void> {
+    await this.#tellUnknown(queues);
     for (const { stage, at } of await this.list()) {
       const queue = queues.find(({ name }) => name === stage);
       // In the future: the clock was set back since.
@@ -81,5 +83,16 @@ export class Pauses {
       if (await queue.isPaused()) await queue.resume();
       else await this.lift(stage);
     }
+  }
+
+  /**
+   * A process may stand still between telling that a stage stops and stopping it, while the start of another one clears
+   * what was told: the stage would stand still for good, and nobody know of it. Looked at in this order, as stages stop in
+   * the other one.
+   */
+  async #tellUnknown(queues: readonly Queue[]): Promise<void> {
+    const stopped = await Promise.all(queues.map((queue) => queue.isPaused()));
+    const known = new Set((await this.list()).map(({ stage }) => stage));
+    for (const [i, { name }] of queues.entries()) if (stopped[i] && !known.has(name)) await this.set(name, unknown);
   }
 }

@@ -194,10 +194,10 @@ function wordsOf(answer: Answer, call: Place): Said {
   if (parsed === undefined || !parsed.success) return { detail: undefined, fields: undefined };
   const { detail, ...rest } = parsed.data;
   const others = typeof detail === 'string' ? rest : parsed.data;
-  const prefix = call.customFieldsAt === undefined ? '' : `${call.customFieldsAt}.`;
+  const prefix = call.customFieldsAt ? `${call.customFieldsAt}.` : '';
   const fields: Record<string, string[]> = Object.fromEntries(
     messagesIn(others, '').map(([name, messages]) => [
-      prefix.length > 1 && name.startsWith(prefix) ? name.slice(prefix.length) : name,
+      name.startsWith(prefix) ? name.slice(prefix.length) : name,
       messages,
     ]),
   );

@@ -52,7 +52,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
       giveUp.abort();
     }, timeoutMs);
     const stop = (): void => giveUp.abort();
-    call.signal?.addEventListener('abort', stop, { once: true });
+    call.signal?.addEventListener('abort', stop);
     try {
       const response = await reach(call, giveUp.signal);
       const answer = await read(response, call);
@@ -134,11 +134,10 @@ async function read(response: Response, call: Call): Promise<Answer> {
 
 /** Undefined: the body is over the limit. */
 async function bodyText(response: Response): Promise<string | undefined> {
-  if (response.body === null) return '';
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for await (const chunk of response.body) {
+  for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > maxBodyBytes) return undefined; // leaving the loop cancels the stream
     text += decoder.decode(chunk, { stream: true });

@@ -26,44 +26,42 @@ const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 interface Fault {
   code: string;
-  syscall: string;
+  /** Did it happen while connecting? */
+  connecting: boolean;
 }
 
 /** The innermost cause that has a code. */
 function faultOf(error: unknown): Fault {
-  let found: Fault = { code: '', syscall: '' };
+  let found: Fault = { code: '', connecting: false };
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = 'code' in at && typeof at.code === 'string' ? at.code : '';
-    const syscall = 'syscall' in at && typeof at.syscall === 'string' ? at.syscall : '';
-    if (code !== '') found = { code, syscall };
+    if (code !== '') found = { code, connecting: 'syscall' in at && at.syscall === 'connect' };
   }
   return found;
 }
 
 /** Did the connection die, as opposed to never coming about or being given up by us? */
 export function isCut(error: unknown): boolean {
-  const { code, syscall } = faultOf(error);
-  return cut.has(code) && syscall !== 'connect';
+  const { code, connecting } = faultOf(error);
+  return cut.has(code) && !connecting;
 }
 
 /** Did the call never leave: no name, no connection, no agreement on TLS? */
 export function isNeverSent(error: unknown): boolean {
-  const { code, syscall } = faultOf(error);
-  return (
-    code === tooLate || lookups.has(code) || unreachable.has(code) || syscall === 'connect' || handshake.test(code)
-  );
+  const { code, connecting } = faultOf(error);
+  return code === tooLate || lookups.has(code) || unreachable.has(code) || connecting || handshake.test(code);
 }
 
 /** The error for a call that `fetch`, or the reading of its body, gave up. The message never quotes the cause's. */
 export function networkFailure(error: unknown, call: Place): FeedbackError {
-  const { code, syscall } = faultOf(error);
+  const { code, connecting } = faultOf(error);
   const never = (what: string, remedy: string): FeedbackError => failure(call, what, remedy, 'never-sent', error);
   if (lookups.has(code)) {
     return never(`the host name was not found (${code})`, 'check feedback.baseUrl and the name service');
   }
   if (code === tooLate)
     return never('this process stood still before it was sent', 'nothing was sent, it is tried anew');
-  if (unreachable.has(code) || syscall === 'connect') {
+  if (unreachable.has(code) || connecting) {
     return never(`no connection (${code})`, 'check that feedback.baseUrl can be reached from this machine');
   }
   if (handshake.test(code)) {

@@ -259,7 +259,7 @@ function placeholdersOf(template: string): string[] {
 function pathFlaw(text: string): string | undefined {
   if (!text.startsWith('/')) return 'must begin with / (it continues the base address)';
   if (/[\s#\\]/.test(text)) return 'holds a space, # or \\, which no path has';
-  if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|\?|$)/i.test(text)) return 'must not hold . or .. as a segment';
+  if (/\/(?:\.|%2e){1,2}(?:\/|\?|$)/i.test(text)) return 'must not hold . or .. as a segment';
   const unknown = placeholdersOf(text).find((name) => name !== 'id' && name !== 'campaign');
   return unknown === undefined ? undefined : `holds :${unknown}; the placeholders are :id and :campaign`;
 }

@@ -176,8 +176,8 @@ export function parseRecord(table: Operations, answer: unknown, at: string): Par
   if (!parsed.success) {
     const names = new Map<PropertyKey, string | null>(Object.entries(places));
     const mismatches = parsed.error.issues.map((issue) => {
-      const [first, ...rest] = issue.path;
-      const place = first === undefined ? '' : (names.get(first) ?? String(first));
+      const [first = '', ...rest] = issue.path;
+      const place = names.get(first) ?? String(first);
       return [at, place, ...rest.map(String)].filter((part) => part !== '').join('.');
     });
     return { ok: false, mismatches };
@@ -240,7 +240,7 @@ function put(body: JsonObject, place: string, value: unknown): void {
 
 /** A custom field may be called anything, `__proto__` included. */
 function define(target: JsonObject, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(target, key, { value, enumerable: true, writable: true });
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -64,7 +64,7 @@ function baseUrlFlaw(text: string): string | undefined {
 
 function apiKeyFlaw(key: string): string | undefined {
   if (key === '') return 'is empty; an admin finds the key in the web app under Settings, API keys';
-  if (/^Token\s/i.test(key)) return 'must be the key alone, without the word Token';
+  if (/Token\s/i.test(key)) return 'must be the key alone, without the word Token';
   if (!/^[\x21-\x7e]+$/.test(key)) return 'holds spaces, line ends or letters that no key has; copy the key again';
   return undefined;
 }

@@ -89,7 +89,7 @@ function zoned({ date, time, offset }: Parts, timeZone: string): Temporal.ZonedD
     const local = date.toPlainDateTime(time);
     const at =
       offset === undefined
-        ? local.toZonedDateTime(timeZone, { disambiguation: 'compatible' })
+        ? local.toZonedDateTime(timeZone)
         : Temporal.Instant.from(`${local.toString()}${offset}`).toZonedDateTimeISO(timeZone);
     return at.year >= 1 && at.year <= 9999 ? at : undefined;
   } catch {

@@ -116,16 +116,18 @@ function reason({ code, token }: Failure): string {
   if (code === 'T0412') return `${subject ?? 'a function'} got a list with entries of the wrong kind`;
   if (code === 'T2001' || code === 'T2002') return `${subject ?? 'an operator'} needs numbers on both sides`;
   if (code === 'T2009' || code === 'T2010') return `${subject ?? 'an operator'} compares values of different kinds`;
-  return `JSONata's error ${/^[A-Z]\d{4}$/.test(code) ? code : '(unknown)'}`;
+  return `JSONata's error ${code}`;
 }
 
-/** A token may be a text of the record in some errors: only what can be an operator or a function's name is shown. */
+/** A token may be a text of the record in some errors: only an operator or a function of JSONata's is shown. */
 function nameOf(token: string | undefined): string | undefined {
   if (token === undefined) return undefined;
-  if (/^[-+*/%<>=!&~.]{1,2}$/.test(token) || ['and', 'or', 'in'].includes(token)) return token;
+  if (operators.has(token)) return token;
   return functionNames.has(token) ? `$${token}()` : undefined;
 }
 
+/** Those that need numbers on both sides, or values of one kind. */
+const operators = new Set('+ - * / % < <= > >='.split(' '));
 const functionNames = new Set(
   (
     'sum count max min average string substring substringBefore substringAfter lowercase uppercase length trim pad match ' +

@@ -103,10 +103,10 @@ function choice(value: string | number | boolean, choices: readonly string[]): C
   const plain = (one: string) => one.trim().normalize('NFC').toLowerCase();
   const exact = choices.find((one) => one === written);
   if (exact !== undefined) return yes(exact);
-  const alike = choices.filter((one) => plain(one) === plain(written));
-  if (alike.length === 1 && alike[0] !== undefined) return yes(alike[0]);
+  const [alike, ...others] = choices.filter((one) => plain(one) === plain(written));
+  if (alike !== undefined && others.length === 0) return yes(alike);
   const list = choices.map((one) => `"${one}"`).join(', ') || 'the campaign has none';
-  const flaw = alike.length > 1 ? 'fits several choices, differing in case' : 'is none of the choices';
+  const flaw = others.length > 0 ? 'fits several choices, differing in case' : 'is none of the choices';
   return no(`a ${kindOf(value)} that ${flaw}: ${list}`);
 }
 

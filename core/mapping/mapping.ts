@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein';
+import { distance } from 'fastest-levenshtein';
 import { CloseloopError } from '../errors.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import { type CustomValue, convert, type FieldDefinition } from './field-value.ts';
@@ -46,16 +46,12 @@ function problem({ name, field_type }: FieldDefinition, why: string): string {
 }
 
 function suggestion(name: string, names: readonly string[]): string {
-  if (names.length === 0) return '; it has none';
   const lower = name.trim().toLowerCase();
-  const near = closest(
-    lower,
-    names.map((one) => one.toLowerCase()),
-  );
-  const found = names.find((one) => one.toLowerCase() === near);
-  if (found !== undefined && distance(lower, near) <= Math.max(2, Math.floor(lower.length / 3))) {
-    return `; did you mean "${found}"?`;
-  }
+  const [near] = names
+    .map((one) => ({ one, slips: distance(lower, one.toLowerCase()) }))
+    .sort((a, b) => a.slips - b.slips);
+  if (near === undefined) return '; it has none';
+  if (near.slips <= Math.max(2, Math.floor(lower.length / 3))) return `; did you mean "${near.one}"?`;
   return `; it has ${names.map((one) => `"${one}"`).join(', ')}`;
 }
 

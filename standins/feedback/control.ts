@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ControlError } from '../control-surface.ts';
+import { ControlError, orderList } from '../control-surface.ts';
 import type { StandinRequest, StandinResponse } from '../server.ts';
 import * as define from './definitions.ts';
 import type { FeedbackStandin } from './standin.ts';
@@ -7,6 +7,9 @@ import type { FeedbackStandin } from './standin.ts';
 interface ControlRoute {
   method: string;
   path: string;
+  template: string;
+  /** Of the body, or the query. */
+  schema: z.ZodType;
   run(input: unknown): unknown;
 }
 
@@ -17,7 +20,7 @@ function route<Schema extends z.ZodType>(
   schema: Schema,
   run: (input: z.output<Schema>) => unknown,
 ): ControlRoute {
-  return { method, path, run: (input) => run(schema.parse(input)) };
+  return { method, path, template: `/_control/${path}`, schema, run: (input) => run(schema.parse(input)) };
 }
 
 const nothing = z.unknown();
@@ -28,7 +31,6 @@ const nothing = z.unknown();
  */
 export function createControl(standin: FeedbackStandin): (req: StandinRequest) => StandinResponse {
   const routes: ControlRoute[] = [
-    route('GET', '', nothing, () => routes.map(({ method, path }) => `${method} /_control/${path}`)),
     route('POST', 'accounts', define.accountDefinition, (input) => standin.addAccount(input)),
     route('POST', 'keys', define.keyDefinition, (input) => standin.addKey(input)),
     route('PATCH', 'keys', define.keyChange, (input) => standin.changeKey(input)),
@@ -52,6 +54,7 @@ export function createControl(standin: FeedbackStandin): (req: StandinRequest) =
 
   return (req) => {
     const path = req.path.slice('/_control/'.length);
+    if (req.method === 'GET' && path === '') return { status: 200, body: orderList(routes) };
     const here = routes.filter((one) => one.path === path);
     const found = here.find((one) => one.method === req.method);
     if (here.length === 0) return { status: 404, body: { detail: 'Not found.' } };

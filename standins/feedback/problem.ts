@@ -21,5 +21,3 @@ export const invalid = (name: string, message: string): Problem => new Problem(4
 
 export const notAChoice = (value: string): string =>
   `Select a valid choice. ${value} is not one of the available choices.`;
-
-export { ControlError } from '../control-surface.ts';

@@ -49,7 +49,7 @@ export function orderResolvers(context: Context) {
     order: ({ id }: { id: string }) => node({ id }),
     nodes({ ids }: { ids: string[] }) {
       if (ids.length > 250)
-        throw new GraphQLError('The input array size of 251 is greater than the maximum allowed of 250.');
+        throw new GraphQLError(`The input array size of ${ids.length} is greater than the maximum allowed of 250.`);
       return ids.map((id) => node({ id }));
     },
     orders({ query, sortKey, reverse, ...page }: Page & { query?: string | null; sortKey: string; reverse: boolean }) {

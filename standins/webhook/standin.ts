@@ -17,7 +17,7 @@ export interface JobboardOptions {
   now?: () => Date;
   /** 0 ≤ x < 1 */
   random?: () => number;
-  /** Signs what comes back. */
+  /** Signs what comes back. Default: `answerSecret` below. */
   answerSecret?: string;
   webhooks?: SenderSettings;
 }
@@ -51,6 +51,8 @@ const Answer = z.object({
   }),
 });
 
+export const answerSecret = `whsec_${Buffer.alloc(32, 'jobboard answers').toString('base64')}`;
+
 /** The example schedule of Standard Webhooks, to its third repetition. */
 const retries: RetryPolicy = {
   timeoutMs: 15_000,
@@ -80,7 +82,7 @@ export class JobboardStandin {
 
   constructor(options: JobboardOptions = {}) {
     this.#options = options;
-    this.answerSecret = options.answerSecret ?? `whsec_${Buffer.alloc(32, 'jobboard answers').toString('base64')}`;
+    this.answerSecret = options.answerSecret ?? answerSecret;
     const { fetch = globalThis.fetch, random = Math.random } = options;
     const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms).unref());
     this.#sender = createWebhookSender(retries, { fetch, random, sleep }, { ...options.webhooks });

@@ -30,7 +30,7 @@ const seen: Shown = {
   mails: 0,
 };
 const nothingSeen: Shown = { ...seen, grade: null, comment: null, notes: [], gradeTags: [] };
-const said = { requestId: 1, contact: record.contact, grade: 4, comment: 'Fine.' };
+const said = { requestId: 1, contact: record.contact, isCancelled: false, grade: 4, comment: 'Fine.' };
 
 /** One record that was closed, asked about, answered and written on; `but` says what is otherwise. */
 function evidence(but: Partial<Evidence> & { see?: Partial<Shown> } = {}): Evidence {
@@ -57,7 +57,31 @@ const closedTwice: Evidence['steps'] = new Map([
     ],
   ],
 ]);
+const reopened: Evidence['steps'] = new Map([
+  [
+    'desk:7',
+    [
+      { do: 'close', at: 1_000 },
+      { do: 'reopen', at: 1_500 },
+    ],
+  ],
+]);
 const again = { ...taken, requestId: 2, at: 6_000, marker: 'support/7.2' };
+const said2 = { ...said, requestId: 2, grade: 2 };
+const answeredAt = (ms: number, more: Partial<StoredJourney> = {}): StoredJourney => ({
+  ...journey,
+  ...more,
+  answer: { grade: 4, comment: 'Fine.', seenAt: new Date(ms) },
+});
+/** Each closing asked about and answered: the second one's first to be seen, at the same time, or last. */
+const answeredTwice = (firstAt: number, secondAt: number): Partial<Evidence> => ({
+  records: [{ ...record, rule: 'each' }],
+  taken: [taken, again],
+  said: [said, said2],
+  steps: closedTwice,
+  journeys: [answeredAt(firstAt), answeredAt(secondAt, { id: '7.2', requestId: '2' })],
+});
+const isCancelled = { ...said, isCancelled: true, grade: null, comment: null };
 const unanswered = { said: [], see: nothingSeen };
 
 const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
@@ -122,21 +146,33 @@ const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
     { lost: 1 },
   ],
   [
+    'misses a closing whose only request was cancelled',
+    evidence({
+      said: [isCancelled],
+      see: nothingSeen,
+      steps: closedTwice,
+      acknowledged: [{ vendor: 'desk', id: 7, at: 5_001 }],
+    }),
+    { lost: 1 },
+  ],
+  [
+    'lets a cancelled request be of a record that is open in the end',
+    evidence({ said: [isCancelled], see: { ...nothingSeen, isClosed: false }, steps: reopened }),
+    { acknowledged: 1 },
+  ],
+  [
+    'takes one more request for one that was cancelled',
+    evidence({ taken: [taken, again], said: [isCancelled, { ...said, requestId: 2 }], steps: closedTwice }),
+    { askedTwice: 0 },
+  ],
+  [
     'lets a record be that was reopened for good',
     evidence({
       taken: [],
       journeys: [],
       said: [],
       see: { ...nothingSeen, isClosed: false },
-      steps: new Map([
-        [
-          'desk:7',
-          [
-            { do: 'close', at: 1_000 },
-            { do: 'reopen', at: 1_500 },
-          ],
-        ],
-      ]),
+      steps: reopened,
     }),
     { acknowledged: 1 },
   ],
@@ -145,15 +181,7 @@ const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
     evidence({
       taken: [{ ...taken, at: 40_000 }],
       see: { isClosed: false },
-      steps: new Map([
-        [
-          'desk:7',
-          [
-            { do: 'close', at: 1_000 },
-            { do: 'reopen', at: 1_500 },
-          ],
-        ],
-      ]),
+      steps: reopened,
     }),
     { askedWrongly: 1 },
   ],
@@ -171,6 +199,17 @@ const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
   ['sees another grade than was given', evidence({ see: { grade: 5 } }), { writtenWrong: 1 }],
   ['sees an older comment', evidence({ see: { comment: 'Bad.' } }), { writtenWrong: 1 }],
   ['sees a grade that nobody gave', evidence({ said: [{ ...said, grade: null, comment: null }] }), { writtenWrong: 1 }],
+  ['sees the answer to an earlier closing over a later one', evidence(answeredTwice(1, 2)), { writtenWrong: 1 }],
+  ['sees it too where both were seen at once', evidence(answeredTwice(2, 2)), { writtenWrong: 1 }],
+  ['takes a later answer to the earlier closing', evidence(answeredTwice(3, 2)), { writtenWrong: 0 }],
+  [
+    'takes the older answer where the newer one could not be written',
+    evidence({
+      ...answeredTwice(1, 2),
+      journeys: [answeredAt(1), answeredAt(2, { id: '7.2', requestId: '2', state: 'parked', why: 'closed' })],
+    }),
+    { parked: 1 },
+  ],
   [
     'sees a note that is there twice',
     evidence({ see: { notes: ['support/7.1.v1', 'support/7.1.v1'] } }),

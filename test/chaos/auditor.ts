@@ -33,6 +33,8 @@ interface Case {
   steps: readonly Step[];
   acknowledged: readonly Acknowledged[];
   requests: readonly Taken[];
+  /** Those that were not cancelled before they were sent. */
+  sent: readonly Taken[];
   journeys: readonly StoredJourney[];
 }
 
@@ -71,14 +73,16 @@ export function audit(evidence: Evidence): Verdict {
     if (!shown) continue;
     const shows = (answer: Pick<Said, 'grade' | 'comment'>) =>
       shown.grade === answer.grade && shown.comment === answer.comment;
-    const last = answers.at(-1);
+    const last = newest(answers, one.journeys);
     const hasNothing = shown.grade === null && shown.comment === null;
     if (last && hasNothing && parked.length === 0)
       find('lost', `grade ${last.grade} of request ${last.requestId} is not on it`);
-    if (last && !hasNothing && !answers.some(shows))
+    // A newer answer that the vendor doesn't take leaves the older one there.
+    const isRight = parked.length > 0 ? answers.some(shows) : last && shows(last);
+    if (last && !hasNothing && !isRight)
       find(
         'writtenWrong',
-        `it shows ${shown.grade}, the customer said ${answers.map(({ grade }) => grade).join(', ')}`,
+        `it shows ${shown.grade}, the customer said ${answers.map(({ grade }) => grade).join(', ')}, last ${last.grade}`,
       );
     if (!last && !hasNothing) find('writtenWrong', `it shows ${shown.grade}, and nobody said anything`);
     if (new Set(shown.notes).size < shown.notes.length) find('writtenWrong', `notes twice: ${shown.notes.join(', ')}`);
@@ -98,6 +102,23 @@ export function isClean(verdict: Verdict): boolean {
 export const isAnswer = ({ grade, comment }: Pick<Said, 'grade' | 'comment'>): boolean =>
   grade !== null || comment !== null;
 
+/**
+ * By when closeloop saw them, not by when they were given: grades are collected in rounds, and of two that one round brings
+ * the one about the later closing counts. An answer that it never saw comes first.
+ */
+function newest(answers: readonly Said[], journeys: readonly StoredJourney[]): Said | undefined {
+  const order = ({ requestId }: Said): [seenAt: number, closing: number] => {
+    const journey = journeys.find((one) => one.requestId === String(requestId));
+    return [journey?.answer?.seenAt.getTime() ?? 0, Number(journey?.id.split('.').at(-1) ?? 0)];
+  };
+  return answers
+    .toSorted((a, b) => {
+      const [[seenA, closingA], [seenB, closingB]] = [order(a), order(b)];
+      return seenA - seenB || closingA - closingB;
+    })
+    .at(-1);
+}
+
 function casesOf(evidence: Evidence): { cases: Case[]; strangers: Taken[] } {
   const requests = new Map<string, Taken[]>();
   const byContact = new Map(
@@ -115,11 +136,13 @@ function casesOf(evidence: Evidence): { cases: Case[]; strangers: Taken[] } {
   for (const one of evidence.acknowledged) push(acknowledged, keyOf(one), one);
   const journeys = new Map<string, StoredJourney[]>();
   for (const journey of evidence.journeys) push(journeys, keyOfJourney(journey), journey);
+  const cancelled = new Set(evidence.said.flatMap((one) => (one.isCancelled ? [one.requestId] : [])));
   const cases = evidence.records.map((record) => ({
     record,
     steps: evidence.steps.get(keyOf(record)) ?? [],
     acknowledged: acknowledged.get(keyOf(record)) ?? [],
     requests: requests.get(keyOf(record)) ?? [],
+    sent: (requests.get(keyOf(record)) ?? []).filter(({ requestId }) => !cancelled.has(requestId)),
     journeys: journeys.get(keyOf(record)) ?? [],
   }));
   return { cases, strangers };
@@ -133,12 +156,12 @@ function closingsAcknowledged({ steps, acknowledged }: Case): Set<number> {
   return new Set(times);
 }
 
-function askedTooOften({ record, requests, steps }: Case): string[] {
+function askedTooOften({ record, requests, sent, steps }: Case): string[] {
   const closings = steps.filter((step) => step.do === 'close').length;
   const allowed = record.rule === 'each' ? closings : 1;
   const markers = requests.flatMap(({ marker }) => marker ?? []);
   const repeated = markers.filter((marker, i) => markers.indexOf(marker) !== i);
-  const tooMany = Math.max(requests.length - allowed, repeated.length);
+  const tooMany = Math.max(sent.length - allowed, repeated.length);
   return Array.from({ length: tooMany }, () => `requests ${requests.map(({ requestId }) => requestId).join(', ')}`);
 }
 
@@ -153,7 +176,7 @@ function askedInVain({ requests, steps }: Case): string[] {
 const unfinished = new Set(['received', 'waiting', 'creating', 'failed']);
 
 function closingsLost(one: Case): string[] {
-  const { record, steps, requests, journeys } = one;
+  const { record, steps, sent, journeys } = one;
   const stuck = journeys.filter(({ state }) => unfinished.has(state));
   if (stuck.length > 0) return stuck.map(({ id, state }) => `journey ${id} is ${state}`);
   const last = steps.at(-1);
@@ -161,7 +184,7 @@ function closingsLost(one: Case): string[] {
   if (last?.do !== 'close' || !closingsAcknowledged(one).has(last.at)) return [];
   if (journeys.some(({ state }) => state === 'parked')) return [];
   // An earlier closing may have been asked about; only rule `each` asks about this one as well.
-  const enough = record.rule === 'each' ? requests.some(({ at }) => at >= last.at) : requests.length > 0;
+  const enough = record.rule === 'each' ? sent.some(({ at }) => at >= last.at) : sent.length > 0;
   return enough ? [] : ['its customer was not asked'];
 }
 

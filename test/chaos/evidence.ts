@@ -12,7 +12,9 @@ const Stored = z.object({
   why: z.string().optional(),
   requestId: z.string().optional(),
   updatedAt: z.coerce.date(),
-  answer: z.object({ grade: z.number().nullable(), comment: z.string().nullable() }).optional(),
+  answer: z
+    .object({ grade: z.number().nullable(), comment: z.string().nullable(), seenAt: z.coerce.date() })
+    .optional(),
 });
 export type StoredJourney = z.output<typeof Stored> & { id: string };
 
@@ -20,6 +22,8 @@ export type StoredJourney = z.output<typeof Stored> & { id: string };
 export interface Said {
   requestId: number;
   contact: string;
+  /** Before it was sent: they know nothing of it. */
+  isCancelled: boolean;
   grade: number | null;
   comment: string | null;
 }
@@ -64,9 +68,10 @@ export async function journeysIn(redis: Redis): Promise<StoredJourney[]> {
 }
 
 export function saidAt(world: Pick<World, 'feedback'>): Said[] {
-  return world.feedback.requests().map(({ id, email, grade, comment }) => ({
+  return world.feedback.requests().map(({ id, email, status, grade, comment }) => ({
     requestId: id,
     contact: email ?? '',
+    isCancelled: status === 'Cancelled',
     grade,
     comment,
   }));

@@ -14,7 +14,7 @@ import { Customers } from './load.ts';
 import { type PlannedRecord, type RuleName, sources } from './plan.ts';
 import { runCloseloop } from './processes.ts';
 import { chanceOf } from './random.ts';
-import { openWorld, type Shown, shown, type World } from './world.ts';
+import { campaigns, openWorld, type Shown, shown, type World } from './world.ts';
 
 const create = { method: 'POST', path: '^/api/appeals/$' };
 const id = 41_960;
@@ -105,6 +105,22 @@ const scenarios: readonly Scenario[] = [
     },
     reaches: ['cancelled-saved'],
     ends: { state: 'cancelled', requests: 0, grade: null },
+  },
+  {
+    // The service sends an hour later: reopened before, the record takes its request back.
+    answers: [],
+    config: (text) =>
+      text.replace('timeoutMs: 1000 }', 'timeoutMs: 1000, operations: { create: { body: { scheduled: null } } } }'),
+    prepare: ({ world }) => world.feedback.changeCampaign({ id: campaigns.desk, sendDelay: 60 }),
+    live: async ({ world, journey, insist }) => {
+      world.close(record);
+      await insist();
+      await until(async () => (await journey())?.state === 'asked');
+      await sleep(1_100);
+      world.reopen(record);
+    },
+    reaches: ['withdrawing-saved', 'request-cancelled'],
+    ends: { state: 'cancelled', requests: 1, grade: null },
   },
   {
     answers: [],

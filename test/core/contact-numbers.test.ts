@@ -16,10 +16,14 @@ const rows: [what: string, typed: string, country: CountryCode | undefined, sms:
   ['the trunk zero after the calling code', '+49 0171 3920012', 'DE', '+491713920012'],
   ['the calling code without its plus', '491713920012', 'DE', '+491713920012'],
   ['the same with blanks', '49 171 392 00 12', 'DE', '+491713920012'],
+  ['the same with a slash', '49171/3920012', 'DE', '+491713920012'],
   ["another country's calling code without its plus", '37255512345', 'DE', '+37255512345'],
   ['the calling code without its plus and without country', '491713920012', undefined, 'no country'],
   ['a number in a country where mobiles look like landlines', '(212) 555-0123', 'US', '+12125550123'],
+  ["a mobile that would be another country's with a plus", '96077 71234', 'IN', '+919607771234'],
+  ["a number like one of a mobile that would be another country's too", '659 234 5678', 'US', '+16592345678'],
   ['a landline', '(040) 66969 123', 'DE', 'landline'],
+  ['a landline as long as one with a calling code', '91 234 56 78', 'ES', 'landline'],
   ["another's landline, which has no plus either", '4940669691', 'DE', 'landline'],
   ['a toll-free number', '0800 1234567', 'DE', 'other'],
   ['a number of a country within another code', '+44 7781 123456', 'GB', '+447781123456'],
@@ -52,8 +56,10 @@ test('it shows a form’s number in international form where it can be understoo
   expect(shown('491713920012', 'DE')).toBe('+491713920012');
   expect(shown('0171 3920012 ext. 5', 'DE')).toBe('0171 3920012 ext. 5');
   // Codes that are none, as shops write them.
-  for (const country of [undefined, '', 'de', 'UK', 'ZZ']) expect(shown('0171 3920012', country)).toBe('0171 3920012');
-  expect(shown('ask my wife', 'DE')).toBe('ask my wife');
+  for (const country of [undefined, '', 'de', 'UK', 'ZZ']) {
+    for (const text of ['0171 3920012', '491713920012']) expect(shown(text, country)).toBe(text);
+  }
+  expect(shown(' ask my wife ', 'DE')).toBe('ask my wife');
 });
 
 test('it never makes another number of one that is already international', () => {

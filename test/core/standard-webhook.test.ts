@@ -84,6 +84,8 @@ describe('the signature of a Standard Webhook', () => {
     ['as it was made', `v1a,${asymmetric}`, publicKey, true],
     ['under the version of a shared secret', `v1,${asymmetric}`, publicKey, false],
     ['cut short', `v1a,${asymmetric.slice(0, 40)}`, publicKey, false],
+    ['with something after it', `v1a,${asymmetric.slice(0, 86)}AAAA`, publicKey, false],
+    ['and left out', 'v1a,', publicKey, false],
     ['with a key that is none', `v1a,${asymmetric}`, 'whpk_c2hvcnQ=', false],
   ])('it counts, made with a private key, %s or not', (_, signature, key, counts) => {
     const headers = { ...named, 'webhook-signature': signature };

@@ -57,6 +57,15 @@ describe('a token that is renewed', () => {
     expect(await tokens.current()).toBe('t2');
   });
 
+  test('one that two callers were refused is fetched anew once', async () => {
+    const { state, tokens } = granted();
+    const token = await tokens.current();
+    tokens.refused(token);
+    tokens.refused(token);
+    expect(await tokens.current()).toBe('t2');
+    expect(state.fetches).toBe(2);
+  });
+
   test('a fetch that fails is told to those who wait for it, and the next caller tries again', async () => {
     const { state, tokens } = granted();
     state.fails = true;

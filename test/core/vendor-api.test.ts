@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
@@ -246,6 +247,21 @@ describe('no answer', () => {
     expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
     expect(error.message).toBe('Toy acme: GET /things/1: no whole answer within 50 ms; it is tried again.');
     expect(error.cause).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('it gives up a body that never ends: outcome unknown', async () => {
+    const dripping = createServer((_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    await new Promise<void>((listening) => dripping.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void dripping.close());
+    const address = dripping.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const error = await errorOf(api({ url: `http://127.0.0.1:${port}`, timeoutMs: 150 }).call(get, Thing));
+    expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
+    expect(error.message).toContain('no whole answer within 150 ms');
   });
 
   test('it does not know the outcome when the connection is cut', async () => {

@@ -1,10 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { useRedis } from '../redis.ts';
-import { command, standin } from './processes.ts';
+import { closeloop, command, standin } from './processes.ts';
 
 const redis = useRedis();
 let dir: string;
@@ -50,13 +52,13 @@ async function ok(...args: string[]): Promise<z.output<typeof Row>[]> {
 test('a request by hand is created, listed, graded, commented and shown; another is cancelled', async () => {
   const [made] = await ok('requests', 'create', '--campaign', '15', '--contact', 'desk-7');
   const id = made?.id ?? '';
-  await ok('requests', 'grade', id, '4');
-  await ok('requests', 'comment', id, 'Quick');
+  expect(await ok('requests', 'grade', id, '4')).toEqual([{ id, grade: 4 }]);
+  expect(await ok('requests', 'comment', id, 'Quick')).toEqual([{ id, comment: 'Quick' }]);
   expect(await ok('requests', 'get', id)).toMatchObject([{ id, grade: 4, comment: 'Quick', identifier: 'desk-7' }]);
   expect((await ok('requests', 'list', '--campaign', '15')).map((row) => row.id)).toEqual([id]);
   const later = ['--scheduled', '2099-01-01T10:00:00Z', '--fields', '{"Store":"Tartu"}'];
   const [second] = await ok('requests', 'create', '--campaign', '12', '--contact', 'carl@example.com', ...later);
-  await ok('requests', 'cancel', second?.id ?? '');
+  expect(await ok('requests', 'cancel', second?.id ?? '')).toEqual([{ id: second?.id, cancelled: true }]);
   expect(await ok('requests', 'get', second?.id ?? '')).toMatchObject([{ status: 'Cancelled' }]);
 });
 
@@ -64,6 +66,8 @@ test('a person is shown, masked only with --yes, and then unknown', async () => 
   await ok('requests', 'create', '--campaign', '12', '--contact', 'mona@example.com');
   expect(await ok('contact', 'show', 'mona@example.com')).toMatchObject([{ num_appeals: 1 }]);
   expect(await ok('contact', 'access-log', 'mona@example.com')).toEqual([]);
+  const log = await command(['contact', 'access-log', 'mona@example.com', '--config', config]);
+  expect([log.code, log.out, log.err]).toEqual([0, '', expect.stringContaining('knows of nobody who looked')]);
   const refused = await command(['contact', 'mask', 'mona@example.com', '--config', config]);
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--yes')]);
   expect(await ok('contact', 'mask', 'mona@example.com', '--yes')).toMatchObject([{ contacts: 1, requestsMasked: 1 }]);
@@ -78,6 +82,21 @@ test.each(['campaigns', 'requests', 'custom-fields', 'surveys'])(
   },
 );
 
+test('it ends silently when nobody reads any more, and says in a line that a disk is full', async () => {
+  const shell = async (pipe: string) => {
+    const line = `"$0" "$1" export custom-fields --config "$2" ${pipe}`;
+    const child = spawn('bash', ['-c', `set -o pipefail; ${line}`, process.execPath, closeloop, config]);
+    let err = '';
+    child.stderr.on('data', (text: Buffer) => {
+      err += text.toString();
+    });
+    const [code] = await once(child, 'close');
+    return [code, err];
+  };
+  expect(await shell('| true')).toEqual([141, '']);
+  expect(await shell('> /dev/full')).toEqual([1, expect.stringMatching(/^The output can't be written: ENOSPC.*\n$/)]);
+});
+
 const mistakes: [args: string[], says: RegExp][] = [
   [['requests', 'grade', '1', 'good'], /whole number/],
   [
@@ -90,6 +109,8 @@ const mistakes: [args: string[], says: RegExp][] = [
   ],
   [['export', 'everything'], /campaigns, requests/],
   [['requests', 'list', '--limit', '0'], /more than 0/],
+  [['journeys', 'list', '--limit', '0'], /more than 0/],
+  [['export', 'surveys', '--campaign', '12'], /--campaign is for requests and custom-fields/],
 ];
 test.each(mistakes)('%j is a mistake that is told, with exit code 2', async (args, says) => {
   const { code, err } = await command([...args, '--config', config]);

@@ -100,7 +100,7 @@ test('a cluster of three nodes: the whole loop, with sources on each of them', a
   expect(await replayJourneys({ ...beside, state: 'skipped' })).toBe(0);
   await reach('nobody.1', 'asked');
   expect(await listJourneys({ ...beside, limit: 10 })).toBe(0);
-  expect(write.mock.calls.join()).toMatch(/"planned anew":3[\s\S]*nobody\.1/);
+  expect(write.mock.calls.join()).toMatch(/"planned anew","count":3[\s\S]*nobody\.1/);
   write.mockRestore();
 
   // An erasure goes through every source that knows the person.

@@ -91,6 +91,21 @@ test('it tells the same again after a day only, with how often it happened', asy
   await close();
 });
 
+test('it tells the same again though the clock was a month ahead when it told it last', async () => {
+  const { sent, url, close } = await receiver();
+  let now = new Date('2026-12-21T10:00:00Z');
+  const alerts = await fresh(url, () => now);
+  await alerts.raise(alert);
+  await alerts.send();
+  now = new Date('2026-11-21T10:00:00Z');
+  await alerts.raise(alert);
+  await alerts.send();
+  await alerts.raise(alert);
+  await alerts.send();
+  expect(sent).toHaveLength(2);
+  await close();
+});
+
 test('it takes reasons that differ in numbers for one, and sends no more groups at once than a receiver can take', async () => {
   const { sent, url, close } = await receiver();
   const alerts = await fresh(url);

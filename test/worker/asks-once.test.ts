@@ -131,6 +131,22 @@ test('an attempt to ask by a process that stood still before it sent anything se
   expect(service.standin.requests()).toHaveLength(1);
 });
 
+test('an attempt to ask by a machine that was suspended, its clock as well, sends nothing when another has asked', async () => {
+  const { context, store, vendor } = quiet();
+  vendor.close('v', anyone);
+  await plan(eventOf('v'), context);
+  const contact = { kind: 'email', value: 'erika@example.com' } as const;
+  const replicated = async () => {
+    // For the others it was long enough to look for the request, and to ask.
+    await store.update('v.1', (now) => ({ journey: step(now, 'waiting', new Date()), trace: [] }));
+    await goesAhead(context, 'v.1');
+    const { id } = await context.feedback.create({ campaign: 12, contact, customFields: {} });
+    await hasAsked(context, 'v.1', id);
+  };
+  expect(await ask({ journeyId: 'v.1' }, { ...context, replicated })).toEqual({ do: 'done' });
+  expect(service.standin.requests()).toHaveLength(1);
+});
+
 test('a journey that may have asked when its job is given up needs a person; one that surely has not, has failed', async () => {
   const { context, store, vendor } = quiet();
   for (const id of ['m', 'n']) {

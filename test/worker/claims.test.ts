@@ -4,7 +4,18 @@ import type { Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/stages/ask.ts';
 import { type GradedJob, plan } from '../../worker/stages/plan.ts';
-import { anyone, closedAs, eventOf, later, open, overriding, type Quiet, slowCampaign, useQuiet } from './by-hand.ts';
+import {
+  anyone,
+  asking,
+  closedAs,
+  eventOf,
+  later,
+  open,
+  overriding,
+  type Quiet,
+  slowCampaign,
+  useQuiet,
+} from './by-hand.ts';
 
 const service = useQuiet();
 const { quiet } = service;
@@ -201,6 +212,42 @@ describe('a record that another was merged into', () => {
       why: expect.stringMatching(/asked already: journey calm\/gone\.1/),
     });
     expect(status('here@example.com')).toEqual(['Cancelled']);
+  });
+});
+
+describe('merges that come in another order, or are old', () => {
+  test('an answer goes to the last record, though the later merge is told first', async () => {
+    const town = quiet();
+    const { context, store } = town;
+    await asking(town, 'a');
+    await plan(eventOf('b', { kind: 'changed', mergedInto: 'c' }), context);
+    await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
+    expect((await store.get('a.1'))?.currentId).toBe('c');
+    expect(await store.memoryOf('c')).toMatchObject({ asked: 'a.1' });
+  });
+
+  test('merges that name each other end', async () => {
+    const town = quiet();
+    const { context, store } = town;
+    await asking(town, 'a');
+    await plan(eventOf('b', { kind: 'changed', mergedInto: 'a' }), context);
+    await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
+    expect((await store.get('a.1'))?.currentId).toBe('b');
+  });
+
+  test('that the merged one asked is known as long as its journey, though those of the other are removed', async () => {
+    const town = quiet();
+    const { context, vendor, store } = town;
+    vendor.close('b', { customer: {} });
+    await plan(eventOf('b'), context);
+    await asking(town, 'a');
+    await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
+    expect(await store.forget((await store.get('b.1')) ?? expect.fail('no journey'))).toBe(true);
+    vendor.close('b', { ...anyone, ...closedAs('again') });
+    await plan(eventOf('b'), context);
+    const [mine, theirs] = (await store.ofRecord('b')).map(({ id, state, why }) => [id, state, why]);
+    expect(mine).toEqual(['b.1', 'skipped', expect.stringMatching(/asked already: journey calm\/a\.1/)]);
+    expect(theirs?.slice(0, 2)).toEqual(['a.1', 'asked']);
   });
 });
 

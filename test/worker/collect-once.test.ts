@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { collectOnce } from '../../worker/commands/collect.ts';
 import { type Sources, withSources } from '../../worker/commands/with-engine.ts';
@@ -30,18 +30,21 @@ async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promi
   writeFileSync(config, `${loop.text}\nredis: { path: ${redis.socket} }\n`);
   const options = { config, data: dir, connectors: [loop.vendor.connector] };
   await withSources(options, (sources) => prepare(sources, loop.vendor));
-  const code = await collectOnce(options);
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const code = await collectOnce({ ...options, json: true });
+  const told = write.mock.calls.map(([text]): unknown => JSON.parse(String(text)));
+  write.mockRestore();
   const after = await withSources(options, async ({ engine }) => {
     const stores = [...engine.lanes.values()].map(({ context }) => context.store);
     const states = await Promise.all(stores.map(async (store) => (await store.get(`${store.source}.1`))?.state));
     return { paused: await engine.paused(), states };
   });
   await feedback.close();
-  return { code, ...after, asked: feedback.standin.requests().length };
+  return { code, told, ...after, asked: feedback.standin.requests().length };
 }
 
 test('it brings grades in, asks nobody, and leaves alone what was stopped', async () => {
-  const { code, states, paused, asked } = await collected(async ({ lane }, vendor) => {
+  const { code, told, states, paused, asked } = await collected(async ({ lane }, vendor) => {
     const { context, pauses, stages } = lane('one');
     const { at } = vendor.close('more');
     const more = { recordId: 'more', at, key: 'more', what: 'toy closed', certain: true, receivedAt: at };
@@ -50,16 +53,22 @@ test('it brings grades in, asks nobody, and leaves alone what was stopped', asyn
     await stages.erase.queue.pause();
   });
   expect({ code, states }).toEqual({ code: 0, states: ['written', 'written'] });
+  expect(told).toEqual([{ answers: [{ state: 'written', count: 2, journeys: ['one/one.1', 'other/other.1'] }] }]);
   expect(paused).toMatchObject({ one: [{ stage: 'erase', why: 'the key is inactive' }] });
   expect(asked).toBe(2);
 });
 
 test("it brings in the others' grades though one source's writing is stopped, and says so", async () => {
-  const { code, states, paused } = await collected(async ({ lane }) => {
+  const { code, told, states, paused } = await collected(async ({ lane }) => {
     const { pauses, stages } = lane('one');
     await pauses.set('write-back', 'the key is inactive');
     await stages.writeBack.queue.pause();
   });
   expect({ code, states }).toEqual({ code: 1, states: ['answered', 'written'] });
+  const answers = [
+    { state: 'written', count: 1, journeys: ['other/other.1'] },
+    { state: 'answered', count: 1, journeys: ['one/one.1'] },
+  ];
+  expect(told).toEqual([{ answers: expect.arrayContaining(answers) }]);
   expect(paused).toMatchObject({ one: [{ stage: 'write-back' }] });
 });

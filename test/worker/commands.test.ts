@@ -117,7 +117,8 @@ describe('journeys replay', () => {
     const record = loop.vendor.records.get('a') ?? expect.fail('no record');
     loop.vendor.records.set('a', { ...record, customer: { email: 'late@example.com' } });
     const { rows } = await printed(() => replayJourneys({ ...beside(loop), state: 'skipped' }));
-    expect(rows).toEqual([{ 'planned anew': 1 }]);
+    const journeys = [`${loop.store.source}/a.1`];
+    expect(rows).toEqual([{ journeys: 1, outcomes: [{ outcome: 'planned anew', count: 1, journeys }] }]);
     await loop.journey('a.1', 'asked');
     const b = `${loop.store.source}/b.1`;
     await expect(replayJourneys({ ...beside(loop), journey: b })).rejects.toThrow(/customer was asked/);
@@ -158,7 +159,7 @@ describe('journeys replay', () => {
       return { journey: step(answered, 'failed', new Date(), { why: 'no right' }), trace: [] };
     });
     const { rows } = await printed(() => replayJourneys({ ...beside(loop), error: 'no right' }));
-    expect(rows).toEqual([{ 'written back again': 1 }]);
+    expect(rows).toMatchObject([{ outcomes: [{ outcome: 'written back again', count: 1 }] }]);
     await loop.journey('a.1', 'written');
     await loop.close();
   });
@@ -281,6 +282,33 @@ describe('journeys resolve', () => {
     await loop.close();
   });
 
+  test('it does not say that it is done when the journey was changed meanwhile', async () => {
+    const { loop, requestId, ref } = await parked();
+    const [bucket = ''] = await redis.handle.client.keys(`{cl:${loop.store.source}}:requests:*`);
+    await redis.handle.client.hdel(bucket, requestId);
+    await fetch(`${loop.feedback.url}/_control/faults`, {
+      method: 'POST',
+      body: JSON.stringify({ method: 'GET', path: `/appeals/${requestId}`, delayMs: 1_500 }),
+    });
+    const resolving = resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: requestId });
+    const refused = expect(resolving).rejects.toThrow(/Nothing was changed: the journey is cancelled since/);
+    await until(() => loop.feedback.standin.faults.list().length === 0);
+    await loop.store.update('a.1', (now) => ({ journey: step(now, 'cancelled', new Date()), trace: [] }));
+    await refused;
+    await loop.close();
+  });
+
+  test('it takes no request while another journey of the person may be about to note it as its own', async () => {
+    const { loop, requestId, ref } = await parked();
+    const { contacts } = loop.app.engine.lanes.get(loop.store.source)?.context ?? expect.fail('no lane');
+    await contacts.lock('a@example.com', 'another', 60_000);
+    const resolving = resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: requestId });
+    await expect(resolving).rejects.toThrow(/asking this person right now/);
+    expect(await loop.store.get('a.1')).toMatchObject({ state: 'parked' });
+    await contacts.release('a@example.com', 'another');
+    await loop.close();
+  });
+
   test('it wants exactly one verdict', async () => {
     const { loop, ref } = await parked();
     await expect(resolveJourney({ ...beside(loop), ...nothing, journey: ref })).rejects.toThrow(/exactly one/);
@@ -328,6 +356,26 @@ describe('preview', () => {
       preview({ ...beside(loop), source: loop.store.source, record: 'a', showRecord: false }),
     );
     expect(rows).toMatchObject([{ decision: 'skip', why: expect.stringMatching(why) }]);
+    await loop.close();
+  });
+
+  test('it tells of an open record what would be if it closed now, and of one that will count as closed when', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    const about = { ...beside(loop), source: loop.store.source, showRecord: false };
+    const lookAgainAt = new Date(Date.now() + 3_600_000);
+    loop.vendor.close('a', { state: { is: 'open' } });
+    loop.vendor.close('b', { state: { is: 'open', lookAgainAt }, customer: {} });
+    const a = await printed(() => preview({ ...about, record: 'a' }));
+    const ask = { decision: 'ask', campaign: 12, contact: { value: 'a@example.com' }, values: { Store: 'Tallinn' } };
+    expect(a.rows).toMatchObject([{ decision: 'skip', why: 'it is not closed', ifClosed: ask }]);
+    const b = await printed(() => preview({ ...about, record: 'b' }));
+    const skip = { decision: 'skip', why: expect.stringContaining('no usable contact') };
+    expect(b.rows).toMatchObject([{ decision: 'skip', lookAgainAt: lookAgainAt.toISOString(), ifClosed: skip }]);
+    const words = await printed(() => preview({ ...about, record: 'a', json: false }));
+    expect(words.out).toMatch(
+      /would not ask: it is not closed[\s\S]*if it were closed: would ask[\s\S]*Store = "Tallinn"/,
+    );
+    expect(loop.feedback.standin.requests()).toEqual([]);
     await loop.close();
   });
 
@@ -409,7 +457,7 @@ describe('backfill', () => {
     const loop = await startLoop(redis, { source: fresh(), vendor });
     const range = { source: loop.store.source, since: daysAgo(7.5).toISOString(), until: daysAgo(4.5).toISOString() };
     const dry = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true }));
-    expect(dry.rows).toEqual([{ 'would ask: rule "all", campaign 12': 3 }]);
+    expect(dry.rows).toMatchObject([{ closings: 3, decisions: [{ decision: 'ask', count: 3 }] }]);
     const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range }));
     expect(rows).toMatchObject([{ queued: 3 }]);
     for (const id of ['p3', 'p4', 'p5']) await loop.journey(`${id}.1`, 'asked');
@@ -463,13 +511,19 @@ describe('backfill', () => {
     const loop = await startLoop(redis, { source: fresh(), vendor });
     const range = { source: loop.store.source, since: daysAgo(4.5).toISOString() };
     const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true }));
+    const no = { decision: 'skip', count: 1 };
     expect(rows).toEqual([
       {
-        'would ask: rule "all", campaign 12': 2,
-        'not closed any more': 1,
-        'skipped: no usable contact: customer.email: empty': 1,
+        closings: 4,
+        decisions: [
+          { decision: 'ask', rule: 'all', campaign: 12, count: 2, records: ['p6', 'p7'] },
+          { ...no, why: 'it is not closed any more', records: ['p8'] },
+          { ...no, why: 'no usable contact: customer.email: empty', records: ['p9'] },
+        ],
       },
     ]);
+    const words = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true, json: false }));
+    expect(words.out.split('\n')[0]).toBe('     2  would ask: rule "all", campaign 12  (p6, p7)');
     expect(await loop.store.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
     await loop.close();
   });
@@ -522,6 +576,7 @@ describe('backfill', () => {
     const about = { ...beside(loop), ...options, source: loop.store.source };
     await expect(backfill({ ...about, since: '2026-02-01', until: '2026-01-01' })).rejects.toThrow(/before --until/);
     await expect(backfill({ ...about, since: 'May' })).rejects.toThrow(/--since/);
+    await expect(backfill({ ...about, since: '1969-12-31' })).rejects.toThrow(/--since must be 1970/);
     for (const since of ['2026-02-31', '2025-02-29T08:00:00Z', '2026-02-01 or so (UTC)'])
       await expect(backfill({ ...about, since })).rejects.toThrow(/--since/);
     await expect(backfill({ ...about, since: '2026-02-01' })).rejects.toThrow(/no poll/);
@@ -622,12 +677,14 @@ describe('check and setup', () => {
           ];
     const loop = await startLoop(redis, { source: fresh(), vendor });
     // Nobody can be asked here.
-    await expect(setup({ ...beside(loop), yes: false })).rejects.toThrow(/--yes/);
-    expect(done).toEqual([]);
+    await expect(setup({ ...beside(loop), yes: false, json: false })).rejects.toThrow(/--yes/);
+    const listed = await printed(() => setup({ ...beside(loop), yes: false }));
+    const missing = [{ source: loop.store.source, what: 'create the field "Grade"' }];
+    expect([listed.code, listed.rows, done]).toEqual([1, [{ missing, done: [] }], []]);
     const first = await printed(() => setup({ ...beside(loop), yes: true, json: false }));
     expect([first.code, first.out]).toEqual([0, `${loop.store.source}: done\nTOY_SECRET=s3\n`]);
     const second = await printed(() => setup({ ...beside(loop), yes: true }));
-    expect([second.rows, done]).toEqual([[{ done: [] }], ['field']]);
+    expect([second.rows, done]).toEqual([[{ missing: [], done: [] }], ['field']]);
     await loop.close();
   });
 
@@ -660,7 +717,7 @@ test('setup tells of the secrets that it was given also when a later step fails:
     });
     expect([String(failure), out]).toEqual([
       expect.stringMatching(/no right to create fields/),
-      expect.stringMatching(/TOY_SECRET.*s3/),
+      expect.stringMatching(json ? /"missing":\[\{[^}]*the field"\}\].*TOY_SECRET.*s3/ : /TOY_SECRET.*s3/),
     ]);
   }
   await loop.close();

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceContext } from '../../worker/context.ts';
+import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/stages/ask.ts';
 import { type EraseJob, erase } from '../../worker/stages/erase.ts';
 import { type GradedJob, PlanJob, plan, type SurveyJob } from '../../worker/stages/plan.ts';
 import { remedies } from '../../worker/stages/remedies.ts';
+import { writeBack } from '../../worker/stages/write-back.ts';
 import { eventOf, overriding, type Quiet, useQuiet } from './by-hand.ts';
 import { until } from './harness.ts';
+import { ToyVendor } from './toy-connector.ts';
 
 const service = useQuiet();
 const { redis, quiet } = service;
@@ -137,6 +140,93 @@ describe('events that wait to be planned', () => {
     const { held } = await waiting(town);
     await erase(eraseOf({ everybody: true, receivedAt: new Date(Date.now() + 2_000) }), town.context);
     expect(JSON.stringify(await held())).not.toMatch(/example\.com|Muster/);
+  });
+});
+
+describe('a person who is erased while their closing is being planned', () => {
+  const ways: [what: string, who: object][] = [
+    ['the contact', { contacts: ['Erika@Example.com'] }],
+    ['the id of the person', { personIds: ['p-7'] }],
+    ['the record', { recordIds: ['x'] }],
+    ['everybody', { everybody: true }],
+  ];
+  test.each(ways)('it asks nobody and keeps nothing (by %s)', async (_, who) => {
+    const { context, vendor, store } = quiet();
+    vendor.close('x', erika);
+    const received = { at: ago(1_000), receivedAt: ago(1_000) };
+    const racing: SourceContext = {
+      ...context,
+      read: async (...args) => {
+        const found = await context.read(...args);
+        await erase(eraseOf(who), context);
+        return found;
+      },
+    };
+    await plan(eventOf('x', received), racing);
+    const after = await store.get('x.1');
+    expect(after).toMatchObject({ state: 'cancelled', erasedAt: expect.any(Date) });
+    expect(JSON.stringify(after)).not.toMatch(/erika|p-7/i);
+    await ask({ journeyId: 'x.1' }, context);
+    expect(service.standin.requests()).toEqual([]);
+  });
+
+  test('it asks nobody either where its worker was killed when it had just been planned', async () => {
+    const { context, vendor, store } = quiet();
+    vendor.close('x', erika);
+    const dying: SourceContext = {
+      ...context,
+      erasures: overriding(context.erasures, { lastOf: () => Promise.reject(new Error('killed')) }),
+      read: async (...args) => {
+        const found = await context.read(...args);
+        await erase(eraseOf({ personIds: ['p-7'] }), context);
+        return found;
+      },
+    };
+    await expect(plan(eventOf('x', { receivedAt: ago(1_000) }), dying)).rejects.toThrow('killed');
+    await ask({ journeyId: 'x.1' }, context);
+    expect(await store.get('x.1')).toMatchObject({ state: 'cancelled', erasedAt: expect.any(Date) });
+    expect(service.standin.requests()).toEqual([]);
+  });
+
+  test('it is asked about what it closes later', async () => {
+    const town = quiet();
+    const receivedAt = ago(1_000);
+    await erase(eraseOf({ contacts: [email], receivedAt }), town.context);
+    // An older one that comes late changes nothing.
+    await erase(eraseOf({ contacts: [email], receivedAt: ago(9_000), key: 'older' }), town.context);
+    await asked(town, 'y', erika);
+    expect(await town.store.get('y.1')).toMatchObject({ state: 'asked' });
+    expect(await town.context.erasures.lastOf([`contact:${email}`])).toEqual(receivedAt);
+  });
+});
+
+describe('an answer that is written while its person is masked', () => {
+  test.each([false, true])('it is taken off again, and the proof says so (others were written: %s)', async (isMore) => {
+    const vendor = new ToyVendor();
+    const town = quiet({ vendor });
+    const { context, store, lane } = town;
+    const answer = async (id: string) => {
+      const seen = { grade: 3, comment: null, seenAt: new Date(), version: 1 };
+      await store.update(id, (now) => ({ journey: step(now, 'answered', new Date(), { answer: seen }), trace: [] }));
+      await writeBack({ journeyId: id }, context);
+    };
+    await asked(town, 'm', erika);
+    await asked(town, 'n', erika);
+    if (isMore) await answer('n.1');
+    const racing: SourceContext = {
+      ...context,
+      feedback: overriding(context.feedback, {
+        mask: async (contact) => {
+          await answer('m.1');
+          return await context.feedback.mask(contact);
+        },
+      }),
+    };
+    await erase(eraseOf({ contacts: [email] }), racing);
+    expect((await store.get('m.1'))?.erasedAt).toBeInstanceOf(Date);
+    for (const job of await lane.stages.erase.queue.getJobs()) await lane.stages.erase.run(job.data);
+    expect(vendor.forgotten?.toSorted()).toEqual(isMore ? ['m', 'n'] : ['m']);
+    expect(await context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
   });
 });
 

@@ -277,4 +277,22 @@ describe('intake', () => {
     expect(await (await fetch(`${loop.app.url}/healthz`)).json()).toEqual({ ok: true });
     await loop.close();
   });
+
+  test('it acknowledges no event that nobody could work on, and stores none of its delivery', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    const at = new Date();
+    const plain = [
+      { kind: 'graded', recordId: 'a', grade: 4, comment: null, at, key: 'one' },
+      { kind: 'graded', recordId: 7, grade: 4, comment: null, at, key: 'two' },
+    ];
+    expect((await loop.post(JSON.stringify({ plain }))).status).toBe(503);
+    const told = loop.told.find(({ message }) => message.startsWith('delivery not stored'));
+    expect(told?.fields.why).toMatch(/made an event that is none.*recordId/s);
+    expect(await loop.app.engine.lanes.get(loop.store.source)?.stages.plan.queue.getJobCounts()).toMatchObject({
+      active: 0,
+      delayed: 0,
+      waiting: 0,
+    });
+    await loop.close();
+  });
 });

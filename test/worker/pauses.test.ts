@@ -136,6 +136,37 @@ describe('probe', () => {
     await queue.close();
   });
 
+  test('it makes a stage known that stands still and that nobody knows of, and lets it try again in its time', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses, told } = open();
+    // Another start cleared what was told of before the one who told it got to stop the queue.
+    await pauses.set('plan', 'the key is inactive');
+    await pauses.clear([queue]);
+    await queue.pause();
+    await pauses.probe([queue]);
+    expect(await queue.isPaused()).toBe(true);
+    expect(await pauses.list()).toMatchObject([{ stage: 'plan', why: expect.stringContaining('stood still') }]);
+    expect(told.filter(({ level }) => level === 'error')).toHaveLength(2);
+    await age(3_600_000);
+    await pauses.probe([queue]);
+    expect(await queue.isPaused()).toBe(false);
+    await queue.close();
+  });
+
+  test('it takes no reason away from a stage that stops in the middle of it', async () => {
+    const { open, queue } = fresh();
+    const { pauses } = open();
+    const { isPaused } = queue;
+    queue.isPaused = async () => {
+      await pauses.set('plan', 'the key is inactive');
+      await queue.pause();
+      return await isPaused.call(queue);
+    };
+    await pauses.probe([queue]);
+    expect(await pauses.list()).toMatchObject([{ stage: 'plan', why: 'the key is inactive' }]);
+    await queue.close();
+  });
+
   test('it leaves the stages of others alone', async () => {
     const { open, age } = fresh();
     const { pauses } = open();

@@ -8,6 +8,7 @@ import { livePorts } from './engine-of.ts';
 import { instant } from './preview.ts';
 import { type Progress, progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { lineOf, Tally } from './tally.ts';
 import { withSources } from './with-engine.ts';
 
 interface Range {
@@ -44,6 +45,8 @@ export async function backfill(
 ): Promise<number> {
   const since = instant(options.since, '--since');
   const until = options.until === undefined ? new Date() : instant(options.until, '--until');
+  // Vendors count from 1970, and refuse what lies before it in words that explain nothing.
+  if (since.getTime() < 0) throw new CloseloopError('--since must be 1970-01-01 or later.', { kind: 'config' });
   if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
   const { limit = Number.POSITIVE_INFINITY, perHour } = options;
   const name = [since, ...(options.until === undefined ? [] : [until])].map((at) => at.toISOString()).join('/');
@@ -66,11 +69,11 @@ export async function backfill(
     const print = (result: object, lines: readonly string[]) =>
       void process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${lines.join('\n')}\n`);
     if (options.dryRun) {
-      const tally = await tryAll(context, range, shown);
-      const rows = [...tally].sort(([, a], [, b]) => b - a);
+      const { closings, tally } = await tryAll(context, range, shown);
+      const rows = tally.rows();
       print(
-        Object.fromEntries(rows),
-        rows.length === 0 ? ['No closings.'] : rows.map(([why, n]) => `${String(n).padStart(6)}  ${why}`),
+        { closings, decisions: rows.map(({ ids, ...row }) => ({ ...row, records: ids })) },
+        closings === 0 ? ['No closings.'] : rows.map((row) => lineOf(inWords(row), row)),
       );
       return 0;
     }
@@ -126,7 +129,11 @@ async function queueAll(context: SourceContext, range: Range, redis: RedisClient
   for await (const page of pagesOf(context, from, shown)) {
     for (const event of closings(page, range).slice(0, Math.max(0, limit - queued))) {
       await context.queueEvent(
-        { ...event, certain: false, via: 'backfill', notBefore: since, notAfter: until, receivedAt: new Date() },
+        {
+          ...event,
+          ...{ certain: false, via: 'backfill', notBefore: since, notAfter: until, receivedAt: new Date() },
+          everyMs: 3_600_000 / perHour,
+        },
         slot - Date.now(),
       );
       slot += 3_600_000 / perHour;
@@ -141,37 +148,46 @@ async function queueAll(context: SourceContext, range: Range, redis: RedisClient
   return queued;
 }
 
-async function tryAll(context: SourceContext, range: Range, shown: Progress): Promise<Map<string, number>> {
-  const tally = new Map<string, number>();
+/** What would become of a closing, in the words of a preview. */
+type Outcome = { decision: 'ask'; rule: string; campaign: number } | { decision: 'skip'; why: string };
+
+const skip = (why: string): Outcome => ({ decision: 'skip', why });
+
+function inWords(outcome: Outcome): string {
+  return outcome.decision === 'ask'
+    ? `would ask: rule "${outcome.rule}", campaign ${outcome.campaign}`
+    : `would not ask: ${outcome.why}`;
+}
+
+async function tryAll(context: SourceContext, range: Range, shown: Progress) {
+  const tally = new Tally<Outcome>();
   let seen = 0;
   for await (const page of pagesOf(context, { since: range.since }, shown)) {
     const ids = [...new Set(closings(page, range).map(({ recordId }) => recordId))].slice(0, range.limit - seen);
-    for (const result of ids.length === 0 ? [] : await context.source.read(ids, 'plan')) {
-      const outcome = await outcomeOf(result, range, context);
-      tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
-    }
+    const results = ids.length === 0 ? [] : await context.source.read(ids, 'plan');
+    for (const [i, result] of results.entries()) tally.add(await outcomeOf(result, range, context), ids[i] ?? '');
     seen += ids.length;
     shown.update(`${page.reached.toISOString().slice(0, 10)}  ${seen} closings looked at`);
     if (seen >= range.limit) break;
   }
   shown.end();
-  return tally;
+  return { closings: seen, tally };
 }
 
 async function outcomeOf(
   result: Parameters<typeof lookAt>[0],
   { since, until }: Range,
   context: SourceContext,
-): Promise<string> {
+): Promise<Outcome> {
   const look = lookAt(result);
-  if (look.is === 'open') return 'not closed any more';
-  if (look.is === 'out') return `skipped: ${look.why}`;
+  if (look.is === 'open') return skip('it is not closed any more');
+  if (look.is === 'out') return skip(look.why);
   const { record, closing, closedAt } = look;
-  if (closedAt < since || closedAt > until) return 'closed at another time';
+  if (closedAt < since || closedAt > until) return skip('it was closed at another time');
   const { id, exists } = await context.store.nameOf(record.currentId, closing);
-  if (exists) return 'known already';
+  if (exists) return skip('its closing has a journey already');
   const verdict = await decide({ recordId: record.currentId, journeyId: id, closedAt }, record, context);
   return verdict.do === 'ask'
-    ? `would ask: rule "${verdict.rule.name}", campaign ${verdict.campaign.id}`
-    : `skipped: ${verdict.why}`;
+    ? { decision: 'ask', rule: verdict.rule.name, campaign: verdict.campaign.id }
+    : skip(verdict.why);
 }

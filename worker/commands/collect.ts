@@ -1,24 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { liveClock } from '../clock.ts';
+import { refOf } from '../context.ts';
+import type { Engine } from '../engine.ts';
+import type { JourneyState } from '../journey/journey.ts';
 import { createLog } from '../log.ts';
 import { engineOf } from './engine-of.ts';
-import { openRuntime, type RuntimeOptions } from './runtime.ts';
+import { openForNow, type RuntimeOptions } from './runtime.ts';
+import { lineOf, Tally } from './tally.ts';
 
 /**
  * Collects the grades of every campaign now and writes them back, then ends. Nothing else runs here, and what is stopped
- * stays stopped. 1 when that is part of it.
+ * stays stopped. 1 when that is part of it. Tells which journeys' answers came or were written meanwhile, by whatever process.
  */
-export async function collectOnce(options: RuntimeOptions): Promise<number> {
-  const runtime = await openRuntime(options);
-  const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
+export async function collectOnce(options: RuntimeOptions & { json: boolean }): Promise<number> {
+  const runtime = await openForNow(options);
+  const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   const engine = engineOf(runtime, { clock: liveClock, log });
   const queues = engine.gradeStages.map(({ queue }) => queue);
+  const begun = liveClock.now();
   try {
     for (const stage of engine.gradeStages) stage.start();
     await engine.collectNow();
     while (await isAnyBusy(queues)) await sleep(100);
+    const tally = await answersSince(begun, engine);
     const paused = await Promise.all(queues.map((queue) => queue.isPaused()));
+    const rows = tally.rows();
+    const shown = rows.map(({ ids, ...row }) => ({ ...row, journeys: ids }));
+    const lines = rows.map((row) => lineOf(row.state, row)).join('\n') || 'No new grades.';
+    process.stdout.write(`${options.json ? JSON.stringify({ answers: shown }) : lines}\n`);
     if (!paused.includes(true)) return 0;
     log.error({ paused: await engine.paused() }, 'stopped: nothing is lost, somebody has to act');
     return 1;
@@ -26,6 +36,23 @@ export async function collectOnce(options: RuntimeOptions): Promise<number> {
     await engine.close(25_000);
     await runtime.close();
   }
+}
+
+/** Where an answer may have brought its journey. */
+const answeredStates = ['written', 'answered', 'failed', 'parked'] as const;
+
+async function answersSince(begun: Date, { lanes }: Engine): Promise<Tally<{ state: JourneyState }>> {
+  const tally = new Tally<{ state: JourneyState }>();
+  for (const { context } of lanes.values()) {
+    for (const state of answeredStates) {
+      // Last changed first.
+      for await (const { id, answer, updatedAt } of context.store.newest([state])) {
+        if (updatedAt < begun) break;
+        if (answer) tally.add({ state }, refOf(context.name, id));
+      }
+    }
+  }
+  return tally;
 }
 
 /** Looks in the order of the work: a job of one queue adds to the next before it ends. Jobs of a stopped queue wait for a person. */

@@ -1,7 +1,7 @@
 import { parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { erase } from '../stages/erase.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { type RuntimeOptions, withoutTheErased } from './runtime.ts';
 import { openService, print } from './service.ts';
 import { withSources } from './with-engine.ts';
 
@@ -19,7 +19,12 @@ export async function showContact(options: Options): Promise<number> {
 /** Who has looked at a person's data, newest first. */
 export async function showAccessLog(options: Options): Promise<number> {
   const service = await openService(options);
-  for await (const entry of service.accessLog(parseContact(options.contact))) print(entry, options.json);
+  let isEmpty = true;
+  for await (const entry of service.accessLog(parseContact(options.contact))) {
+    print(entry, options.json);
+    isEmpty = false;
+  }
+  if (isEmpty) process.stderr.write('The service knows of nobody who looked at the data of this contact.\n');
   return 0;
 }
 
@@ -40,7 +45,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     );
   }
   // Looks: on an empty folder nothing would be forgotten, and it would be taken for done.
-  return await withSources({ ...options, looks: true }, async ({ lanes }) => {
+  return await withSources({ ...options, looks: true }, async ({ lanes, runtime }) => {
     const [first] = lanes();
     if (!first) throw new Error('a configuration has at least one source');
     const at = new Date();
@@ -53,6 +58,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
       if (!isTold) process.stderr.write(`${beingAsked}\n`);
       await first.context.ports.sleep(result.delayMs);
     }
+    if (runtime.config.redis === undefined) await withoutTheErased(runtime.redis);
     const proof = (await first.context.erasures.all()).find((one) => one.key === key);
     print(proof ?? {}, options.json);
     if (proof && proof.journeys + proof.requestsMasked > 0) return 0;

@@ -1,3 +1,4 @@
+import { CloseloopError } from '../../core/errors.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openService } from './service.ts';
 
@@ -8,10 +9,15 @@ export const exports = ['campaigns', 'requests', 'custom-fields', 'surveys'] as 
 export async function exportAll(
   options: RuntimeOptions & { what: (typeof exports)[number]; campaign?: number },
 ): Promise<number> {
+  const { campaign, what } = options;
+  if (campaign !== undefined && (what === 'campaigns' || what === 'surveys')) {
+    throw new CloseloopError(`--campaign is for requests and custom-fields: ${what} are exported whole.`, {
+      kind: 'config',
+    });
+  }
   const service = await openService(options);
-  const { campaign } = options;
   const line = (record: object): void => void process.stdout.write(`${JSON.stringify(record)}\n`);
-  switch (options.what) {
+  switch (what) {
     case 'campaigns':
       for await (const one of service.campaigns()) line(one);
       break;

@@ -1,13 +1,17 @@
 import { styleText } from 'node:util';
+import type { PresentedRecord } from '../../core/connector.ts';
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { lookAt, refOf } from '../context.ts';
+import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { decide } from '../stages/decide.ts';
 import { whyNotNow } from '../stages/why-not-now.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
-/** What would be sent about a record: to whom, when, with which values and why; or why not. Sends and stores nothing. */
+/**
+ * What would be sent about a record: to whom, when, with which values and why; or why not. Of an open record: what would be if
+ * it closed now. Sends and stores nothing.
+ */
 export async function preview(
   options: RuntimeOptions & { source: string; record: string; showRecord: boolean; json: boolean },
 ): Promise<number> {
@@ -16,57 +20,67 @@ export async function preview(
     const [result] = await context.source.read([options.record], 'plan');
     if (!result) throw new Error('the connector gave no result');
     const look = lookAt(result);
+    const shape = options.showRecord && result.ok ? result.record.shape : undefined;
     const print = (shown: object, lines: readonly string[]): number => {
-      process.stdout.write(options.json ? `${JSON.stringify(shown)}\n` : `${lines.join('\n')}\n`);
+      const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
+      const text = options.json ? JSON.stringify({ ...shown, record: shape }) : [...lines, ...end].join('\n');
+      process.stdout.write(`${text}\n`);
       return 0;
     };
-    const shape = options.showRecord && result.ok ? result.record.shape : undefined;
-    const end = shape === undefined || options.json ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
-    if (look.is !== 'closed') {
-      const why = look.is === 'out' ? look.why : 'it is not closed';
-      return print({ decision: 'skip', why, record: shape }, [heading('would not ask', why), ...end]);
+    if (look.is === 'out' || !result.ok) {
+      const why = look.is === 'out' ? look.why : 'it can not be read';
+      return print({ decision: 'skip', why }, [heading('would not ask', why)]);
     }
-
-    const { record, closing, closedAt } = look;
-    const { id, exists } = await context.store.nameOf(record.currentId, closing);
-    const verdict = await decide({ recordId: record.currentId, journeyId: id, closedAt }, record, context);
-    const journey = exists ? await context.store.get(id) : undefined;
-    const about = { journey: refOf(context.name, id), exists, state: journey?.state, closedAt, closing, record: shape };
-    const begun = [
-      row('closed', `${closedAt.toISOString()} (closing ${closing})`),
-      row(
-        'journey',
-        journey ? `${about.journey}, ${journey.state}${journey.why ? `: ${journey.why}` : ''}` : 'none yet',
-      ),
-    ];
-    if (verdict.do === 'skip') {
-      const { why, trace, rule } = verdict;
-      return print({ ...about, decision: 'skip', why, rule: rule?.name, trace }, [
+    const { record } = result;
+    if (look.is === 'open') {
+      const why = 'it is not closed';
+      const { lookAgainAt } = look;
+      const { id } = await context.store.nameOf(record.currentId, notYet);
+      const ifClosed = await judge(record, id, lookAgainAt ?? context.clock.now(), context);
+      return print({ decision: 'skip', why, lookAgainAt, ifClosed: ifClosed.shown }, [
         heading('would not ask', why),
-        ...begun,
-        ...trace.map((line) => row('', line)),
-        ...end,
+        ...(lookAgainAt ? [row('closed', `from ${lookAgainAt.toISOString()}, if nothing else happens`)] : []),
+        '',
+        heading(`if it were closed: ${ifClosed.decision}`, ifClosed.why),
+        ...ifClosed.lines,
       ]);
     }
-    const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
-    const known = await context.feedback.contact(contact);
-    const last = await context.contacts.lastAsked(contactKey(contact));
-    const notNow = whyNotNow(known, last, rule, dueAt);
-    const decision = notNow === undefined ? 'ask' : 'skip';
-    const shown = {
-      ...about,
-      decision,
-      why: notNow,
-      rule: rule.name,
-      campaign: campaign.id,
-      contact,
-      values,
-      sources,
-      dueAt,
-    };
-    return print({ ...shown, trace }, [
-      notNow === undefined ? heading('would ask') : heading('would not ask', notNow),
-      ...begun,
+
+    const { closing, closedAt } = look;
+    const { id, exists } = await context.store.nameOf(record.currentId, closing);
+    const journey = exists ? await context.store.get(id) : undefined;
+    const { decision, why, shown, lines } = await judge(record, id, closedAt, context);
+    const ref = refOf(context.name, id);
+    return print({ journey: ref, exists, state: journey?.state, closedAt, closing, ...shown }, [
+      heading(decision, why),
+      row('closed', `${closedAt.toISOString()} (closing ${closing})`),
+      row('journey', journey ? `${ref}, ${journey.state}${journey.why ? `: ${journey.why}` : ''}` : 'none yet'),
+      ...lines,
+    ]);
+  });
+}
+
+/** The name of no closing. */
+const notYet = 'not yet';
+
+/** What becomes of a closing, by everything that is known now; `shown` for machines, the rest for people. */
+async function judge(record: PresentedRecord, journeyId: string, closedAt: Date, context: SourceContext) {
+  const verdict = await decide({ recordId: record.currentId, journeyId, closedAt }, record, context);
+  if (verdict.do === 'skip') {
+    const { why, trace, rule } = verdict;
+    const shown = { decision: 'skip', why, rule: rule?.name, trace };
+    return { decision: 'would not ask', why, shown, lines: trace.map((line) => row('', line)) };
+  }
+  const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
+  const known = await context.feedback.contact(contact);
+  const last = await context.contacts.lastAsked(contactKey(contact));
+  const why = whyNotNow(known, last, rule, dueAt);
+  const decision = why === undefined ? 'ask' : 'skip';
+  return {
+    decision: why === undefined ? 'would ask' : 'would not ask',
+    why,
+    shown: { decision, why, rule: rule.name, campaign: campaign.id, contact, values, sources, dueAt, trace },
+    lines: [
       row('rule', rule.name),
       row('campaign', `${campaign.id} ${campaign.name} (${campaign.type})`),
       row('contact', `${contact.kind} ${contact.value}`),
@@ -78,9 +92,8 @@ export async function preview(
         `${dueAt.toLocaleString('sv-SE', { timeZone: context.timeZone })} ${context.timeZone} (${dueAt.toISOString()})`,
       ),
       ...trace.map((line, i) => row(i === 0 ? 'because' : '', line)),
-      ...end,
-    ]);
-  });
+    ],
+  };
 }
 
 const heading = (decision: string, why?: string): string =>

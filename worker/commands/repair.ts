@@ -1,14 +1,17 @@
-import { contactKey } from '../../core/contact.ts';
+import { type Contact, contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
+import { passOn } from '../stages/graded.ts';
 import { isTo } from '../stages/look-for-request.ts';
+import { withContact } from '../stages/with-contact.ts';
 import { withdraw } from '../stages/withdraw.ts';
 import { type JourneyFilter, select } from './journey-filter.ts';
 import { progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { lineOf, Tally } from './tally.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { json: boolean };
@@ -23,19 +26,21 @@ export async function replayJourneys(options: Options & JourneyFilter & { journe
     const chosen =
       ref === undefined ? select(sources, { ...options, state: options.state ?? 'failed' }) : [find(sources, ref)];
     const shown = progress(process.stderr);
-    const tally = new Map<string, number>();
+    const tally = new Tally<{ outcome: string }>();
     let count = 0;
     for await (const { journey, context } of each(chosen)) {
-      const done = await replay(journey, context);
-      tally.set(done, (tally.get(done) ?? 0) + 1);
-      shown.update(`${++count} journeys, last ${refOf(context.name, journey.id)}`);
-      if (ref !== undefined && done.startsWith('not ')) throw refusal(`${ref} is ${done}`);
+      const outcome = await replay(journey, context);
+      const name = refOf(context.name, journey.id);
+      tally.add({ outcome }, name);
+      shown.update(`Journeys: ${++count}, last ${name}`);
+      if (ref !== undefined && outcome.startsWith('not ')) throw refusal(`${ref} is ${outcome}`);
     }
     shown.end();
+    const rows = tally.rows();
     tell(
       options,
-      Object.fromEntries(tally),
-      [...tally].map(([what, n]) => `${n} ${what}`).join('\n') || 'No journeys.',
+      { journeys: count, outcomes: rows.map(({ ids, ...row }) => ({ ...row, journeys: ids })) },
+      rows.map((row) => lineOf(row.outcome, row)).join('\n') || 'No journeys.',
     );
     return 0;
   });
@@ -132,32 +137,37 @@ export async function resolveJourney(
 async function asWritten(journey: Journey, { store, clock }: SourceContext): Promise<string> {
   const { answer } = journey;
   if (!answer) throw refusal('It has no answer that could have been written');
-  await store.update(journey.id, (now) => {
+  const after = await store.update(journey.id, (now) => {
     if (now.state !== 'parked') return undefined;
     const written = step(step(now, 'answered', clock.now()), 'written', clock.now(), {
       writtenVersion: answer.version,
     });
     return { journey: written, trace: ['a person says that the grade is on the record'] };
   });
-  return 'written';
+  return resolved(after, 'written');
 }
 
 async function asNotAsked(journey: Journey, context: SourceContext): Promise<string> {
   if (journey.answer) throw refusal('It has an answer: the customer was asked');
-  await context.store.update(journey.id, (now) => {
+  const after = await context.store.update(journey.id, (now) => {
     if (now.state !== 'parked') return undefined;
     const { intent: _, ...rest } = now;
     // One attempt, of which is known what it came to: it isn't looked for again.
     const waiting = step(rest, 'waiting', context.clock.now(), { attempts: 1 });
     return { journey: waiting, trace: ['a person says that the customer was not asked'] };
   });
+  const state = resolved(after, 'waiting');
   await context.queueAsk(journey.id, context.clock.now());
-  return 'waiting';
+  return state;
+}
+
+/** @throws CloseloopError when another process was faster: nothing of what the person said was noted */
+function resolved(after: Journey | undefined, state: Journey['state'], requestId = after?.requestId): Journey['state'] {
+  if (after?.state === state && after.requestId === requestId) return state;
+  throw refusal(`Nothing was changed: the journey is ${after?.state ?? 'gone'} since`);
 }
 
 async function asAsked(journey: Journey, requestId: string, context: SourceContext): Promise<string> {
-  const [owner] = await context.areOwned([requestId]);
-  if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
   const request = await context.feedback.request(requestId).catch((error: unknown) => {
     if (!(error instanceof FeedbackError && error.status === 404)) throw error;
     throw refusal(`The service has no feedback request ${requestId}`);
@@ -168,16 +178,38 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
   }
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, true);
-  await context.store.update(journey.id, (now) => {
-    if (now.state !== 'parked') return undefined;
-    const { intent, ...rest } = now;
-    const askedAt = intent?.at ?? context.clock.now();
-    return {
-      journey: step(rest, 'asked', context.clock.now(), { requestId, askedAt }),
-      trace: [`a person says that feedback request ${requestId} is its own`],
-    };
+  const after = await aloneWith(journey.contact, context, async () => {
+    const [owner] = await context.areOwned([requestId]);
+    if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
+    return await context.store.update(journey.id, (now) => {
+      if (now.state !== 'parked') return undefined;
+      const { intent, ...rest } = now;
+      const askedAt = intent?.at ?? context.clock.now();
+      return {
+        journey: step(rest, 'asked', context.clock.now(), { requestId, askedAt }),
+        trace: [`a person says that feedback request ${requestId} is its own`],
+      };
+    });
   });
-  return 'asked';
+  const state = resolved(after, 'asked', requestId);
+  if (after) await passOn(after, context);
+  return state;
+}
+
+/** Another journey of this person may be about to note the same request as its own: one at a time, over all sources. */
+async function aloneWith(
+  contact: Contact | undefined,
+  context: SourceContext,
+  work: () => Promise<Journey | undefined>,
+): Promise<Journey | undefined> {
+  if (!contact) return await work();
+  const results: (Journey | undefined)[] = [];
+  await withContact(contact, context, async () => {
+    results.push(await work());
+    return { do: 'done' };
+  });
+  if (results.length === 0) throw refusal('Another journey is asking this person right now: try again in a minute');
+  return results[0];
 }
 
 /** @throws CloseloopError for a journey that isn't there */

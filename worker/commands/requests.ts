@@ -18,6 +18,7 @@ export async function listRequests(options: Options & { campaign?: number; limit
     left -= results.length;
     if (left <= 0) break;
   }
+  if (left === options.limit && !options.json) process.stderr.write('No feedback requests.\n');
   return 0;
 }
 
@@ -51,19 +52,25 @@ function fieldsIn(text: string): Record<string, CustomValue> {
   }
 }
 
-/** A grade or comment for a request of an external campaign. */
+/** A grade or comment for a request of an external campaign. Prints what is done: a second call to read it might fail. */
 export async function gradeRequest(options: Options & { id: string; grade: number }): Promise<number> {
-  await (await openService(options)).grade(options.id, options.grade);
+  const { id, grade } = options;
+  await (await openService(options)).grade(id, grade);
+  print({ id, grade }, options.json);
   return 0;
 }
 
 export async function commentRequest(options: Options & { id: string; text: string }): Promise<number> {
-  await (await openService(options)).comment(options.id, options.text);
+  const { id, text: comment } = options;
+  await (await openService(options)).comment(id, comment);
+  print({ id, comment }, options.json);
   return 0;
 }
 
 /** Only while it is scheduled. */
 export async function cancelRequest(options: Options & { id: string }): Promise<number> {
-  await (await openService(options)).cancel(options.id);
+  const { id } = options;
+  await (await openService(options)).cancel(id);
+  print({ id, cancelled: true }, options.json);
   return 0;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
+import type { SetupStep } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { aboutSource } from '../going-live.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -9,14 +10,15 @@ import { withSources } from './with-engine.ts';
 
 /**
  * Shows what is missing at the vendors, then creates it. Running it again does what is still missing. What was done goes to
- * standard output, questions and progress to standard error.
+ * standard output, questions and progress to standard error. With `json` nobody is asked: without `yes` it is a list of what
+ * is missing. 1 when something stays missing.
  */
 export async function setup(
   options: RuntimeOptions & { source?: string; yes: boolean; json: boolean },
 ): Promise<number> {
   return await withSources(options, async ({ lanes, runtime }) => {
     const say = (line: string) => void process.stderr.write(`${line}\n`);
-    const planned = [];
+    const planned: { source: string; step: SetupStep }[] = [];
     for (const { context } of lanes(options.source)) {
       const about = await aboutSource(context, runtime.config);
       const steps = (await context.source.setup?.(about)) ?? [];
@@ -26,18 +28,23 @@ export async function setup(
         );
       for (const step of steps) planned.push({ source: context.name, step });
     }
+    const done: Done[] = [];
+    const tell = () => {
+      const missing = planned.slice(done.length).map(({ source, step }) => ({ source, what: step.what }));
+      process.stdout.write(options.json ? `${JSON.stringify({ missing, done })}\n` : done.map(toDo).join(''));
+    };
     if (planned.length === 0) {
-      if (options.json) process.stdout.write(`${JSON.stringify({ done: [] })}\n`);
-      else say('Nothing to do: everything is there.');
+      say('Nothing to do: everything is there.');
+      tell();
       return 0;
     }
     say(styleText('bold', 'Missing:'));
     for (const { source, step } of planned) say(`  ${source}: ${step.what}`);
-    if (!options.yes && !(await agreed())) {
-      say('Nothing was changed.');
+    if (!options.yes && (options.json || !(await agreed()))) {
+      say(`Nothing was changed${options.json ? ': say --yes to have it done' : ''}.`);
+      tell();
       return 1;
     }
-    const done: Done[] = [];
     try {
       for (const { source, step } of planned) {
         const { note, secrets: told } = await step.apply();
@@ -47,7 +54,7 @@ export async function setup(
       }
     } finally {
       // Also when a step failed: a secret is shown this once.
-      process.stdout.write(options.json ? `${JSON.stringify({ done })}\n` : done.map(toDo).join(''));
+      tell();
     }
     return 0;
   });

@@ -1,12 +1,25 @@
 import { once } from 'node:events';
-import { standins } from '../../standins/index.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { guideText, standins } from '../../standins/index.ts';
 
-/** Runs one stand-in until it is told to end. The first line on standard output is its address. */
+/** Runs one stand-in until it is told to end. The first line on standard output is its address; then how to use it. */
 export async function standin(name: string, port: number): Promise<number> {
-  const start = standins[name];
-  if (!start) throw new Error(`there is no stand-in "${name}"`);
-  const server = await start({ port });
-  process.stdout.write(`${server.url}\n`);
+  const found = standins[name];
+  if (!found) throw new Error(`there is no stand-in "${name}"`);
+  const server = await found.start({ port }).catch((cause: unknown) => {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (typeof code !== 'string') throw cause;
+    const why = new Map([
+      ['EADDRINUSE', 'another process has it'],
+      ['ERR_SOCKET_BAD_PORT', 'the highest is 65535'],
+    ]);
+    throw new CloseloopError(
+      `Port ${port} of 127.0.0.1 can't be listened on (${why.get(code) ?? code}). Take another one with --port`,
+      { kind: 'config' },
+      { cause },
+    );
+  });
+  process.stdout.write(`${server.url}\n\n${guideText(found.guide, server.url)}`);
   const stop = new AbortController();
   await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal, { signal: stop.signal })));
   stop.abort();

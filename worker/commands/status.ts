@@ -33,7 +33,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
       const lines = [
         styleText('bold', context.name),
         `  journeys    ${states.join(' · ') || 'none'}`,
-        `  not planned ${waiting} deliveries`,
+        `  to look at  ${waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`} to be looked at`,
         `  poll        ${pollLine(poll, context.source.poll !== undefined)}`,
         ...(erasures.length > 0 ? [`  erasures    ${erasures.length}`] : []),
         ...paused.map(({ stage, why, at }) =>

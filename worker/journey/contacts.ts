@@ -4,15 +4,32 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 import type { RedisClient } from './store.ts';
 
-const LastAsked = z.object({
+const Asked = z.object({
   at: z.coerce.date(),
   journey: z.string(),
   /** When the service sends it, where it adds the campaign's delay itself: what it calls the contact's `last_appeal`. */
   scheduled: z.coerce.date().optional(),
+});
+const LastAsked = Asked.extend({
   /** It was cancelled at the service before it was sent: it explains the service's counters, and no throttle counts it. */
   withdrawn: z.boolean().optional(),
+  /** Those before it that count, last one first: what is left when this one comes to nothing. */
+  earlier: z.array(Asked).optional(),
 });
 export type LastAsked = z.output<typeof LastAsked>;
+
+const mostEarlier = 10;
+
+/** The one that was the last before this one. */
+export function beforeThat({ earlier = [] }: LastAsked): LastAsked | undefined {
+  const [next, ...rest] = earlier;
+  return next && { ...next, earlier: rest };
+}
+
+/** The same, as what came before another. */
+export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 'earlier'> {
+  return { earlier: [one, ...earlier].slice(0, mostEarlier) };
+}
 
 /** How long the memory of a person's last request is kept: longer than any sensible throttle. */
 const memoryMs = 400 * 86_400_000;
@@ -47,22 +64,25 @@ export class ContactMemory {
 
   async setLastAsked(contactKey: string, value: LastAsked | undefined): Promise<void> {
     const key = this.#key(contactKey, 'asked');
-    if (value) await this.#redis.set(key, JSON.stringify(value), 'PX', memoryMs);
+    if (value) await this.#redis.set(key, JSON.stringify(LastAsked.parse(value)), 'PX', memoryMs);
     else await this.#redis.del(key);
   }
 
   /** They were not asked after all, or are to be forgotten. @param journey only if it was this one who asked last */
   async forgetAsked(contact: Contact, journey?: string): Promise<void> {
     const key = contactKey(contact);
-    const isMeant = journey === undefined || (await this.lastAsked(key))?.journey === journey;
-    if (isMeant) await this.setLastAsked(key, undefined);
+    if (journey === undefined) return await this.setLastAsked(key, undefined);
+    const last = await this.lastAsked(key);
+    if (last?.journey === journey) await this.setLastAsked(key, beforeThat(last));
   }
 
   /** The request of this journey was cancelled before it was sent. */
   async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
     const key = contactKey(contact);
     const last = await this.lastAsked(key);
-    if (last?.journey === journey) await this.setLastAsked(key, { ...last, withdrawn: true });
+    if (last?.journey === journey) return await this.setLastAsked(key, { ...last, withdrawn: true });
+    const earlier = last?.earlier?.filter((one) => one.journey !== journey);
+    if (last && earlier) await this.setLastAsked(key, { ...last, earlier });
   }
 
   #key(contactKey: string, what: string): string {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type RedisClient, tagOf } from './store.ts';
 
@@ -42,6 +43,21 @@ export class Erasures {
     return stored === null ? { journeys: 0, contacts: 0, requestsMasked: 0 } : ErasureCounts.parse(JSON.parse(stored));
   }
 
+  /** These were forgotten, as of `at`: what came in before must not be stored again. Holds hashes only, for `keepMs`. */
+  async noteForgotten(who: readonly string[], at: Date, keepMs: number): Promise<void> {
+    if (who.length === 0) return;
+    const key = `${this.#key}:forgotten`;
+    await this.#redis.zadd(key, 'GT', ...who.flatMap((one) => [at.getTime(), hashOf(one)]));
+    await this.#redis.zremrangebyscore(key, '-inf', at.getTime() - keepMs);
+  }
+
+  /** When any of these was forgotten last. */
+  async lastOf(who: readonly string[]): Promise<Date | undefined> {
+    const found = await this.#redis.zmscore(`${this.#key}:forgotten`, ...who.map(hashOf));
+    const times = found.flatMap((at) => (at === null ? [] : [Number(at)]));
+    return times.length === 0 ? undefined : new Date(Math.max(...times));
+  }
+
   /** What became of the copies on records. By itself, as it may be known before the rest of the proof or long after. */
   async noteCopies(key: string, copies: string): Promise<void> {
     await this.#redis.hset(`${this.#key}:copies`, key, copies);
@@ -55,4 +71,8 @@ export class Erasures {
       .map((proof) => ({ ...proof, ...(copies[proof.key] !== undefined && { copies: copies[proof.key] }) }))
       .sort((a, b) => a.at.getTime() - b.at.getTime());
   }
+}
+
+function hashOf(who: string): string {
+  return createHash('sha256').update(who).digest('base64url');
 }

@@ -34,6 +34,8 @@ const Intent = z.object({
   lastAppeal: z.coerce.date().nullable(),
   /** After an unknown outcome: do not look before this instant, the service may still be at work. */
   lookAfter: z.coerce.date(),
+  /** Looks so far that could not tell. */
+  looks: z.number().int().optional(),
 });
 export type Intent = z.output<typeof Intent>;
 
@@ -78,6 +80,8 @@ export const Journey = z.object({
   /** The values were mapped anew, once, after the service had rejected some. */
   remapped: z.boolean().optional(),
   requestId: z.string().optional(),
+  /** Why its request is being cancelled at the service: noted before, so that whoever comes next finishes it. */
+  withdrawing: z.string().optional(),
   askedAt: z.coerce.date().optional(),
   answer: Answer.optional(),
   /** Answers to a survey's questions, by question id, as of `at`. */

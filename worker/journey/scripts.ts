@@ -13,6 +13,7 @@ if id then
 end
 id = ARGV[2] .. '.' .. redis.call('HINCRBY', KEYS[1], 'count', 1)
 redis.call('HINCRBY', KEYS[1], 'alive', 1)
+redis.call('PERSIST', KEYS[1])
 redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
 redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'data', ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
@@ -22,8 +23,8 @@ return {id, 1}`;
 
 /**
  * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
- * people to index it under…, people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked or '0' when it
- * turned out not to be, number of people to index it under, trace lines…
+ * people to index it under…, people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked ('if none': unless
+ * another has) or '0' when it turned out not to be, number of people to index it under, trace lines…
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's.
  */
 export const saveScript = `
@@ -34,6 +35,7 @@ redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'data', ARGV[2])
 redis.call('ZREM', KEYS[3], ARGV[3])
 redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
 if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
+if ARGV[6] == 'if none' then redis.call('HSETNX', KEYS[5], 'asked', ARGV[3]) end
 for i = 5, 6 do
   if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
 end
@@ -43,8 +45,9 @@ return 1`;
 
 /**
  * The record's memory lives as long as any of its journeys: without it a number would be given twice, and a customer
- * asked twice. Returns 1, or 0 when the journey is gone, or in another state than when it was read.
- * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, what was told
+ * asked twice. Which records were merged into it is known as long as they are remembered themselves.
+ * Returns 1, or 0 when the journey is gone, or in another state than when it was read.
+ * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
  */
 export const forgetScript = `
 local data = redis.call('HGET', KEYS[1], 'data')
@@ -53,24 +56,49 @@ redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('ZREM', KEYS[3], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
 for i = 6, #KEYS do redis.call('SREM', KEYS[i], ARGV[1]) end
-if redis.call('HINCRBY', KEYS[5], 'alive', -1) <= 0 then
-  redis.call('DEL', KEYS[5], ARGV[4])
+if redis.call('HINCRBY', KEYS[5], 'alive', -1) > 0 then
+  local memory = redis.call('HGETALL', KEYS[5])
+  for i = 1, #memory, 2 do
+    if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[5], memory[i]) end
+  end
   return 1
 end
-local memory = redis.call('HGETALL', KEYS[5])
-for i = 1, #memory, 2 do
-  if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[5], memory[i]) end
+redis.call('DEL', ARGV[4] .. ':told:' .. ARGV[5])
+local record = ARGV[5]
+while record do
+  local key = ARGV[4] .. ':record:' .. record
+  if tonumber(redis.call('HGET', key, 'alive') or '0') > 0 then return 1 end
+  local into = redis.call('HGET', key, 'into')
+  local isNeeded = false
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    if string.sub(field, 1, 5) == 'from:' then
+      isNeeded = isNeeded or redis.call('EXISTS', ARGV[4] .. ':record:' .. string.sub(field, 6)) == 1
+    elseif field ~= 'into' then
+      redis.call('HDEL', key, field)
+    end
+  end
+  if isNeeded then return 1 end
+  redis.call('DEL', key)
+  record = into
 end
 return 1`;
 
 /**
  * The record went into another: that one's customer counts as asked if this one's was, and remembers where it came from,
- * for when it is merged itself. KEYS record gone, record that remains · ARGV id of the one gone
+ * for when it is merged itself. Of a record that nothing is known of it is remembered for a while where it went.
+ * KEYS record gone, record that remains · ARGV id of the one gone, of the one that remains, milliseconds
  */
 export const mergeScript = `
+local isKnown = redis.call('PTTL', KEYS[1]) == -1
+redis.call('HSET', KEYS[1], 'into', ARGV[2])
+if not isKnown then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  return 1
+end
 local asked = redis.call('HGET', KEYS[1], 'asked')
 if asked then redis.call('HSETNX', KEYS[2], 'asked', asked) end
 redis.call('HSET', KEYS[2], 'from:' .. ARGV[1], 1)
+redis.call('PERSIST', KEYS[2])
 return 1`;
 
 /** KEYS journey, trace · ARGV line */

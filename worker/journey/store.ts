@@ -5,7 +5,7 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
 import { claimScript, forgetScript, mergeScript, noteScript, saveScript } from './scripts.ts';
-import { askedStates } from './transitions.ts';
+import { askedStates, mayHaveAsked } from './transitions.ts';
 
 /** ioredis, one server or a cluster: the same commands. */
 export type RedisClient = Redis | Cluster;
@@ -22,6 +22,9 @@ export function tagOf(source: string): string {
 function scoreOf(journey: Journey): number {
   return (journey.state === 'waiting' && journey.dueAt ? journey.dueAt : journey.updatedAt).getTime();
 }
+
+/** How long a merge is remembered of a record that nothing else is known of: merges may be told in any order. */
+const unknownMs = 30 * 86_400_000;
 
 const ClaimAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
@@ -115,8 +118,12 @@ export class JourneyStore {
 
   async memoryOf(recordId: string): Promise<RecordMemory> {
     const memories = await this.#memoriesOf(recordId);
-    const asked = memories.map(({ memory }) => memory.asked).find((id) => id !== undefined);
-    return { latest: memories[0]?.memory.latest, asked };
+    for (const { memory } of memories) {
+      // After several merges a mark may still stand for a journey that turned out to have asked nobody.
+      if (memory.asked !== undefined && (await this.#mayHaveAsked(memory.asked)))
+        return { latest: memories[0]?.memory.latest, asked: memory.asked };
+    }
+    return { latest: memories[0]?.memory.latest, asked: undefined };
   }
 
   async get(id: string): Promise<Journey | undefined> {
@@ -164,7 +171,20 @@ export class JourneyStore {
   /** `gone` lives on as `remaining`. Tell its journeys as well (`Journey.currentId`). */
   async merge(gone: string, remaining: string): Promise<void> {
     if (gone === remaining) return;
-    await this.#redis.eval(mergeScript, 2, this.#recordKey(gone), this.#recordKey(remaining), gone);
+    const keys = [this.#recordKey(gone), this.#recordKey(remaining)];
+    await this.#redis.eval(mergeScript, 2, ...keys, gone, remaining, unknownMs);
+  }
+
+  /** What `gone`, which was merged into `into`, lives on as: that may have been merged before this was told. */
+  async remainingOf(gone: string, into: string): Promise<string> {
+    const seen = new Set([gone]);
+    let remaining = into;
+    for (;;) {
+      seen.add(remaining);
+      const next = await this.#redis.hget(this.#recordKey(remaining), 'into');
+      if (next === null || seen.has(next)) return remaining;
+      remaining = next;
+    }
   }
 
   /** The journeys about a person: by the vendor's id of them, or by their contact. */
@@ -250,7 +270,8 @@ export class JourneyStore {
   }
 
   /**
-   * Removes a journey, its trace and what points at it; the record's memory goes with its last journey.
+   * Removes a journey, its trace and what points at it; the record's memory goes with its last journey, and with the last of
+   * those that were merged into it.
    * False when the journey has gone into another state since it was read (a late answer came), or is gone.
    */
   async forget(journey: Journey): Promise<boolean> {
@@ -268,7 +289,8 @@ export class JourneyStore {
       journey.id,
       requestId,
       journey.state,
-      `${this.#tag}:told:${journey.recordId}`,
+      this.#tag,
+      journey.recordId,
     );
     return forgotten === 1;
   }
@@ -306,6 +328,12 @@ export class JourneyStore {
     return found;
   }
 
+  /** Also one that is gone, or that can't be read. */
+  async #mayHaveAsked(id: string): Promise<boolean> {
+    const journey = await this.#readable(id, this.#tellLeft);
+    return journey === undefined || mayHaveAsked(journey);
+  }
+
   async #save(before: Journey, rev: string, { journey, trace }: NonNullable<Decision>): Promise<unknown> {
     const { id, ...data } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
@@ -328,7 +356,7 @@ export class JourneyStore {
       id,
       scoreOf(journey),
       requestId,
-      askedMark(before.state, journey.state),
+      askedMark(before.state, journey),
       people.length,
       ...trace.map((text) => this.#line(text)),
     );
@@ -367,8 +395,12 @@ export class JourneyStore {
 
 const personKey = (personId: string): string => `person:${personId}`;
 
-/** Once asked, a record stays asked: unless the service didn't take the request, or has cancelled it before sending. */
-function askedMark(before: JourneyState, now: JourneyState): '1' | '0' | '' {
-  if (askedStates.includes(now)) return '1';
-  return now === 'waiting' || (now === 'cancelled' && before === 'asked') ? '0' : '';
+/**
+ * Once asked, a record stays asked: unless the service didn't take the request, or has cancelled it before sending. One that
+ * had failed, and looks for its request anew, leaves alone what another has asked since.
+ */
+function askedMark(before: JourneyState, { state: now, erasedAt }: Journey): '1' | 'if none' | '0' | '' {
+  if (askedStates.includes(now)) return before === 'failed' && now === 'creating' ? 'if none' : '1';
+  const isTakenBack = now === 'cancelled' && before === 'asked' && !erasedAt;
+  return now === 'waiting' || isTakenBack ? '0' : '';
 }

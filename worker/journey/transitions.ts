@@ -36,6 +36,16 @@ export const unaskedStates: readonly JourneyState[] = ['received', 'waiting'];
 /** From these on the customer has been asked, or may have been: the record's journeys of rule `again: never` end here. */
 export const askedStates: readonly JourneyState[] = ['creating', 'asked', 'answered', 'written', 'expired'];
 
+/**
+ * Counts as having asked, for rules of `again: never`: what a person has cancelled where nobody knew, too. Not what was taken
+ * back, or turned out not to have reached anybody.
+ */
+export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Journey): boolean {
+  if (erasedAt || state === 'parked' || askedStates.includes(state)) return true;
+  if (state === 'failed') return requestId !== undefined;
+  return state === 'cancelled' && (intent !== undefined || answer !== undefined);
+}
+
 export function mayFollow(from: JourneyState, to: JourneyState): boolean {
   return next[from].includes(to);
 }
@@ -46,7 +56,7 @@ export function mayFollow(from: JourneyState, to: JourneyState): boolean {
  */
 export function step(journey: Journey, to: JourneyState, at: Date, change: Partial<Journey> = {}): Journey {
   if (!mayFollow(journey.state, to)) throw new Error(`journey ${journey.id}: ${to} cannot follow ${journey.state}`);
-  const { why: _, ...rest } = journey;
+  const { why: _, withdrawing: _1, ...rest } = journey;
   return { ...rest, ...change, state: to, updatedAt: at };
 }
 

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, open, readFile, realpath } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, open, readFile, realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { takeLock } from './file-lock.ts';
 import { ping } from './ping.ts';
 import { findServerBinary, type ServerBinary } from './server-binary.ts';
@@ -63,7 +63,7 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   const { say } = options;
   const dir = resolve(options.dir);
   const data = join(dir, 'data');
-  await mkdir(data, { recursive: true, mode: 0o700 });
+  await makeOurs(dir, data);
   const socket = await socketFor(data);
 
   const release = await ownOrShare(data, socket);
@@ -85,6 +85,20 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   } catch (error) {
     await release.free();
     throw error;
+  }
+}
+
+/** @throws CloseloopError config for folders that can't be made or written: another user's, a read-only disk */
+async function makeOurs(dir: string, data: string): Promise<void> {
+  try {
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    for (const folder of [dir, data]) await access(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new CloseloopError(
+      `Can't keep data in ${dir} (${messageOf(cause)}). Choose another folder with --data, or name a Redis in the configuration ("redis").`,
+      { kind: 'config' },
+      { cause },
+    );
   }
 }
 

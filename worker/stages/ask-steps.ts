@@ -3,6 +3,7 @@ import { refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
 import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
+import { passOn } from './graded.ts';
 import type { StageResult } from './stage.ts';
 
 // Every step that asking makes a journey take.
@@ -77,6 +78,7 @@ export async function asked(
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
   failpoint('campaign-noted');
+  await passOn(journey, context);
   const after = await context.store.update(journey.id, (now) => {
     // A look-up may have come to another end while the service's answer was on its way.
     if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
@@ -85,6 +87,8 @@ export async function asked(
     return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
   });
   failpoint('asked-saved');
+  // A pass in between has met the answer as a stranger's, and remembers the counts that tell of it.
+  if (campaign !== undefined && options.late) await context.askedIn(campaign, true);
   if (after?.requestId === requestId)
     log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
   // Another journey has taken it for its own: what became of this one's is to be found out.
@@ -107,13 +111,19 @@ export async function backToWaiting(
   failpoint('back-to-waiting');
 }
 
-export async function laterLook(journey: Journey, error: unknown, context: SourceContext): Promise<StageResult> {
-  const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1, 7);
+/** @param looks after how many that told nothing */
+export async function laterLook(
+  journey: Journey,
+  error: unknown,
+  context: SourceContext,
+  looks = 0,
+): Promise<StageResult> {
+  const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + looks, 7);
   const lookAfter = new Date(context.clock.now().getTime() + patience);
   await context.store.update(journey.id, (now) =>
     now.state === 'creating' && now.intent?.token === journey.intent?.token && now.intent
       ? {
-          journey: step(now, 'creating', context.clock.now(), { intent: { ...now.intent, lookAfter } }),
+          journey: step(now, 'creating', context.clock.now(), { intent: { ...now.intent, lookAfter, looks } }),
           trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${lookAfter.toISOString()}`],
         }
       : undefined,

@@ -183,7 +183,7 @@ async function takeAnswer(id: string, request: FeedbackRequest, context: SourceC
     const version = (now.answer?.version ?? 0) + 1;
     const seenAt = context.clock.now();
     const what = version === 1 ? 'answered' : `answer changed (${version})`;
-    context.log.info({ journey: refOf(context.name, id), answer: version }, what);
+    context.log.info({ journey: refOf(context.name, id), version }, what);
     return {
       journey: step(now, 'answered', seenAt, { answer: { grade, comment, seenAt, version } }),
       trace: [

@@ -5,14 +5,16 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
+import { asEarlier, beforeThat } from '../journey/contacts.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
 import { askedStates, step } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
 import { asked, backToWaiting, done, end, laterLook, lookFirst, wait } from './ask-steps.ts';
 import { campaignOf, mapFields, sendTime } from './decide.ts';
+import { erasedMeanwhile } from './erased-meanwhile.ts';
 import { forgottenRequest } from './forgotten-request.ts';
 import type { StageResult } from './stage.ts';
-import { onList, whyNotNow } from './why-not-now.ts';
+import { lastCounted, onList, whyNotNow } from './why-not-now.ts';
 import { staleMs } from './with-contact.ts';
 
 /** Creates the feedback request, once. The contact is ours alone meanwhile (with-contact.ts). */
@@ -29,6 +31,7 @@ export async function create(
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > clock.now()) return await wait(journey, due, context);
 
+  if (await erasedMeanwhile(journey, context)) return done;
   const { asked: askedBefore } = await store.memoryOf(journey.recordId);
   if (rule.again === 'never' && askedBefore !== undefined && askedBefore !== journey.id) {
     const why = `this record's customer was asked already: journey ${refOf(context.name, askedBefore)} (again: never)`;
@@ -52,7 +55,7 @@ export async function create(
     return await lookFirst(journey, intentAt(forgotten.at), forgotten.why, context);
 
   // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
-  const lastOther = lastHere?.journey === ref ? undefined : lastHere;
+  const lastOther = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
   const no = whyNotNow(known, lastOther, rule, clock.now());
   if (no) return await end(journey, 'skipped', no, context);
 
@@ -60,7 +63,8 @@ export async function create(
   const intent = intentAt(at);
   const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
   const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
-  await contacts.setLastAsked(key, { at, journey: ref, ...scheduled });
+  const before = lastCounted(known, lastOther);
+  await contacts.setLastAsked(key, { at, journey: ref, ...scheduled, ...(before && asEarlier(before)) });
   failpoint('last-asked-noted');
   const creating = await store.update(journey.id, (now) =>
     now.state === 'waiting'
@@ -84,6 +88,8 @@ export async function create(
     throw error;
   }
 
+  // By Redis' word, not the clock's: that may have stood still with its machine, while another worker went ahead.
+  if ((await store.get(journey.id))?.intent?.token !== intent.token) return done;
   try {
     const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
     const request = await feedback.create({ campaign: campaign.id, contact, scheduled: at, customFields }, { leaveBy });

@@ -6,9 +6,10 @@ import { refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { erased } from '../journey/transitions.ts';
 import { contactIn, forgetTold, type Meant, names, toldOf } from './erase-told.ts';
+import { named } from './erased-meanwhile.ts';
 import { Happened } from './plan.ts';
 import type { StageResult } from './stage.ts';
-import { withdraw } from './withdraw.ts';
+import { tryToWithdraw } from './withdraw.ts';
 
 /**
  * Who is to be forgotten. Holds contacts until it is done. A queue of its own: it must not wait for a vendor, so what is
@@ -39,6 +40,10 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
     const contact = contactIn(text, context);
     if (contact) contacts.set(contactKey(contact), contact);
   }
+  // Before looking for journeys: one that is saved meanwhile finds this (erased-meanwhile.ts).
+  const persons = [...event.personIds.map(named.person), ...event.recordIds.map(named.record)];
+  const who = event.everybody ? [named.everybody, ...persons] : persons;
+  await context.erasures.noteForgotten(who, event.receivedAt, context.keepMs);
   const unreadable = new Set<string>();
   const left = (of: SourceContext) => (id: string) => unreadable.add(refOf(of.name, id));
   const journeys = new Map<string, { journey: Journey; of: SourceContext }>();
@@ -55,12 +60,16 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
   }
   // The same person may be known by other sources: a contact is one at the service.
   for (const of of context.sources()) {
+    await of.erasures.noteForgotten([...contacts.values()].map(named.contact), event.receivedAt, of.keepMs);
     for (const contact of contacts.values()) {
       for (const journey of await of.store.of({ contact }, left(of))) add(journey, of);
     }
   }
   let asking = 0;
-  for (const { journey, of } of journeys.values()) if ((await end(journey, event, of)) === 'asking') asking++;
+  for (const { journey, of } of journeys.values()) {
+    // A request that the service refuses to cancel is masked all the same.
+    if ((await tryToWithdraw(journey, event.what, of)) === 'asking') asking++;
+  }
   if (asking > 0) return comeAgain;
 
   const before = await context.erasures.begun(event.key);
@@ -78,19 +87,15 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
   // Before the journeys are erased: they lead to the records.
   const copies = copiesOf([...journeys.values()]);
   if (copies.length > 0) await context.queueErase(takingOff(event, copies));
+  const counted = new Set(copies.flatMap(({ source, recordIds }) => recordIds.map((id) => refOf(source, id))));
   // First: an erased journey can't be found by its contact any more.
   for (const of of context.sources()) await forgetTold(meantIn(of, event, context, contacts, journeys.values()), of);
   for (const { journey, of } of journeys.values()) {
-    const after = await of.store.update(journey.id, (now) =>
-      now.erasedAt || now.state === 'creating'
-        ? undefined
-        : { journey: erased(now, of.clock.now()), trace: [`erased: ${event.what}`] },
-    );
-    if (after?.state === 'creating') return comeAgain;
+    if ((await eraseOne(journey, counted, event, of, context)) === 'creating') return comeAgain;
   }
   const proof = {
     ...counts,
-    copies: copies.length === 0 ? 'none were written' : 'being taken off',
+    copies: counted.size === 0 ? 'none were written' : 'being taken off',
     ...(unreadable.size > 0 && { unreadable: [...unreadable] }),
   };
   if (unreadable.size > 0) await tellUnreadable(event, [...unreadable], context);
@@ -128,14 +133,48 @@ export function takingOff(
   return { kind: 'erase', at, key, what, receivedAt, ...nobody, copies };
 }
 
-/** The records that closeloop wrote on, or may be writing on now, by source. */
+/**
+ * The journey loses everything personal. What was written, or began to be, after the copies were `counted` is taken off as
+ * well: noted before, as the journey leads to its record.
+ */
+async function eraseOne(
+  journey: Journey,
+  counted: Set<string>,
+  event: EraseJob,
+  of: SourceContext,
+  context: SourceContext,
+): Promise<Journey['state'] | undefined> {
+  for (;;) {
+    const uncounted: string[] = [];
+    const after = await of.store.update(journey.id, (now) => {
+      uncounted.length = 0;
+      if (now.erasedAt || now.state === 'creating') return undefined;
+      const record = copyOf(now);
+      if (record !== undefined && !counted.has(refOf(of.name, record))) uncounted.push(record);
+      if (uncounted.length > 0) return undefined;
+      return { journey: erased(now, of.clock.now()), trace: [`erased: ${event.what}`] };
+    });
+    if (uncounted.length === 0) return after?.state;
+    // The first of all is what the proof tells of.
+    const key = counted.size === 0 ? event.key : `written meanwhile ${refOf(of.name, journey.id)}`;
+    await context.queueErase(takingOff({ ...event, key }, [{ source: of.name, recordIds: uncounted }]));
+    for (const record of uncounted) counted.add(refOf(of.name, record));
+  }
+}
+
+/** The record that closeloop wrote on for it, or may be writing on now. */
+function copyOf({ state, writtenVersion, noAnswerWritten, currentId, recordId }: Journey): string | undefined {
+  const isThere = writtenVersion !== undefined || noAnswerWritten === true || state === 'answered';
+  return isThere ? (currentId ?? recordId) : undefined;
+}
+
 function copiesOf(journeys: readonly { journey: Journey; of: SourceContext }[]): EraseJob['copies'] {
   const bySource = new Map<string, Set<string>>();
   for (const { journey, of } of journeys) {
-    const { state, writtenVersion, noAnswerWritten } = journey;
-    if (writtenVersion === undefined && noAnswerWritten !== true && state !== 'answered') continue;
+    const record = copyOf(journey);
+    if (record === undefined) continue;
     const records = bySource.get(of.name) ?? new Set();
-    bySource.set(of.name, records.add(journey.currentId ?? journey.recordId));
+    bySource.set(of.name, records.add(record));
   }
   return [...bySource].map(([source, records]) => ({ source, recordIds: [...records] }));
 }
@@ -166,18 +205,6 @@ async function noteCopies({ key, what }: EraseJob, left: readonly string[], cont
   const copies = left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
   await context.erasures.noteCopies(key, copies);
   if (left.length > 0) context.log.warn({ source: context.name, event: what, copies }, 'not all could be taken off');
-}
-
-/** A request that the service refuses to cancel is masked all the same. */
-async function end(journey: Journey, event: EraseJob, of: SourceContext): Promise<'ended' | 'asking'> {
-  try {
-    return await withdraw(journey, event.what, of);
-  } catch (error) {
-    if (adviceOf(error).kind !== 'permanent') throw error;
-    const why = messageOf(error);
-    of.log.warn({ journey: refOf(of.name, journey.id), why }, 'the request could not be cancelled before it is masked');
-    return 'ended';
-  }
 }
 
 async function* meant(event: EraseJob, { store }: SourceContext, left: (id: string) => void): AsyncGenerator<Journey> {

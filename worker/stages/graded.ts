@@ -16,6 +16,10 @@ const askingMs = 1_000;
  * service the same twice changes nothing.
  */
 export async function takeGraded(event: GradedJob, context: SourceContext): Promise<StageResult> {
+  if (event.journeyId !== undefined) {
+    const holder = await context.store.get(event.journeyId);
+    return holder ? await tell(holder, context) : { do: 'done' };
+  }
   const journey = await journeyFor(event, context);
   if (!journey) return { do: 'done' };
   const { grade, comment, at } = event;
@@ -33,6 +37,25 @@ export async function takeGraded(event: GradedJob, context: SourceContext): Prom
     };
   });
   return noted ? await tell(noted, context) : { do: 'done' };
+}
+
+/**
+ * The journey's customer is being asked, or was: a grade that came when that could not be, and was left then, is passed on
+ * after all. The event holds no grade, only whose.
+ */
+export async function passOn({ id, recordId, given }: Journey, context: SourceContext): Promise<void> {
+  if (!given || given.told) return;
+  await context.queueEvent({
+    kind: 'graded',
+    journeyId: id,
+    recordId,
+    grade: null,
+    comment: null,
+    at: given.at,
+    key: `given:${id}:${given.at.toISOString()}`,
+    what: 'the grade that was given elsewhere can be passed on now',
+    receivedAt: new Date(),
+  });
 }
 
 /**

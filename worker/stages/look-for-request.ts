@@ -1,33 +1,45 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { FeedbackRequest } from '../../core/feedback/request-form.ts';
 import type { SourceContext } from '../context.ts';
-import type { Intent } from '../journey/journey.ts';
+import type { Intent, Journey } from '../journey/journey.ts';
 
 export type Found =
   | { is: 'created'; requestId: string; how: string }
   | { is: 'absent'; how: string }
+  /** As `unclear`, but it may be clear a little later. */
+  | { is: 'not yet clear'; why: string }
   /** A second message can't be excluded: a person decides. */
   | { is: 'unclear'; why: string };
 
 /** Clocks of two systems differ: a request scheduled this long before our intent may still be ours. */
 const clockSkewMs = 120_000;
+/** What the service shows may be cut to the second. */
+const roundingMs = 1_000;
+
+interface Sought {
+  journey: Pick<Journey, 'closedAt' | 'values'>;
+  contact: Contact;
+  intent: Intent;
+  /** The other journeys about this contact, of every source. */
+  others(): Promise<Journey[]>;
+}
 
 /**
- * After a create of unknown outcome: did the service get it? The service has no idempotency key (design.md, rule 1).
- * With the marker field, the campaign's export answers for certain. Without it, the export is searched for a request
- * to this contact since the intent that no journey knows, and the contact's counters must agree with what it says.
+ * After a create of unknown outcome: did the service get it? The service has no idempotency key (design.md, rule 1). The
+ * campaign's export is searched for the marker, where the request was sent with it; else for a request to this contact since
+ * the intent that no journey knows. An export may lag behind, and a row may slide to a page that was read already: that it
+ * isn't there is believed only where the contact's counters agree.
  */
 export async function lookForRequest(
-  sought: {
-    contact: Contact;
-    intent: Intent;
-    closedAt: Date;
-  },
+  sought: Sought,
   context: Pick<SourceContext, 'feedback' | 'areOwned'>,
 ): Promise<Found> {
-  const { contact, intent, closedAt } = sought;
+  const { journey, contact, intent } = sought;
   const { campaign, marker } = intent;
   const key = contactKey(contact);
+  // With the marker, one from before the closing belongs to a journey that was removed, whose number was given again. A
+  // closing may lie ahead, by the vendor's clock.
+  const since = marker && journey.closedAt < intent.at ? journey.closedAt : intent.at;
   // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
   const dateFrom = new Date(intent.at.getTime() - 86_400_000).toISOString().slice(0, 10);
   const candidates: FeedbackRequest[] = [];
@@ -35,14 +47,10 @@ export async function lookForRequest(
   for await (const page of context.feedback.requestPages({ campaign, contact, dateFrom })) {
     unreadable += page.unreadable.length;
     for (const request of page.results) {
-      if (marker) {
-        // One from before the closing belongs to a journey that was removed, whose number was given again.
-        const isOurs = !(request.scheduled && isBefore(request.scheduled, closedAt));
-        if (isOurs && request.customFields[marker.field] === marker.value) {
-          return { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
-        }
-      } else if (isTo(request, key) && !(request.scheduled && isBefore(request.scheduled, intent.at))) {
-        candidates.push(request);
+      if (request.scheduled && isBefore(request.scheduled, since)) continue;
+      if (!marker && isTo(request, key)) candidates.push(request);
+      if (marker && request.customFields[marker.field] === marker.value) {
+        return { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
       }
     }
   }
@@ -52,13 +60,14 @@ export async function lookForRequest(
       why: `${unreadable} requests of campaign ${campaign} could not be read; one of them may be it`,
     };
   }
-  if (marker) return { is: 'absent', how: `no request has it in the field "${marker.field}"` };
-
   const owned = await context.areOwned(candidates.map(({ id }) => id));
   const free = candidates.filter((_, i) => !owned[i]);
   const [only] = free;
   if (only && free.length === 1) {
-    return { is: 'created', requestId: only.id, how: 'found by its contact and time in the export' };
+    if (!(await looksLikeAnothers(only, sought)))
+      return { is: 'created', requestId: only.id, how: 'found by its contact and time in the export' };
+    const why = `request ${only.id} may be it, but shows other values, and another journey looks for one as well`;
+    return { is: 'not yet clear', why };
   }
   if (free.length > 1) {
     return {
@@ -66,15 +75,50 @@ export async function lookForRequest(
       why: `${free.length} requests to this contact in campaign ${campaign} may be it: link the right one, or ask again`,
     };
   }
-  const now = await context.feedback.contact(contact);
-  const counters = { numAppeals: now?.num_appeals ?? 0, lastAppeal: now?.last_appeal ?? null };
-  if (counters.numAppeals === intent.numAppeals && counters.lastAppeal?.getTime() === intent.lastAppeal?.getTime()) {
+  return await byCounters(sought, context);
+}
+
+/**
+ * The service may show values in a form of its own, which says nothing: only where another journey's request may be this one
+ * do values that differ from ours, and not from ours alone, stand against taking it.
+ */
+async function looksLikeAnothers(request: FeedbackRequest, { journey, intent, others }: Sought): Promise<boolean> {
+  const differing = Object.entries(journey.values ?? {}).filter(([name, value]) => {
+    const shown = request.customFields[name];
+    return shown !== undefined && shown !== null && String(shown) !== String(value);
+  });
+  if (differing.length === 0) return false;
+  return (await others()).some(
+    (other) =>
+      (other.state === 'creating' || other.state === 'parked') &&
+      other.intent?.campaign === intent.campaign &&
+      differing.some(([name, value]) => other.values?.[name] !== value),
+  );
+}
+
+/** Not in the export: do the contact's counters agree? Requests that other journeys have made since explain themselves. */
+async function byCounters(
+  { contact, intent, others }: Sought,
+  { feedback }: Pick<SourceContext, 'feedback'>,
+): Promise<Found> {
+  const now = await feedback.contact(contact);
+  const more = (now?.num_appeals ?? 0) - intent.numAppeals;
+  const last = now?.last_appeal?.getTime() ?? 0;
+  const lastBefore = intent.lastAppeal?.getTime() ?? 0;
+  if (more === 0 && last === lastBefore) {
     return { is: 'absent', how: "not in the export, and the contact's counters have not moved" };
   }
-  return {
-    is: 'unclear',
-    why: `the contact's counters at the service moved, but campaign ${campaign}'s export shows no new request to them`,
-  };
+  const theirs = (await others()).flatMap(({ requestId, askedAt }) => {
+    const isNew = askedAt && askedAt >= intent.at && askedAt.getTime() > lastBefore + roundingMs;
+    return requestId !== undefined && isNew ? [askedAt.getTime()] : [];
+  });
+  const off = (at: number) => Math.abs(last - at);
+  const isLastTheirs = last === lastBefore || theirs.some((at) => off(at) <= off(intent.at.getTime()) + roundingMs);
+  if (more >= 0 && more <= theirs.length && isLastTheirs) {
+    return { is: 'absent', how: "not in the export, and other journeys' requests explain the contact's counters" };
+  }
+  const why = `the contact's counters at the service moved, but campaign ${intent.campaign}'s export shows no new request to them: see whether one was sent since ${intent.at.toISOString()}`;
+  return { is: 'not yet clear', why };
 }
 
 function isBefore(scheduled: Date, at: Date): boolean {

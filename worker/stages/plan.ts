@@ -5,10 +5,12 @@ import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
 import { decide } from './decide.ts';
+import { erasedMeanwhile } from './erased-meanwhile.ts';
 import { takeGraded } from './graded.ts';
+import { merged } from './merged.ts';
 import type { StageResult } from './stage.ts';
 import { takeSurvey } from './survey.ts';
-import { withdraw, withdrawAll } from './withdraw.ts';
+import { finishWithdrawals, withdraw, withdrawAll } from './withdraw.ts';
 
 export const Happened = z.object({
   at: z.coerce.date(),
@@ -28,22 +30,25 @@ const RecordJob = Happened.extend({
   told: Told,
   /** Who found it: what a poll finds first, a webhook has missed. */
   via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
+  /** Of a backfill: one of them in so many milliseconds, also where they wait together because nobody was at work. */
+  everyMs: z.number().positive().optional(),
   /** A poll sees old records that were touched: what closed before this was there before closeloop, and never asks. */
   notBefore: z.coerce.date().optional(),
   notAfter: z.coerce.date().optional(),
 });
 export type RecordJob = z.output<typeof RecordJob>;
-/** One that closeloop found itself; what is left out is as in a webhook's. */
-export type OwnEvent = Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>;
-
 const GradedJob = Happened.extend({
   kind: z.literal('graded'),
   recordId: z.string(),
   grade: z.number().nullable(),
   comment: z.string().nullable(),
   told: Told,
+  /** Nothing new: what this journey holds is to be passed on. */
+  journeyId: z.string().optional(),
 });
 export type GradedJob = z.output<typeof GradedJob>;
+/** One that closeloop found itself; what is left out is as in a webhook's. */
+export type OwnEvent = GradedJob | (Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>);
 
 const SurveyJob = Happened.extend({
   kind: z.literal('survey'),
@@ -93,15 +98,18 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
   if (event.told && !known?.erasedAt) await context.told.keep(event.recordId, event.at, event.told);
   if (known && known.state !== 'received') return await goOn(known, context);
+  const untilTurn = event.everyMs === undefined ? 0 : await context.untilTurn(event.key, event.everyMs);
+  if (untilTurn > 0) return { do: 'wait', delayMs: untilTurn };
 
-  const journeys = await store.ofRecord(event.recordId);
+  let journeys = await store.ofRecord(event.recordId);
+  if (await finishWithdrawals(journeys, context)) journeys = await store.ofRecord(event.recordId);
   const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
-  // What its record was asked about, and what those were that were merged into it.
-  const live = journeys.filter((one) => one === latest || one.recordId !== event.recordId);
+  // Of earlier closings as well, and of records that were merged into it.
+  const live = journeys.filter((one) => one.state === 'creating' || endable(one));
   // The service may be at work on it: what becomes of the request decides what can still be done.
   if (live.some(({ state }) => state === 'creating')) return comeAgain;
-  if (event.mergedInto !== undefined) return await merged(event, event.mergedInto, context);
-  if (event.kind === 'changed' && !live.some(endable)) return { do: 'done' };
+  if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, context);
+  if (event.kind === 'changed' && live.length === 0) return { do: 'done' };
 
   const look = lookAt(await context.read(event.recordId, 'plan'));
   failpoint('record-read');
@@ -152,26 +160,6 @@ function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean 
   return (notBefore !== undefined && closedAt < notBefore) || (notAfter !== undefined && closedAt > notAfter);
 }
 
-/** Nobody is asked about a record that is no more; what has been asked is answered on the one it became. */
-async function merged(event: RecordJob, remaining: string, context: SourceContext): Promise<StageResult> {
-  const { store, clock } = context;
-  const why = `its record was merged into ${remaining}`;
-  for (const journey of await store.ofRecord(event.recordId)) {
-    if (journey.state === 'creating') return comeAgain;
-    if (unaskedStates.includes(journey.state)) {
-      if ((await withdraw(journey, why, context)) === 'asking') return comeAgain;
-      continue;
-    }
-    await store.update(journey.id, (now) =>
-      now.currentId === remaining
-        ? undefined
-        : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
-    );
-  }
-  await store.merge(event.recordId, remaining);
-  return { do: 'done' };
-}
-
 /** The vendor said closed, and shows it open: reopened at once, or its reading lags behind its webhook. */
 async function closedButOpen(event: RecordJob, context: SourceContext): Promise<StageResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
@@ -186,7 +174,7 @@ async function cancelEarlier(journey: Journey, context: SourceContext): Promise<
   const dot = journey.id.lastIndexOf('.');
   for (let n = Number(journey.id.slice(dot + 1)) - 1; n >= 1; n--) {
     const earlier = await context.store.get(`${journey.id.slice(0, dot)}.${n}`);
-    if (!earlier || !unaskedStates.includes(earlier.state)) return;
+    if (!earlier || !unaskedStates.includes(earlier.state)) continue;
     await withdraw(earlier, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
   }
 }
@@ -255,8 +243,13 @@ async function skip(
   return skipped ?? journey;
 }
 
-/** The journey with what was decided about it. */
+/** The journey with what was decided about it; erased, where its person was forgotten meanwhile. */
 export async function planned(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+  const after = await decided(journey, record, context);
+  return (await erasedMeanwhile(after, context)) ?? after;
+}
+
+async function decided(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
   const { clock, store, log } = context;
   const { id: journeyId, recordId, closedAt } = journey;
   const verdict = await decide({ journeyId, recordId, closedAt }, record, context);

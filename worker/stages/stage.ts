@@ -36,6 +36,8 @@ export interface StageOptions<Data extends z.ZodType> {
   quarantine?: Quarantine;
   /** A person has to act before any job of this stage can succeed. The stage stops itself. */
   onConfigError: (why: string) => Promise<void>;
+  /** A job can't be read, and is kept for whoever can. */
+  onForeign: (why: string) => Promise<void>;
   /** Writes something to Redis. */
   probe: () => Promise<unknown>;
   /** The connection to Redis failed; told by the caller, once for all its stages. */
@@ -49,6 +51,9 @@ const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOn
 
 /** Redis was in trouble: how often it is tried again. No attempt is spent on it. Real time. */
 const troubleMs = 1_000;
+
+/** A job that only another version can read: how often this one looks whether it still can't. Real time. */
+const asideMs = 600_000;
 
 /** A job that was running when a process ended is suspected. Nearly all are innocent: a kill hits many at once. */
 const suspectedAfter = 1;
@@ -182,11 +187,11 @@ export class Stage<Data extends z.ZodType> {
   async #attempt(job: Job, token: string | undefined): Promise<void> {
     const parsed = this.#options.data.safeParse(job.data);
     if (!parsed.success) {
-      this.#options.log.error(
-        { stage: this.#options.name, job: job.id },
-        'a job of another version of closeloop was set aside',
-      );
-      throw new UnrecoverableError('not a job of this version');
+      const { name, source, log } = this.#options;
+      const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
+      log.error({ source, stage: name, job: job.id }, why);
+      await this.#options.onForeign(why);
+      return await this.#delay(job, token, asideMs);
     }
     const { data } = parsed;
     try {

@@ -1,13 +1,16 @@
+import type { Contact } from '../../core/contact.ts';
 import type { SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
-import { asked, backToWaiting, done, lockedMs, settle } from './ask-steps.ts';
+import { asked, backToWaiting, done, laterLook, lockedMs, settle } from './ask-steps.ts';
 import { type Found, lookForRequest } from './look-for-request.ts';
 import type { StageResult } from './stage.ts';
 import { withContact } from './with-contact.ts';
 
 /** Attempts whose outcome was unknown and turned out to be nothing; then a person should look at the service. */
 const mostAttempts = 8;
+/** Looks that could not tell, one after the other; then a person should look. */
+const mostLooks = 4;
 
 /** A journey in `creating` that isn't in our hands: killed, timed out, or another worker is at it. Never create here. */
 export async function resolveUnknown(journey: Journey, context: SourceContext): Promise<StageResult> {
@@ -17,13 +20,15 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
   const found = await context.limitedLooks(() =>
-    lookForRequest({ contact, intent, closedAt: journey.closedAt }, context),
+    lookForRequest({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context),
   );
   failpoint('looked-for');
   if (found.is === 'created') {
     return await withContact(contact, context, () => take(journey, intent, found, context));
   }
-  if (found.is === 'unclear') {
+  const looks = (intent.looks ?? 0) + 1;
+  if (found.is === 'not yet clear' && looks < mostLooks) return await laterLook(journey, found.why, context, looks);
+  if (found.is === 'unclear' || found.is === 'not yet clear') {
     await settle(journey, 'parked', found.why, context);
     return done;
   }
@@ -39,6 +44,12 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
   }
   await backToWaiting(journey, `looked for the request: the service never got it (${found.how})`, context);
   return { do: 'wait', delayMs: 0 };
+}
+
+/** The other journeys of every source about this contact. */
+async function othersOf(journey: Journey, contact: Contact, context: SourceContext): Promise<Journey[]> {
+  const ofSources = await Promise.all(context.sources().map(({ store }) => store.of({ contact })));
+  return ofSources.flat().filter(({ source, id }) => source !== journey.source || id !== journey.id);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
@@ -13,11 +14,21 @@ export async function withdraw(journey: Journey, why: string, context: SourceCon
   const { store, log } = context;
   let reason = why;
   if (journey.state === 'asked' && journey.requestId !== undefined) {
+    // Noted first: once the service has cancelled it, the record may be closed again before that is saved.
+    await store.update(journey.id, (now) =>
+      now.state === 'asked' && now.requestId === journey.requestId && now.withdrawing === undefined
+        ? { journey: { ...now, withdrawing: why }, trace: [] }
+        : undefined,
+    );
+    failpoint('withdrawing-saved');
     const late = await cancelRequest(journey.requestId, context);
+    failpoint('request-cancelled');
     if (late !== undefined) {
       const line = `${why}: too late, the service has sent the request (${late})`;
       const last = (await store.trace(journey.id)).at(-1);
-      if (last?.text !== line) await store.note(journey.id, line);
+      await store.update(journey.id, ({ withdrawing, ...now }) =>
+        withdrawing === undefined ? undefined : { journey: now, trace: last?.text === line ? [] : [line] },
+      );
       return 'ended';
     }
     reason = `${why}; the request had not been sent yet and was cancelled at the service`;
@@ -39,6 +50,33 @@ export async function withdraw(journey: Journey, why: string, context: SourceCon
   if (after.requestId === undefined) await context.contacts.forgetAsked(after.contact, ref);
   else await context.contacts.noteWithdrawn(after.contact, ref);
   return 'ended';
+}
+
+/** As `withdraw`. That the service refuses for good is told, and left. */
+export async function tryToWithdraw(
+  journey: Journey,
+  why: string,
+  context: SourceContext,
+): Promise<'ended' | 'asking'> {
+  try {
+    return await withdraw(journey, why, context);
+  } catch (error) {
+    if (adviceOf(error).kind !== 'permanent') throw error;
+    const told = { journey: refOf(context.name, journey.id), why: messageOf(error) };
+    context.log.warn(told, 'its request could not be cancelled');
+    return 'ended';
+  }
+}
+
+/** What a worker began and was killed at: first of all, whatever the record is by now. @returns whether there was any */
+export async function finishWithdrawals(journeys: readonly Journey[], context: SourceContext): Promise<boolean> {
+  let any = false;
+  for (const journey of journeys) {
+    if (journey.state !== 'asked' || journey.withdrawing === undefined) continue;
+    await tryToWithdraw(journey, journey.withdrawing, context);
+    any = true;
+  }
+  return any;
 }
 
 /** Each of them. @returns `asking` when any of them says so */

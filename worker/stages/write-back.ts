@@ -25,18 +25,22 @@ export async function writeBack(
   const journey = await store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
+  // Whose worker was killed may have written, after everything else was taken off.
+  if (journey?.state === 'cancelled' && journey.erasedAt && !noAnswer) await takeOffLate(journey, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return { do: 'done' };
   const ref = refOf(context.name, journey.id);
 
-  const later = await laterAnswer(journey, context, ({ other, isNewer }) => {
+  const isLater: IsLater = ({ other, isNewer }) => {
     const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
     return ms > 0 || (ms === 0 && isNewer);
-  });
-  if (later !== undefined) {
+  };
+  const later = await laterAnswer(journey, context, isLater);
+  if (later) {
+    const why = leftTo(later, context);
     const after = await store.update(journeyId, (now) =>
       now.state === 'answered' && now.answer?.version === answer.version
-        ? { journey: step(now, 'written', clock.now(), { writtenVersion: answer.version }), trace: [later] }
+        ? { journey: step(now, 'written', clock.now(), { writtenVersion: answer.version }), trace: [why] }
         : undefined,
     );
     return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
@@ -51,14 +55,20 @@ export async function writeBack(
     answeredAt: answer.seenAt,
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   });
+  if (!result.ok) {
+    const now = await store.get(journeyId);
+    // What was refused, or failed, is no more what is to be written.
+    if (now?.state === 'answered' && !isAsItWas(now, journey)) return { do: 'wait', delayMs: 0 };
+  }
   if (!result.ok && result.why === 'error') throw result.error;
   if (!result.ok) {
     const why = `the grade can't be put on the record and is kept here: ${result.message}`;
-    await store.update(journeyId, (now) =>
-      now.state === 'answered'
+    const after = await store.update(journeyId, (now) =>
+      now.state === 'answered' && isAsItWas(now, journey)
         ? { journey: step(now, 'parked', clock.now(), { why }), trace: [`parked: ${why}`] }
         : undefined,
     );
+    if (after?.state === 'answered') return { do: 'wait', delayMs: 0 };
     context.log.warn({ journey: ref, why }, 'parked');
     await context.alert(
       'parked',
@@ -69,13 +79,15 @@ export async function writeBack(
   }
   failpoint('vendor-written');
   for (const finding of result.findings) context.log.warn({ journey: ref, finding }, 'the vendor did not take all');
+  // Before ours is noted: whoever is killed after that would never look again.
+  await writeLaterAgain(journey, context, isLater);
   const after = await store.update(journeyId, (now) => {
     if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
     const findings = result.findings.map((finding) => `not taken: ${finding}`);
     const written = { writtenVersion: answer.version };
     // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
-    // record may show the older now.
-    if (now.answer?.version !== answer.version) {
+    // record may show the older now. Or the record was merged meanwhile, or a write about another closing came over ours.
+    if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, journey))) {
       return { journey: step(now, 'answered', clock.now(), written), trace: findings };
     }
     if (now.state === 'written') return undefined;
@@ -86,31 +98,60 @@ export async function writeBack(
   });
   failpoint('written-saved');
   if (after?.erasedAt) {
-    const what = 'an answer was being written while its person was forgotten';
-    const copies = [{ source: context.name, recordIds: [about(journey).recordId] }];
-    await context.queueErase(takingOff({ at: clock.now(), key: `late ${ref}`, what, receivedAt: clock.now() }, copies));
+    await takeOffLate(journey, context);
     return { do: 'done' };
   }
   context.log.info({ journey: ref, answer: answer.version }, 'written');
   return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
 }
 
+/** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */
+function isAsItWas(now: Journey, before: Journey): boolean {
+  return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
+}
+
+async function takeOffLate(journey: Journey, context: SourceContext): Promise<void> {
+  const at = context.clock.now();
+  const what = 'an answer was being written while its person was forgotten';
+  const copies = [{ source: context.name, recordIds: [about(journey).recordId] }];
+  const key = `late ${refOf(context.name, journey.id)}`;
+  await context.queueErase(takingOff({ at, key, what, receivedAt: at }, copies));
+}
+
+/** `isNewer`: it is about a later closing. */
+type IsLater = (one: { other: Journey; isNewer: boolean }) => boolean;
+
 /**
  * The record may have been asked about twice (`again: each closing`), or be what two were merged into: it shows the later
- * answer, whichever is written first. In words, if there is one.
+ * answer, whichever is written first.
  */
-async function laterAnswer(
-  journey: Journey,
-  context: SourceContext,
-  isLater: (one: { other: Journey; isNewer: boolean }) => boolean,
-): Promise<string | undefined> {
+async function laterAnswer(journey: Journey, context: SourceContext, isLater: IsLater): Promise<Journey | undefined> {
   const all = await context.store.ofRecord(about(journey).recordId);
   const own = all.findIndex(({ id }) => id === journey.id);
-  const later = all.find(
+  return all.find(
     (other, n) =>
       n !== own && (other.state === 'answered' || other.state === 'written') && isLater({ other, isNewer: n > own }),
   );
-  return later && `not written: the record has a later answer, of journey ${refOf(context.name, later.id)}`;
+}
+
+function leftTo(later: Journey, { name }: SourceContext): string {
+  return `not written: the record has a later answer, of journey ${refOf(name, later.id)}`;
+}
+
+/**
+ * A later answer that came while this journey's was on its way may lie under it now: it is written once more, also when it
+ * is on its way itself (`isAsItWas`).
+ */
+async function writeLaterAgain(journey: Journey, context: SourceContext, isLater: IsLater): Promise<void> {
+  const later = await laterAnswer(journey, context, isLater);
+  if (!later) return;
+  const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
+  const after = await context.store.update(later.id, (now) =>
+    now.answer && !now.erasedAt && (now.state === 'answered' || now.state === 'written')
+      ? { journey: step(now, 'answered', context.clock.now()), trace: [why] }
+      : undefined,
+  );
+  if (after?.state === 'answered') await context.queueWriteBack([later.id]);
 }
 
 function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
@@ -129,11 +170,13 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
   const { store, source, log } = context;
   if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return { do: 'done' };
   // That an earlier closing got no answer says nothing where a later one has.
-  const later = await laterAnswer(journey, context, ({ isNewer }) => isNewer);
-  if (later !== undefined) {
+  const isLater: IsLater = ({ isNewer }) => isNewer;
+  const later = await laterAnswer(journey, context, isLater);
+  if (later) {
+    const why = leftTo(later, context);
     await store.update(journey.id, (now) =>
       now.state === 'expired' && !now.noAnswerWritten
-        ? { journey: { ...now, noAnswerWritten: true }, trace: [later] }
+        ? { journey: { ...now, noAnswerWritten: true }, trace: [why] }
         : undefined,
     );
     return { do: 'done' };
@@ -147,6 +190,7 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
     answeredAt: journey.updatedAt,
   });
   if (!result.ok && result.why === 'error') throw result.error;
+  if (result.ok) await writeLaterAgain(journey, context, isLater);
   const told = result.ok
     ? [...result.findings.map((finding) => `not taken: ${finding}`), '"no answer" is written on the record']
     : [`"no answer" can't be put on the record: ${result.message}`];

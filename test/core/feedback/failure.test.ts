@@ -82,6 +82,13 @@ const rows: Row[] = [
     says: /404/,
   },
   {
+    it: 'does not take a failing service for a contact who does not exist',
+    call: (c) => c.contact(phone),
+    reply: { status: 500, body: detail('Not found.') },
+    expected: { advice: transient, outcome: 'unknown', detail: 'Not found.' },
+    says: /may have done the work/,
+  },
+  {
     it: 'tells a wrong address from an unknown object',
     reply: { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>404</h1>' },
     expected: { advice: config },
@@ -215,7 +222,7 @@ const rows: Row[] = [
     call: (c) => all(c.requests()),
     reply: { body: { count: 1, next: null, previous: null, results: [{ id: 1, grade: 'Mari Maasikas' }] } },
     expected: { advice: permanent },
-    says: /results\.0\.grade/,
+    says: /GET \/appeals\/ answered 200 in another shape .* results\.0\.grade; set feedback\.operations/,
   },
   {
     it: 'does not know how many a mask of another shape masked',
@@ -236,6 +243,23 @@ describe('an answer that is no success', () => {
     expect(String(error)).toMatch(says);
     expect(String(error)).not.toMatch(/Mari|37255512345|k-1/);
     expect(service.received).toHaveLength(1);
+  });
+
+  const places: [place: string, call: (client: FeedbackClient) => Promise<unknown>][] = [
+    ['GET /appeals/campaigns', (c) => all(c.campaigns())],
+    ['GET /appeals/campaigns/12', (c) => c.campaign(12)],
+    ['GET /appeals/custom-fields', (c) => c.customFieldStatistics({ campaign: 12 })],
+    ['GET /appeals/', (c) => all(c.requests())],
+    ['GET /contacts/:contact', (c) => c.contact(phone)],
+    ['POST /contacts/:contact/mask', (c) => c.mask(phone)],
+    ['GET /contacts/:contact/access-log', (c) => all(c.accessLog(phone))],
+    ['GET /surveys/', (c) => all(c.surveys())],
+    ['GET /surveys/5', (c) => c.survey(5)],
+  ];
+  test.each(places)('it names its place, %s', async (place, call) => {
+    const service = await listen(() => ({ status: 500 }));
+    const error = await failureOf(call(clientFor(service.url)));
+    expect(String(error)).toContain(`Feedback service: ${place} answered 500: `);
   });
 
   test("its own words and the service's are kept apart from what a logger copies", async () => {

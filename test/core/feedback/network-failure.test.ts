@@ -20,6 +20,7 @@ const noName = (code: string) => `the host name was not found (${code}); check f
 const noWay = (code: string) => `no connection (${code}); check that feedback.baseUrl can be reached from this machine`;
 const noTls = (code: string) =>
   `no secure connection (${code}); check that feedback.baseUrl is right and the service's certificate valid`;
+const noTime = () => 'this process stood still before it was sent; nothing was sent, it is tried anew';
 const broken = (code: string) => `the exchange broke off (${code}); the service may have done the work`;
 
 const rows: [code: string, syscall: string | undefined, says: (code: string) => string, cut: boolean][] = [
@@ -39,6 +40,7 @@ const rows: [code: string, syscall: string | undefined, says: (code: string) => 
   // Whatever happens while connecting, nothing was sent.
   ['ETIMEDOUT', 'connect', noWay, false],
   ['ECONNRESET', 'connect', noWay, false],
+  ['CLOSELOOP_LEFT_TOO_LATE', undefined, noTime, false],
   ['CERT_HAS_EXPIRED', undefined, noTls, false],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined, noTls, false],
   ['SELF_SIGNED_CERT_IN_CHAIN', undefined, noTls, false],

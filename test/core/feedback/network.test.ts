@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FeedbackClient } from '../../../core/feedback/client.ts';
@@ -85,6 +85,17 @@ describe('a call that brings no answer', () => {
       more();
     });
     expect(String(await failureOf(read(clientFor(service.url))))).toContain('over 67108864 bytes');
+  });
+
+  test('it reads a body of exactly the size that is allowed', async () => {
+    const most = 64 * 1024 * 1024;
+    const answer = JSON.stringify(page([]));
+    const service = await listen((_request, response) => {
+      response.writeHead(200);
+      response.write(Buffer.alloc(most - answer.length, 32));
+      response.end(answer);
+    });
+    expect(await all(clientFor(service.url).surveys())).toEqual([]);
   });
 
   test('it stops when asked to, and sends nothing when asked before', async () => {
@@ -181,14 +192,33 @@ describe('a create that has to leave by a certain moment', () => {
     expect(service.received).toHaveLength(before);
   });
 
-  test('it is sent in time', async () => {
+  test.each([
+    ['in time', 60_000],
+    ['at the last moment', 0],
+  ])('it is sent %s', async (_name, leftMs) => {
+    const at = new Date();
     const service = await listen(() => ({ body: record }));
     await create(
-      clientFor(service.url, {}, () => new Date()),
-      new Date(Date.now() + 60_000),
+      clientFor(service.url, {}, () => at),
+      new Date(at.getTime() + leftMs),
     );
     expect(service.received).toHaveLength(1);
   });
+});
+
+test('it leaves neither a timer nor a listener behind', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const service = await listen(({ method }) => (method === 'GET' ? { body: page([]) } : { status: 400 }));
+  const client = clientFor(service.url);
+  const { signal } = new AbortController();
+  const before = timers();
+  for (let round = 0; round < 10; round += 1) {
+    await all(client.surveys({ signal }));
+    await failureOf(client.grade('1', 5, { signal }));
+  }
+  // A timer that is no call's may begin meanwhile; a process that is done would wait ten seconds for one that is.
+  expect(timers() - before).toBeLessThan(10);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('it keeps its connections over calls of every kind, failures included', async () => {

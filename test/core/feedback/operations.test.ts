@@ -275,7 +275,7 @@ describe('overrides', () => {
       'an unknown filter placeholder',
       { list: { filters: { x: '{since}' } } },
       'list.filters.x',
-      /\{since\}.*\{changedSince\}/,
+      /\{since\}.* \{changedSince\} /,
     ],
   ];
   test.each(wrong)('%s is refused with its place', (_what, overrides, path, message) => {

@@ -337,6 +337,7 @@ for (const [section, table] of Object.entries(rows)) {
       expect(`${got?.method} ${got?.path}`).toBe(sent);
       // Section 5: the word Token, one space, the key. Section 1: Content-Type with every body, and only then.
       expect(got?.headers.authorization).toBe('Token k-1');
+      expect(got?.headers.accept).toBe('application/json');
       expect(got?.headers['content-type']).toBe(body === undefined ? undefined : 'application/json');
       expect(got?.body === '' ? undefined : JSON.parse(got?.body ?? '')).toEqual(body);
     });

@@ -72,7 +72,7 @@ describe('a mistake in an expression', () => {
     ['is found in an empty text', '', /mistake.*end of expression/],
     ['is found in text that only looks like one', 'North East', /near character 10: Syntax error: "East"/],
     ['is found in a broken regular expression', '$match(a, /[/)', /mistake/],
-    ['is found in endless brackets', '('.repeat(20_000), /mistake/],
+    ['is found in endless brackets', '('.repeat(20_000), /has a mistake: not a JSONata expression/],
   ];
   for (const [name, source, message] of rows) {
     test(name, async () => {
@@ -113,13 +113,30 @@ describe('the message of a failure', () => {
     ['1 + name', 'near character 3: + needs numbers on both sides'],
     ['1 < name', 'near character 3: < compares values of different kinds'],
     ['true >= false', 'near character 7: >= compares values of different kinds'],
+    ['($f := function($a)<n:n>{$a}; $f(name))', 'near character 33: an argument of a function is of the wrong kind'],
+    ['($f := function($a)<s-:s>{$a}; $f())', 'near character 34: a function misses its context value'],
+    [
+      '($f := function($a)<a<n>:n>{$a}; $f(list))',
+      'near character 36: a function got a list with entries of the wrong kind',
+    ],
     ['$sqrt(-1)', "near character 6: JSONata's error D3060"],
+    ['$base64encode("€")', "near character 14: JSONata's error unknown"],
     ['"a" ~> "b"', "near character 6: JSONata's error T2006"],
   ];
   test.each(reasons)('%s says %s', async (source, reason) => {
     const error = await failureOf(() => compileExpression(source).evaluate(record));
     expect(error.message).toBe(`The expression \`${source}\` failed${reason.startsWith(':') ? '' : ' '}${reason}`);
     expect([error.advice, error.outcome]).toStrictEqual([{ kind: 'permanent' }, 'never-sent']);
+  });
+
+  test.each(['+', '-', '*', '/', '%'])('names the operator %s', async (operator) => {
+    const { message } = await failureOf(() => compileExpression(`1 ${operator} name`).evaluate(record));
+    expect(message).toContain(`: ${operator} needs numbers on both sides`);
+  });
+
+  test.each(['<', '<=', '>', '>='])('names the comparison %s', async (operator) => {
+    const { message } = await failureOf(() => compileExpression(`1 ${operator} name`).evaluate(record));
+    expect(message).toContain(`: ${operator} compares values of different kinds`);
   });
 
   test.each([
@@ -143,7 +160,7 @@ describe('an expression that fails for a record', () => {
     ['says that a division by nothing is out of range', '1 / (list[1] - 1)', /out of range/],
     ['says that a function is no value', '$uppercase', /a function, not a value/],
     ['says that a lambda is no value', 'function($x) { $x }', /a function, not a value/],
-    ['is stopped in a recursion without end', '($f := function($x) { $f($x + 1) }; $f(1))', /more than 1 s/],
+    ['is stopped in a recursion without end', '($f := function($x) { $f($x + 1) }; $f(1))', /more than 1 s\. Look for/],
     ['is stopped in a nesting without end', '($f := function($x) { $f($x + 1) + 1 }; $f(1))', /nests too deep/],
     [
       'is stopped in two functions that call each other',

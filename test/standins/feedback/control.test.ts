@@ -81,7 +81,11 @@ describe('the control surface', () => {
   });
 
   test('lists its own routes', async () => {
-    expect((await (await service()).control('GET', '')).body).toContain('POST /_control/answers');
+    const { url } = await service();
+    const list = await (await fetch(`${url}/_control/`)).text();
+    expect(list.split('\n')).toContain(
+      'PATCH /_control/keys {key: string, active?: boolean, expiresAt?: string | null}',
+    );
   });
 
   test('counts calls per endpoint, refused ones included, until cleared', async () => {

@@ -246,6 +246,33 @@ describe('forget', () => {
     expect(await store.memoryOf('r')).toEqual({ latest: 'r.2', asked: 'r.1' });
   });
 
+  test.each(['first', 'last'])(
+    'it leaves no key of merged records, the one that remains being forgotten %s',
+    async (when) => {
+      const { store } = fresh();
+      const claim = async (id: string) => (await store.claim(claimOf(id, 'c', `e of ${id}`), [])).journey;
+      const [a, c] = [await claim('a'), await claim('c')];
+      // No journey was ever of b.
+      await store.merge('a', 'b');
+      await store.merge('b', 'c');
+      for (const one of when === 'first' ? [c, a] : [a, c]) {
+        expect(await keys(`*${store.source}}:record:*`)).not.toEqual([]);
+        await store.forget(one);
+      }
+      expect(await keys(`*${store.source}}*`)).toEqual([]);
+    },
+  );
+
+  test('it remembers merges of records that never had a journey for a while only', async () => {
+    const { store } = fresh();
+    await store.merge('x', 'y');
+    expect(await store.remainingOf('w', 'x')).toBe('y');
+    for (const key of await keys(`*${store.source}}*`)) expect(await redis.handle.client.pttl(key)).toBeGreaterThan(0);
+    // One that gets a journey is remembered as long as that.
+    await store.claim(claimOf('x', 'c', 'e'), []);
+    for (const key of await keys(`*${store.source}}:record:x`)) expect(await redis.handle.client.pttl(key)).toBe(-1);
+  });
+
   test('it leaves a journey alone that went on since it was read: a late answer is not lost', async () => {
     const { store, now } = fresh();
     const { journey } = await store.claim(claimOf('r', 'c', 'e'), []);

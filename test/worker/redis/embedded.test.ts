@@ -176,6 +176,16 @@ describe('the embedded Redis', () => {
     await stop();
   });
 
+  test('it says what to do about a folder that can not be written', async () => {
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    // Under a file nothing can be made, by whatever user.
+    for (const dir of [file, join(file, 'below')]) {
+      const message = expect.stringMatching(/Can't keep data in .*file.*--data, or name a Redis/);
+      await expect(start(dir)).rejects.toMatchObject({ message, advice: { kind: 'config' } });
+    }
+  });
+
   test('it says what Redis said when it can not start', async () => {
     const dir = folder();
     const { socket, stop } = await start(dir);

@@ -4,6 +4,7 @@ import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../core/feedback/settings.ts';
 import { livePorts } from '../../../worker/commands/engine-of.ts';
+import type { Journey } from '../../../worker/journey/journey.ts';
 import { lookForRequest } from '../../../worker/stages/look-for-request.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
@@ -58,7 +59,9 @@ const service = createFeedbackClient(FeedbackSettings.parse(settings), livePorts
 interface Shown {
   export: FeedbackRequest[];
   unreadable?: number;
-  counters?: Pick<ContactRecord, 'num_appeals' | 'last_appeal'>;
+  /** The record was closed at 12:10. */
+  ahead?: boolean;
+  counters?: Pick<ContactRecord, 'num_appeals' | 'last_appeal'> | undefined;
 }
 function serviceOf({ export: results, unreadable = 0, counters = before }: Shown): FeedbackClient {
   const strange = () => new FeedbackError('a record of another shape', { kind: 'permanent' });
@@ -74,20 +77,29 @@ function serviceOf({ export: results, unreadable = 0, counters = before }: Shown
 const ours = { is: 'created', requestId: 'ours' };
 const absent = { is: 'absent' };
 const unclear = { is: 'unclear' };
+const notYet = { is: 'not yet clear' };
 const moved = { num_appeals: 2, last_appeal: at('12:00:01') };
 
 const withMarker: [what: string, shown: Shown, found: object][] = [
   ['has it', { export: [request('other'), marked()], counters: moved }, ours],
   ["has another journey's", { export: [request('other', { customFields: { closeloop: 'desk/1.2' } })] }, absent],
   [
+    'has it from before the closing, which by the clock of the vendor lies ahead',
+    { export: [marked({ scheduled: at('11:59:30') })], ahead: true },
+    ours,
+  ],
+  [
     'has it from before the closing, when another journey bore the number',
     { export: [marked({ scheduled: at('08:00:00') })] },
     absent,
   ],
   ['holds one that cannot be read', { export: [], unreadable: 1 }, unclear],
+  ['has nothing', { export: [] }, absent],
+  ['has nothing, though the contact was asked since', { export: [], counters: moved }, notYet],
 ];
 test.each(withMarker)('with the marker, an export that %s', async (_, shown, found) => {
-  const sought = { contact, closedAt, intent: { ...intent, marker } };
+  const journey = { closedAt: shown.ahead ? at('12:10:00') : closedAt };
+  const sought = { journey, contact, intent: { ...intent, marker }, others: async () => [] };
   const context = { feedback: serviceOf(shown), areOwned: async () => [] };
   expect(await lookForRequest(sought, context)).toMatchObject(found);
 });
@@ -109,12 +121,12 @@ const withoutMarker: [what: string, shown: Shown, found: object][] = [
   [
     'has nothing, though the contact was asked more often',
     { export: [], counters: { ...before, num_appeals: 2 } },
-    unclear,
+    notYet,
   ],
   [
     'has nothing, though the contact was asked later',
     { export: [], counters: { ...before, last_appeal: at('12:00:01') } },
-    unclear,
+    notYet,
   ],
 ];
 test.each(withoutMarker)('without the marker, an export that %s', async (_, shown, found) => {
@@ -122,5 +134,87 @@ test.each(withoutMarker)('without the marker, an export that %s', async (_, show
     feedback: serviceOf(shown),
     areOwned: async (ids: readonly string[]) => ids.map((id) => id === 'owned'),
   };
-  expect(await lookForRequest({ contact, closedAt, intent }, context)).toMatchObject(found);
+  const sought = { journey: { closedAt }, contact, intent, others: async () => [] };
+  expect(await lookForRequest(sought, context)).toMatchObject(found);
 });
+
+/** Another journey about the contact. */
+const other = (more: Partial<Journey>): Journey => ({
+  id: '2.1',
+  source: 'desk',
+  recordId: '2',
+  state: 'asked',
+  receivedAt: closedAt,
+  updatedAt: closedAt,
+  closing: 'one',
+  closedAt,
+  ...more,
+});
+const asked = (time: string, more: Partial<Journey> = {}) => other({ requestId: '9', askedAt: at(time), ...more });
+const counters = (num_appeals: number, time: string) => ({ num_appeals, last_appeal: at(time) });
+
+const explained: [what: string, others: Journey[], counters: Shown['counters'], found: object][] = [
+  ['by a request of another journey', [asked('12:05:00')], counters(2, '12:05:00'), absent],
+  ['by one that was taken back', [asked('12:05:00', { state: 'cancelled' })], counters(2, '12:05:00'), absent],
+  ['by two', [asked('12:05:00'), asked('12:06:00')], counters(3, '12:06:00'), absent],
+  ['by none that is counted yet', [asked('12:05:00')], before, absent],
+  ['not by one, as two were made', [asked('12:05:00')], counters(3, '12:05:00'), notYet],
+  ['not by one from before the attempt', [asked('11:55:00')], counters(2, '12:00:00'), notYet],
+  ['not by one that asks still', [other({ state: 'creating' })], counters(2, '12:05:00'), notYet],
+  [
+    'not by one that was taken back, as the last was made when this one was',
+    [asked('12:05:00', { state: 'cancelled' })],
+    moved,
+    notYet,
+  ],
+  ['not where fewer are left', [asked('12:05:00')], counters(0, '12:05:00'), notYet],
+];
+test.each(explained)(
+  'the counters of a contact that were moved are explained: %s',
+  async (_, others, counted, found) => {
+    for (const one of [intent, { ...intent, marker }]) {
+      const sought = { journey: { closedAt }, contact, intent: one, others: async () => others };
+      const context = { feedback: serviceOf({ export: [], counters: counted }), areOwned: async () => [] };
+      expect(await lookForRequest(sought, context)).toMatchObject(found);
+    }
+  },
+);
+
+test('the counters of a contact that were moved are not explained by a request they counted already, by a clock that is ahead', async () => {
+  const lastAppeal = at('12:05:00');
+  const others = async () => [asked('12:05:00')];
+  const context = {
+    feedback: serviceOf({ export: [], counters: { num_appeals: 2, last_appeal: lastAppeal } }),
+    areOwned: async () => [],
+  };
+  const sought = { journey: { closedAt }, contact, intent: { ...intent, lastAppeal }, others };
+  expect(await lookForRequest(sought, context)).toMatchObject(notYet);
+});
+
+const rival = (store: string, more: Partial<Journey> = {}) =>
+  other({ state: 'creating', intent, values: { Store: store }, ...more });
+const taken: [what: string, shown: unknown, others: Journey[], found: object][] = [
+  ['its own values', 'Tallinn', [rival('Riga')], ours],
+  ['other values, and no journey looks for another', 'TLN', [], ours],
+  ['other values, and only one that has asked was about those', 'Riga', [asked('12:00:02')], ours],
+  [
+    'other values, and one looks for one in another campaign',
+    'Riga',
+    [rival('Riga', { intent: { ...intent, campaign: 13 } })],
+    ours,
+  ],
+  ['other values, and another journey has the same as this one', 'TLN', [rival('Tallinn')], ours],
+  ['no such value', undefined, [rival('Riga')], ours],
+  ["another journey's values, which looks for its own", 'Riga', [rival('Riga')], notYet],
+  ["another journey's values, which a person is to decide about", 'Riga', [rival('Riga', { state: 'parked' })], notYet],
+];
+test.each(taken)(
+  'without the marker, the only request to the contact is taken, or not: it shows %s',
+  async (_, Store, others, found) => {
+    const journey = { closedAt, values: { Store: 'Tallinn' } };
+    const shown = { export: [request('ours', { customFields: { Store } })], counters: moved };
+    const context = { feedback: serviceOf(shown), areOwned: async () => [false] };
+    const sought = { journey, contact, intent, others: async () => others };
+    expect(await lookForRequest(sought, context)).toMatchObject(found);
+  },
+);

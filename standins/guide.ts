@@ -1,0 +1,42 @@
+/** One call of a control surface that is worth knowing by heart. */
+export interface Step {
+  what: string;
+  method: string;
+  /** Behind `/_control/`. */
+  path: string;
+  body?: object;
+}
+
+/** What somebody needs to use a stand-in by hand: its credentials, in a configuration, and the first calls. */
+export interface Guide {
+  /** What it is of, and what is in it from the start. */
+  about: string;
+  /** Its part of closeloop.yaml: `feedback:`, or a source. */
+  configuration(url: string): string;
+  steps: readonly Step[];
+}
+
+/** Where a closeloop with nothing said of `http` takes webhooks. The name of the source follows. */
+export const hooks = 'http://127.0.0.1:8080/hooks';
+/** In every guide the same person, who answers in the service's. */
+export const sampleEmail = 'carl@example.com';
+
+/** For the terminal: a call a line, to be copied. */
+export function guideText({ about, configuration, steps }: Guide, url: string): string {
+  const calls = steps.map(({ what, method, path, body }) => {
+    const data = body === undefined ? '' : ` -d '${JSON.stringify(body)}'`;
+    return `# ${what}\ncurl -X ${method} ${url}/_control/${path}${data}`;
+  });
+  return `${about} It forgets everything when it ends (Ctrl-C).
+
+In closeloop.yaml:
+
+${configuration(url)}
+
+By hand:
+
+${calls.join('\n')}
+# all that can be ordered, what goes wrong included
+curl ${url}/_control/
+`;
+}

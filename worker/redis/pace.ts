@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { RedisClient } from '../journey/store.ts';
+
+/**
+ * KEYS when the next turn is, turns given out · ARGV id, now, ms between two turns, ms to keep. Returns ms until the turn.
+ */
+const turnScript = `
+local turn = tonumber(redis.call('HGET', KEYS[2], ARGV[1]))
+local now = tonumber(ARGV[2])
+if not turn then
+  turn = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
+  redis.call('SET', KEYS[1], turn + ARGV[3], 'PX', math.ceil(turn + ARGV[3] - now + ARGV[4]))
+end
+if turn <= now then
+  redis.call('HDEL', KEYS[2], ARGV[1])
+  return 0
+end
+redis.call('HSET', KEYS[2], ARGV[1], turn)
+redis.call('PEXPIRE', KEYS[2], math.ceil(turn - now + ARGV[4]))
+return math.ceil(turn - now)`;
+
+/** How long after its turn somebody may still come for it. Real time. */
+const keepMs = 7 * 86_400_000;
+
+/**
+ * One at a time, over all processes, with `spacingMs` between two: whoever comes gets the next free turn, and comes again
+ * for it. @returns milliseconds until `id`'s turn; 0: it is now, and used up
+ */
+export async function untilTurn(
+  redis: RedisClient,
+  key: string,
+  id: string,
+  { spacingMs, now }: { spacingMs: number; now: number },
+): Promise<number> {
+  return z.number().parse(await redis.eval(turnScript, 2, `${key}:next`, `${key}:turns`, id, now, spacingMs, keepMs));
+}
