@@ -129,7 +129,7 @@ const job = (title: string, name: string) =>
 test('the source is ready: nothing to set up, nothing found', async () => {
   const about = ['--config', file, '--source', 'jobs', '--json'];
   const setup = await command(['setup', '--yes', ...about]);
-  expect([setup.code, setup.out]).toEqual([0, '{"done":[]}\n']);
+  expect([setup.code, setup.out]).toEqual([0, '{"missing":[],"done":[]}\n']);
   const check = await command(['check', ...about]);
   expect([JSON.parse(check.out).findings, check.code]).toEqual([[], 0]);
 });
