@@ -83,7 +83,7 @@ export async function backfill(
     print({ queued, perHour }, [
       queued === 0
         ? 'No closings.'
-        : `Closings queued: ${queued}, ${perHour} an hour at most: the last is looked at in about ${last}. "journeys list" shows them.`,
+        : `Closings queued: ${queued}, ${perHour} an hour at most: the last is looked at in about ${last}, by a running "closeloop start". "journeys list" shows them then.`,
     ]);
     return 0;
   });

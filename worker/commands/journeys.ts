@@ -72,7 +72,8 @@ async function tellHeldUp({ lanes }: Sources): Promise<void> {
     }
     const waiting = await stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed');
     if (waiting > 0) {
-      process.stderr.write(`Source ${context.name}: ${waiting} deliveries are accepted and not planned yet.\n`);
+      const what = waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`;
+      process.stderr.write(`Source ${context.name}: ${what} to be looked at by a running "closeloop start".\n`);
     }
   }
 }

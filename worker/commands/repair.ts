@@ -192,6 +192,8 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
     });
   });
   const state = resolved(after, 'asked', requestId);
+  // A pass in between has met its answer as a stranger's.
+  if (campaign !== undefined) await context.askedIn(campaign, true);
   if (after) await passOn(after, context);
   return state;
 }

@@ -101,7 +101,7 @@ export async function writeBack(
     await takeOffLate(journey, context);
     return { do: 'done' };
   }
-  context.log.info({ journey: ref, answer: answer.version }, 'written');
+  context.log.info({ journey: ref, version: answer.version }, 'written');
   return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
 }
 
