@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Journey, type JourneyState, journeyStates } from '../../../worker/journey/journey.ts';
+import { type Intent, type Journey, type JourneyState, journeyStates } from '../../../worker/journey/journey.ts';
 import {
   askedStates,
   erased,
   mayFollow,
+  mayHaveAsked,
   settledStates,
   step,
   unaskedStates,
@@ -35,10 +36,10 @@ describe('a step', () => {
   test.each(pairs)('it goes from %s to %s: %s', (from, to, allowed) => {
     expect(mayFollow(from, to)).toBe(allowed);
     const at = new Date('2026-05-04T10:00:00Z');
-    const before = journeyIn(from, { why: 'an old reason' });
+    const before = journeyIn(from, { why: 'an old reason', withdrawing: 'it was open' });
     const go = () => step(before, to, at, { rule: 'phone team' });
     if (!allowed) return expect(go).toThrow(`${to} cannot follow ${from}`);
-    const { why: _, ...rest } = before;
+    const { why: _, withdrawing: _1, ...rest } = before;
     return expect(go()).toEqual({ ...rest, state: to, updatedAt: at, rule: 'phone team' });
   });
 
@@ -112,4 +113,31 @@ describe('an erased journey', () => {
       erasedAt: at,
     });
   });
+});
+
+const at = new Date('2026-05-04T10:00:00Z');
+const intent: Intent = { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, lookAfter: at };
+const answer = { grade: 4, comment: null, seenAt: at, version: 1 };
+const nothing: Partial<Journey> = {};
+const counting: [state: JourneyState, what: string, more: Partial<Journey>, counts: boolean][] = [
+  ['received', '', nothing, false],
+  ['skipped', '', nothing, false],
+  ['waiting', '', nothing, false],
+  ['waiting', ', whose request was refused', { requestId: '7' }, false],
+  ['creating', '', nothing, true],
+  ['asked', '', nothing, true],
+  ['answered', '', nothing, true],
+  ['written', '', nothing, true],
+  ['expired', '', nothing, true],
+  ['parked', '', nothing, true],
+  ['failed', ', which never reached the service', nothing, false],
+  ['failed', ' after it had asked', { requestId: '7' }, true],
+  ['cancelled', ' before it asked, or taken back', { requestId: '7' }, false],
+  ['cancelled', ' while nobody knew', { intent }, true],
+  ['cancelled', ' with an answer', { answer }, true],
+  ['cancelled', ' and erased', { erasedAt: at }, true],
+];
+test.each(counting)('a journey that is %s%s counts as having asked, or not', (state, _, more, counts) => {
+  const { intent: _1, requestId: _2, answer: _3, ...bare } = journeyIn(state);
+  expect(mayHaveAsked({ ...bare, ...more })).toBe(counts);
 });
