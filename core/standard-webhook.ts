@@ -47,7 +47,7 @@ export function verifyStandardWebhook(
   secrets: readonly string[],
 ): Verdict {
   const { headers, raw, receivedAt } = delivery;
-  const family = headers['webhook-signature'] === undefined ? 'svix' : 'webhook';
+  const family = familyOf(headers);
   const id = headers[`${family}-id`];
   const timestamp = headers[`${family}-timestamp`];
   const list = headers[`${family}-signature`];
@@ -60,6 +60,18 @@ export function verifyStandardWebhook(
   if (!matches.includes(true)) return { ok: false, why: 'mismatch' };
   const ageMs = Math.abs(receivedAt.getTime() - Number(timestamp) * 1000);
   return Math.floor(ageMs / 1000) * 1000 <= toleranceMs ? { ok: true } : { ok: false, why: 'stale' };
+}
+
+/**
+ * The message id that the signature of a verified delivery covers. A `webhook-id` beside a svix signature is covered by
+ * nothing, and so is any id of a delivery that is signed in another way.
+ */
+export function signedMessageId(headers: Readonly<Record<string, string | undefined>>): string | undefined {
+  return headers[`${familyOf(headers)}-id`];
+}
+
+function familyOf(headers: Readonly<Record<string, string | undefined>>): 'svix' | 'webhook' {
+  return headers['webhook-signature'] === undefined ? 'svix' : 'webhook';
 }
 
 function fits(secret: string, signature: string, head: Buffer, raw: Uint8Array): boolean {

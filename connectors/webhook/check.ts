@@ -92,8 +92,9 @@ function ofExpressions({ event }: WebhookSettings): Finding[] {
   return found;
 }
 
-function ofSamples({ event, samples }: WebhookSettings, { reads }: GoingLive): Finding[] {
-  const read = eventReader(event);
+function ofSamples(settings: WebhookSettings, { reads }: GoingLive): Finding[] {
+  const { samples } = settings;
+  const read = eventReader(settings);
   const found: Finding[] = [];
   const shapes: object[] = [];
   samples.forEach((sample, i) => {

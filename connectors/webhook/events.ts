@@ -10,6 +10,7 @@ import type {
   SurveyEvent,
 } from '../../core/connector.ts';
 import { jsonBody } from '../../core/json-body.ts';
+import { signedMessageId } from '../../core/standard-webhook.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
 import type { ToldRecord } from './record.ts';
 import { recordIdFrom } from './record-id.ts';
@@ -35,14 +36,19 @@ interface Told {
  * What a verified delivery says, by the expressions of `event`. It may say several things at once: a grade that closes the
  * record. A body that an expression can't read is refused, as what is acknowledged is never lost.
  */
-export function eventReader(event: WebhookSettings['event']): (delivery: Delivery) => Events {
+export function eventReader({
+  event,
+  signature,
+}: Pick<WebhookSettings, 'event' | 'signature'>): (delivery: Delivery) => Events {
   const { find } = compileAll(event);
+  // Only Standard Webhooks sign the id. An id that nobody signed could be changed to make a repetition look new.
+  const signedIdOf = ({ headers }: Delivery) => (signature.kind === 'standard' ? signedMessageId(headers) : undefined);
 
   return (delivery) => {
     const body = jsonBody(delivery.raw);
     if (body === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
     try {
-      const told = toldBy(find, body, delivery);
+      const told = toldBy(find, body, delivery, signedIdOf(delivery));
       const events = eventsIn(find, told);
       const ignored = events.length > 0 ? [] : [{ what: told.what, why: 'none of the conditions in event is true' }];
       return { ok: true, events, ignored };
@@ -54,9 +60,8 @@ export function eventReader(event: WebhookSettings['event']): (delivery: Deliver
   };
 }
 
-function toldBy(find: Find, body: unknown, { headers, raw, receivedAt }: Delivery): Told {
+function toldBy(find: Find, body: unknown, { raw, receivedAt }: Delivery, signedId: string | undefined): Told {
   const saidAt = instantFrom(find, 'at', body);
-  const signedId = headers['webhook-id'] ?? headers['svix-id'];
   const type = find('type', body);
   return {
     body,

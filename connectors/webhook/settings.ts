@@ -62,7 +62,7 @@ const survey = z.strictObject({
 
 const event = z
   .strictObject({
-    /** Names the event, the same at each of its deliveries. Left out: the signed id, else the body itself. */
+    /** Names the event, the same at each of its deliveries. Left out: the id that Standard Webhooks sign, else the body itself. */
     id: expression.optional(),
     /** When it happened: ISO 8601 with Z or an offset. Where it finds nothing: when it came. The newest telling counts. */
     at: expression.default('timestamp'),

@@ -32,7 +32,7 @@ export const webhook = defineConnector({
       writesNoAnswer: writeBack?.noAnswer ?? false,
       bringsGrades: event.graded !== undefined,
       verify: (delivery) => verify(delivery, signature),
-      events: eventReader(event),
+      events: eventReader(settings),
       read: reader(ports.told),
       writeBack: writeBack === undefined ? keepHere : writer(writeBack.include, poster(writeBack, ports)),
       check: checker(settings),

@@ -8,13 +8,18 @@ import { jobEvents } from './sample.ts';
 const receivedAt = new Date('2026-11-21T12:00:00Z');
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-function reader(more: object = {}): (body: unknown, headers?: Record<string, string>) => ReturnType<Reader> {
-  const parsed = settings.parse({
-    signature: { kind: 'standard', secrets: [secret] },
-    event: { ...jobEvents, ...more },
-  });
-  const read = eventReader(parsed.event);
-  return (body, headers = { 'webhook-id': 'msg_1' }) =>
+/** What a delivery shows that was signed under this id. */
+const signedAs = (id: string) => ({ 'webhook-id': id, 'webhook-signature': 'v1,verified' });
+
+const standard = { kind: 'standard', secrets: [secret] };
+
+function reader(
+  more: object = {},
+  signature: object = standard,
+): (body: unknown, headers?: Record<string, string>) => ReturnType<Reader> {
+  const parsed = settings.parse({ signature, event: { ...jobEvents, ...more } });
+  const read = eventReader(parsed);
+  return (body, headers = signedAs('msg_1')) =>
     read({
       method: 'POST',
       url: '',
@@ -116,7 +121,7 @@ describe('an event', () => {
 
   const keys: [what: string, more: object, one: [unknown, object?], two: [unknown, object?], isSame: boolean][] = [
     ['the signed id', {}, [done], [{ ...done, timestamp: '2026-11-21T09:00:00Z' }], true],
-    ['another signed id', {}, [done], [done, { 'webhook-id': 'msg_2' }], false],
+    ['another signed id', {}, [done], [done, signedAs('msg_2')], false],
     ['its alias', {}, [done, { 'svix-id': 'msg_1' }], [done, { 'svix-id': 'msg_1' }], true],
     ['the body, where nothing else names it', {}, [done, {}], [done, {}], true],
     ['another body', {}, [done, {}], [{ ...done, more: 1 }, {}], false],
@@ -130,6 +135,32 @@ describe('an event', () => {
     expect(keyOf(one) === keyOf(two)).toBe(isSame);
   });
 
+  const hmac = { kind: 'hmac', header: 'x-signature', secrets: ['s'] };
+  const token = { kind: 'token', header: 'authorization', secrets: ['s'] };
+  const svix = { 'svix-id': 'msg_1', 'svix-signature': 'v1,verified' };
+  const unsignedIds: [what: string, signature: object, more: object, signed: object][] = [
+    ['an HMAC of the body', hmac, {}, {}],
+    ['an HMAC of a timestamp and the body', { ...hmac, timestampHeader: 'x-timestamp' }, {}, {}],
+    ['a token', token, { id: 'uid' }, {}],
+    ['a token, where the id that the configuration names is missing', token, { id: 'nothing' }, {}],
+    ['the svix family of headers', standard, {}, svix],
+    ['the webhook family of headers, with a svix id beside it', standard, {}, signedAs('msg_1')],
+  ];
+  test.each(unsignedIds)(
+    'its key ignores an id that %s does not cover (audit 13)',
+    (_what, signature, more, signed) => {
+      const read = reader({ closedAt: undefined, at: 'nothing', ...more }, signature);
+      const replays = ['a', 'b'].map((id) => {
+        const isWebhookFamily = 'webhook-id' in signed;
+        const unsigned = isWebhookFamily ? { 'svix-id': id } : { 'webhook-id': id };
+        const said = read({ ...done, uid: 7 }, { ...signed, ...unsigned });
+        const [event] = said.ok ? said.events : [];
+        return event?.kind === 'closed' ? [event.key, event.closing] : expect.fail('no closing');
+      });
+      expect(replays[0]).toEqual(replays[1]);
+    },
+  );
+
   test('it has happened when it came, at the latest, or nothing could be newer', () => {
     const said = reader()({ ...done, timestamp: '2036-01-01T00:00:00Z' });
     expect(said.ok && said.events[0]?.at).toEqual(receivedAt);
@@ -138,7 +169,7 @@ describe('an event', () => {
   test('a sender without a clock has a closing for each event', () => {
     const read = reader({ closedAt: undefined, at: 'nothing' });
     const closingOf = (id: string) => {
-      const said = read(done, { 'webhook-id': id });
+      const said = read(done, signedAs(id));
       const [event] = said.ok ? said.events : [];
       return event?.kind === 'closed' ? event.closing : undefined;
     };

@@ -60,7 +60,7 @@ export const webhookSample: ConnectorSample = {
       },
     });
     /** Keeps what the deliveries told, as the worker does. */
-    const read = eventReader(schema.parse(settings(['first-secret'])).event);
+    const read = eventReader(schema.parse(settings(['first-secret'])));
     const hear = (): Delivery[] => {
       for (const delivery of box) {
         const events = read(delivery);
