@@ -24,11 +24,14 @@ return {id, 1}`;
 /**
  * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
  * people to index it under…, people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked ('if none': unless
- * another has) or '0' when it turned out not to be, number of people to index it under, trace lines…
- * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's.
+ * another has) or '0' when it turned out not to be, number of people to index it under, key of the collecting pass' fence or '',
+ * generation of the pass, trace lines…
+ * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
+ * newer pass has begun.
  */
 export const saveScript = `
 if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
+if ARGV[8] ~= '' and tonumber(redis.call('GET', ARGV[8]) or '0') > tonumber(ARGV[9]) then return -1 end
 if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[7], ARGV[5], ARGV[3]) == 0
   and redis.call('HGET', KEYS[7], ARGV[5]) ~= ARGV[3] then return -1 end
 redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'data', ARGV[2])
@@ -40,7 +43,15 @@ for i = 5, 6 do
   if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
 end
 for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
-for i = 8, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
+for i = 10, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
+return 1`;
+
+/**
+ * A collecting pass begins in a source: from now on older passes save nothing there. A generation is never lowered.
+ * KEYS fence · ARGV generation
+ */
+export const beginPassScript = `
+if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
 return 1`;
 
 /**

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
-import { claimScript, forgetScript, mergeScript, noteScript, saveScript } from './scripts.ts';
+import { beginPassScript, claimScript, forgetScript, mergeScript, noteScript, saveScript } from './scripts.ts';
 import { askedStates, mayHaveAsked } from './transitions.ts';
 
 /** ioredis, one server or a cluster: the same commands. */
@@ -41,6 +41,12 @@ export interface Claim {
 
 /** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
 export type Decision = { journey: Journey; trace: string[] } | undefined;
+
+/** A collecting pass over one campaign. Of two, the one with the higher generation has read the newer export. */
+export interface CollectPass {
+  campaign: number;
+  generation: number;
+}
 
 /** Another version wrote this journey, or its entry is broken. */
 export function isUnreadable(error: unknown): boolean {
@@ -134,17 +140,23 @@ export class JourneyStore {
    * Changes a journey. `decide` is pure and may be called several times: when somebody else changed the journey
    * meanwhile, it is shown the newer one. A request is one journey's of this source: who would take another's is left as it
    * was. Returns the journey as it is now, `undefined` when there is none.
+   * @param pass The collecting pass that decides: once a newer pass has begun, nothing is changed.
    */
-  async update(id: string, decide: (journey: Journey) => Decision): Promise<Journey | undefined> {
+  async update(id: string, decide: (journey: Journey) => Decision, pass?: CollectPass): Promise<Journey | undefined> {
     for (;;) {
       const found = await this.#read(id);
       if (!found) return undefined;
       const decision = decide(found.journey);
       if (!decision) return found.journey;
-      const saved = await this.#save(found.journey, found.rev, decision);
+      const saved = await this.#save(found.journey, found.rev, decision, pass);
       if (saved === 1) return decision.journey;
       if (saved === -1) return found.journey;
     }
+  }
+
+  /** From now on no older pass over this campaign changes a journey of this source. */
+  async beginPass({ campaign, generation }: CollectPass): Promise<void> {
+    await this.#redis.eval(beginPassScript, 1, this.#passKey(campaign), generation);
   }
 
   /** The journey of this closing, if there is one: saves reading the record. */
@@ -334,7 +346,12 @@ export class JourneyStore {
     return journey === undefined || mayHaveAsked(journey);
   }
 
-  async #save(before: Journey, rev: string, { journey, trace }: NonNullable<Decision>): Promise<unknown> {
+  async #save(
+    before: Journey,
+    rev: string,
+    { journey, trace }: NonNullable<Decision>,
+    pass: CollectPass | undefined,
+  ): Promise<unknown> {
     const { id, ...data } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const people = this.#whoKeys(journey);
@@ -358,6 +375,8 @@ export class JourneyStore {
       requestId,
       askedMark(before.state, journey),
       people.length,
+      pass ? this.#passKey(pass.campaign) : '',
+      pass?.generation ?? 0,
       ...trace.map((text) => this.#line(text)),
     );
   }
@@ -381,6 +400,9 @@ export class JourneyStore {
   }
   #stateKey(state: JourneyState): string {
     return `${this.#tag}:state:${state}`;
+  }
+  #passKey(campaign: number): string {
+    return `${this.#tag}:pass:${campaign}`;
   }
   #recordKey(recordId: string): string {
     return `${this.#tag}:record:${recordId}`;

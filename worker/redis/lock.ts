@@ -21,3 +21,40 @@ export async function takeLock(redis: RedisClient, key: string, token: string, m
 export async function releaseLock(redis: RedisClient, key: string, token: string): Promise<void> {
   await redis.eval(releaseScript, 1, key, token);
 }
+
+/**
+ * KEYS lock, generation · ARGV token, ms. Never below the server's clock: a counter that Redis lost must not make a newer
+ * generation look older than those already stored.
+ */
+const takeFencedScript = `
+local holder = redis.call('GET', KEYS[1])
+if holder == ARGV[1] then return tonumber(redis.call('GET', KEYS[2])) end
+if holder then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+local time = redis.call('TIME')
+local generation = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, time[1] * 1000)
+redis.call('SET', KEYS[2], string.format('%.0f', generation))
+return generation`;
+
+const renewScript = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+
+/**
+ * As `takeLock`, for work that may stand still past the end of its lock: each holder gets a generation that is higher than
+ * those of all holders before, by which what is written refuses the older one. `undefined`: somebody else holds the lock.
+ */
+export async function takeFencedLock(
+  redis: RedisClient,
+  key: string,
+  token: string,
+  ms: number,
+): Promise<number | undefined> {
+  const generation = Number(await redis.eval(takeFencedScript, 2, key, `${key}:generation`, token, ms));
+  return generation === 0 ? undefined : generation;
+}
+
+/** Only the holder's own: a lock that has ended is not taken again, as another holder may have come and gone. */
+export async function renewLock(redis: RedisClient, key: string, token: string, ms: number): Promise<boolean> {
+  return (await redis.eval(renewScript, 1, key, token, ms)) === 1;
+}

@@ -10,9 +10,9 @@ import type { Clock } from '../clock.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
-import { isUnreadable, type RedisClient } from '../journey/store.ts';
+import { type CollectPass, type Decision, isUnreadable, type RedisClient } from '../journey/store.ts';
 import { mayFollow, step } from '../journey/transitions.ts';
-import { releaseLock, takeLock } from '../redis/lock.ts';
+import { releaseLock, renewLock, takeFencedLock } from '../redis/lock.ts';
 import type { StageResult } from './stage.ts';
 
 export const CollectJob = z.object({ campaign: z.number().int() });
@@ -50,7 +50,8 @@ export function seenKey(campaign: number): string {
 }
 
 /**
- * Finds new and changed grades of one campaign. One pass at a time, or an old page could overtake a newer one. A pass
+ * Finds new and changed grades of one campaign. One pass at a time. A pass that stood still past the end of its lock may hold
+ * a page that is older than what newer passes have saved: the journeys refuse its generation (`JourneyStore.beginPass`). A pass
  * that fails isn't repeated: the next one comes by the schedule, and what was seen is stored only after a whole pass.
  */
 export async function collect(
@@ -60,9 +61,10 @@ export async function collect(
   const { redis, log } = context;
   const lock = `{cl}:lock:${campaign}`;
   const token = randomUUID();
-  if (!(await takeLock(redis, lock, token, lockMs))) return { do: 'done' };
+  const generation = await takeFencedLock(redis, lock, token, lockMs);
+  if (generation === undefined) return { do: 'done' };
   try {
-    await pass(campaign, context, () => takeLock(redis, lock, token, lockMs));
+    await pass({ campaign, generation }, context, () => renewLock(redis, lock, token, lockMs));
     await redis.hdel(failingKey, String(campaign));
     context.troubled.delete(campaign);
   } catch (error) {
@@ -96,8 +98,9 @@ async function tellIfOverdue(campaign: number, absent: boolean, context: Collect
  * One call tells whether anything changed; only then the export is read, page by page. What was seen is stored as it
  * was before the pass: a change during the pass is met again.
  */
-async function pass(campaign: number, context: CollectContext, renew: () => Promise<boolean>): Promise<void> {
+async function pass(current: CollectPass, context: CollectContext, renew: () => Promise<boolean>): Promise<void> {
   const { redis, feedback, clock, log } = context;
+  const { campaign } = current;
   const stored = await redis.get(seenKey(campaign));
   const seen = stored === null ? undefined : Seen.parse(JSON.parse(stored));
   const stats = fingerprint(await feedback.campaign(campaign));
@@ -106,13 +109,15 @@ async function pass(campaign: number, context: CollectContext, renew: () => Prom
   const isFullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
   if (!isFullDue && seen.stats === stats) return;
 
+  // Before the first page is read: what an older pass still holds is older than that page.
+  await Promise.all(context.sources.map(({ store }) => store.beginPass(current)));
   let answers = 0;
   let strangers = 0;
   let unreadable = 0;
   for await (const page of feedback.requestPages({ campaign })) {
-    // This process stood still, and another pass has begun: this page may be older than what that one has found.
+    // This process stood still: another pass has begun, or the next one by the schedule reads all of it again.
     if (!(await renew())) return;
-    const taken = await takeAnswers(page.results, context);
+    const taken = await takeAnswers(page.results, current, context);
     answers += taken.due;
     strangers += taken.strangers;
     unreadable += page.unreadable.length;
@@ -120,6 +125,7 @@ async function pass(campaign: number, context: CollectContext, renew: () => Prom
     if (first)
       log.warn({ campaign, requests: page.unreadable.length, why: first.message }, 'requests could not be read');
   }
+  if (!(await renew())) return;
   // One of them may belong to a journey that doesn't know its request yet: then nothing would tell of it again.
   const seenStats = strangers > 0 ? '' : stats;
   await redis.set(seenKey(campaign), JSON.stringify({ stats: seenStats, fullAt: now }));
@@ -136,6 +142,7 @@ function fingerprint({ stats }: Campaign): string {
 /** `strangers`: requests of no journey that were answered only just after they were made. */
 async function takeAnswers(
   requests: readonly FeedbackRequest[],
+  current: CollectPass,
   context: CollectContext,
 ): Promise<{ due: number; strangers: number }> {
   const answered = requests.filter(({ grade, comment }) => grade !== null || (comment !== null && comment !== ''));
@@ -147,7 +154,7 @@ async function takeAnswers(
       answered.map(async (request, i) => {
         const journeyId = ids[i];
         if (journeyId !== undefined) owned.add(request.id);
-        return journeyId === undefined ? undefined : await takeReadably(journeyId, request, source);
+        return journeyId === undefined ? undefined : await takeReadably(journeyId, request, current, source);
       }),
     );
     // Also for an answer that was known: the job may have been lost with the process that stored the answer.
@@ -164,9 +171,9 @@ async function takeAnswers(
 }
 
 /** One journey that can't be read must not keep the grades of a whole campaign from the others. */
-async function takeReadably(id: string, request: FeedbackRequest, context: SourceContext) {
+async function takeReadably(id: string, request: FeedbackRequest, current: CollectPass, context: SourceContext) {
   try {
-    return await takeAnswer(id, request, context);
+    return await takeAnswer(id, request, current, context);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     context.log.error({ journey: refOf(context.name, id) }, 'its grade can not be noted: this journey can not be read');
@@ -174,10 +181,15 @@ async function takeReadably(id: string, request: FeedbackRequest, context: Sourc
   }
 }
 
-async function takeAnswer(id: string, request: FeedbackRequest, context: SourceContext): Promise<Journey | undefined> {
+async function takeAnswer(
+  id: string,
+  request: FeedbackRequest,
+  current: CollectPass,
+  context: SourceContext,
+): Promise<Journey | undefined> {
   const { grade } = request;
   const comment = request.comment === '' ? null : request.comment;
-  return await context.store.update(id, (now) => {
+  const decide = (now: Journey): Decision => {
     if (now.erasedAt || !mayFollow(now.state, 'answered')) return undefined;
     if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
     const version = (now.answer?.version ?? 0) + 1;
@@ -190,5 +202,6 @@ async function takeAnswer(id: string, request: FeedbackRequest, context: SourceC
         `${what}: ${grade === null ? 'no grade' : `grade ${grade}`}${comment === null ? '' : ', with a comment'}`,
       ],
     };
-  });
+  };
+  return await context.store.update(id, decide, current);
 }
