@@ -203,12 +203,11 @@ export interface Budget {
 }
 
 /**
- * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, encrypted at
- * rest with `secretsKey` of the configuration. Names are the source's own.
+ * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, sealed at
+ * rest with the installation's key. Names are the source's own.
  */
 export interface Vault {
   get(name: string): Promise<string | undefined>;
-  /** @throws CloseloopError config when the configuration has no `secretsKey` */
   set(name: string, value: string): Promise<void>;
   /** One at a time over all processes: whoever comes second finds what the first one stored. */
   locked<T>(name: string, work: () => Promise<T>): Promise<T>;

@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts';
 import type { ContactMemory } from './journey/contacts.ts';
 import type { Erasures } from './journey/erasures.ts';
 import type { JourneyStore } from './journey/store.ts';
+import type { Seal } from './redis/seal.ts';
 import type { ToldStore } from './redis/told.ts';
 import type { LoadedRule } from './rules.ts';
 import type { EraseJob } from './stages/erase.ts';
@@ -22,6 +23,7 @@ export interface SourceContext {
   erasures: Erasures;
   told: ToldStore;
   contacts: ContactMemory;
+  seal: Seal;
   /** Resolves when what this source has stored is where a failover finds it: redis/replicated.ts. */
   replicated(): Promise<void>;
   feedback: FeedbackClient;

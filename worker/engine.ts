@@ -14,6 +14,7 @@ import { askedInKey, createLane, foreignRemedy, jobIdOf, type Lane } from './lan
 import { Pauses } from './pauses.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
 import type { Replicated } from './redis/replicated.ts';
+import type { Seal } from './redis/seal.ts';
 import { probe } from './redis/trouble.ts';
 import { CollectJob, collect } from './stages/collect.ts';
 import { campaignOf, rulesProblems } from './stages/decide.ts';
@@ -34,6 +35,8 @@ const lostEveryMs = 30_000;
 export interface EngineOptions {
   config: Config;
   redis: RedisClient;
+  /** The installation's: `openSeal`. */
+  seal: Seal;
   /** For BullMQ: workers and queues. */
   connection: ConnectionOptions;
   /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */

@@ -68,10 +68,10 @@ export function createLane(
     alerts: Alerts;
   },
 ): Lane {
-  const { config, redis, connection, replicated, clock, ports, log, quarantine } = shared.options;
+  const { config, redis, seal, connection, replicated, clock, ports, log, quarantine } = shared.options;
   const { name } = configured;
   const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys });
-  const source = openSource(configured, { config, redis, ports, log, told });
+  const source = openSource(configured, { config, redis, ports, log, told, seal });
   const alert: SourceContext['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
   const pauses = new Pauses(redis, tagOf(name), name, log, (stage, why) =>
     alert(
@@ -91,6 +91,7 @@ export function createLane(
   const readers = { plan: reader('plan'), ask: reader('ask') };
   const context: SourceContext = {
     name,
+    seal,
     source,
     rules: configured.rules.map(loadRule),
     store: new JourneyStore(redis, name, { now: clock.now, log }),

@@ -3,16 +3,24 @@ import type { Log, Ports } from '../core/ports.ts';
 import type { Config } from './config/config.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
 import { createBudget } from './redis/budget.ts';
+import type { Seal } from './redis/seal.ts';
 import { createVault } from './redis/vault.ts';
 
 /** A configured source, open for work: with the budget of its vendor's account and its stored secrets. */
 export function openSource(
   { name, connector, settings }: Config['sources'][number],
-  { config, redis, ports, log, told }: { config: Config; redis: RedisClient; ports: Ports; log: Log; told: Told },
+  {
+    config,
+    redis,
+    ports,
+    log,
+    told,
+    seal,
+  }: { config: Config; redis: RedisClient; ports: Ports; log: Log; told: Told; seal: Seal },
 ): Source {
   const account = connector.account(settings);
   const budget = createBudget(redis, { account: account === undefined ? name : `${connector.name}:${account}` }, ports);
-  const vault = createVault(redis, { tag: tagOf(name), key: config.secretsKey }, ports);
+  const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
   // Vendors' clocks run at the speed of ours, also where the loop's own runs faster.
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };

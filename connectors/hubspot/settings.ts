@@ -19,7 +19,7 @@ const fields = z.strictObject({
   accessToken: Secret.optional(),
   /**
    * An app with OAuth instead: its client id and secret, and the refresh token that connecting the account gave. HubSpot
-   * may replace that one at any refresh; the newest is kept in closeloop's vault (`secretsKey`). A token for each source:
+   * may replace that one at any refresh; the newest is kept in closeloop's vault. A token for each source:
    * two sources with the same one would take it from each other.
    */
   clientId: Secret.optional(),

@@ -10,6 +10,7 @@ import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/stages/ask.ts';
 import { plan, type RecordJob } from '../../worker/stages/plan.ts';
 import { useRedis } from '../redis.ts';
+import { testSeal } from '../seal.ts';
 import { memoryLog } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';
 
@@ -57,6 +58,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
     const engine = new Engine({
       config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
       redis: redis.handle.client,
+      seal: testSeal,
       connection: redis.handle.bull(),
       intakeConnection: redis.handle.bullIntake,
       replicated: redis.handle.replicated,

@@ -16,7 +16,7 @@ import { lineOf, Tally } from './tally.ts';
 export async function collectOnce(options: RuntimeOptions & { json: boolean }): Promise<number> {
   const runtime = await openForNow(options);
   const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  const engine = engineOf(runtime, { clock: liveClock, log });
+  const engine = await engineOf(runtime, { clock: liveClock, log });
   const queues = engine.gradeStages.map(({ queue }) => queue);
   const begun = liveClock.now();
   try {

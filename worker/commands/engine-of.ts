@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ports } from '../../core/ports.ts';
 import { Engine, type EngineOptions } from '../engine.ts';
+import { openSeal, operatorKeys } from '../redis/data-key.ts';
 import type { Runtime } from './runtime.ts';
 
 export const livePorts: Ports = {
@@ -10,14 +11,16 @@ export const livePorts: Ports = {
   sleep: (ms) => sleep(ms),
 };
 
-/** The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. */
-export function engineOf(
-  { config, handle, redis }: Runtime,
+/** The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers. */
+export async function engineOf(
+  { config, handle, redis, ownKey }: Runtime,
   options: Pick<EngineOptions, 'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine'>,
-): Engine {
+): Promise<Engine> {
+  const seal = await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated('{cl}'));
   return new Engine({
     config,
     redis,
+    seal,
     connection: handle.bull(),
     intakeConnection: handle.bullIntake,
     replicated: handle.replicated,

@@ -19,7 +19,7 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
   const gone = new Promise((resolve) => process.once('disconnect', resolve));
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const runtime = await openRuntime(options);
-  const engine = engineOf(runtime, { clock: liveClock, log });
+  const engine = await engineOf(runtime, { clock: liveClock, log });
   process.on('message', (message) => {
     const { id, ...job } = Job.parse(message);
     engine.runJob(job).then(

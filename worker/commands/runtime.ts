@@ -8,11 +8,14 @@ import { loadExternalConnectors } from '../config/external-connectors.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { connect, greet, type RedisHandle } from '../redis/connection.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
+import { ownKey } from '../redis/own-key.ts';
 
 export interface Runtime {
   config: Config;
   handle: RedisHandle;
   redis: RedisClient;
+  /** The embedded Redis': beside its data. */
+  ownKey?: Uint8Array;
   close(): Promise<void>;
 }
 
@@ -74,12 +77,17 @@ export async function openRedis(
     return { config, handle, redis: handle.client, close: () => handle.close() };
   }
   const embedded = await startEmbeddedRedis({ dir, ...options });
+  const key = await ownKey(dir).catch(async (error: unknown) => {
+    await embedded.stop();
+    throw error;
+  });
   const handle = connect({ path: embedded.socket }, lost);
   const rewriting = setInterval(() => void withoutTheErased(handle.client), rewriteEveryMs).unref();
   return {
     config,
     handle,
     redis: handle.client,
+    ownKey: key,
     close: async () => {
       clearInterval(rewriting);
       await handle.close();

@@ -75,7 +75,7 @@ export async function run(
   const { role, ...rest } = options;
   const { log } = rest;
   const { config, handle } = runtime;
-  const engine = engineOf(runtime, rest);
+  const engine = await engineOf(runtime, rest);
   let app: FastifyInstance | undefined;
   let url: string | undefined;
   if (role !== 'worker') {

@@ -26,7 +26,7 @@ export async function withSources<T>(
 ): Promise<T> {
   const runtime = await (options.looks ? openToRead(options) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  const engine = engineOf(runtime, { clock: liveClock, log });
+  const engine = await engineOf(runtime, { clock: liveClock, log });
   const lane = (name: string): Lane => {
     const found = engine.lanes.get(name);
     if (found) return found;

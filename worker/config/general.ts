@@ -68,9 +68,12 @@ export const General = z.strictObject({
     'Redis, Valkey, Sentinel or Redis Cluster. Left out: REDIS_URL, else the embedded default',
   ),
   http: Http.prefault({}).describe('Where deliveries come in'),
-  secretsKey: SecretsKey.optional().describe(
-    'Seals secrets that change and are kept in Redis (refresh tokens): 32 random bytes in base64',
-  ),
+  secretsKey: z
+    .union([SecretsKey.transform((key) => [key]), z.array(SecretsKey).min(1).max(2)])
+    .optional()
+    .describe(
+      'Seals what is kept in Redis about people, and secrets that change: 32 random bytes in base64; while you change it: [new, earlier]. The embedded default makes its own',
+    ),
   alerts: Alerts.optional().describe('Who is told when a person has to act; left out: only the log'),
   poll: z
     .strictObject({

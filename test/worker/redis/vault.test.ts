@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { createSeal, type Seal } from '../../../worker/redis/seal.ts';
 import { createVault } from '../../../worker/redis/vault.ts';
 import { useRedis } from '../../redis.ts';
+import { testSeal } from '../../seal.ts';
 
 const redis = useRedis();
-const key = randomBytes(32);
 let sources = 0;
-const open = (tag: string, own: Uint8Array | undefined = key) =>
-  createVault(redis.handle.client, { tag, key: own }, { sleep: (ms) => sleep(ms) });
+const open = (tag: string, seal: Seal = testSeal) =>
+  createVault(redis.handle.client, { tag, seal }, { sleep: (ms) => sleep(ms) });
 
 describe('the vault', () => {
   test('it gives every process what one has stored, and nobody reads it in Redis', async () => {
@@ -26,14 +26,11 @@ describe('the vault', () => {
     await redis.handle.client.set(`${tag}:vault:two`, sealed);
     await redis.handle.client.set(`${tag}:vault:three`, `${sealed.slice(0, -2)}AA`);
     await redis.handle.client.set(`${tag}:vault:four`, 'nonsense');
-    await expect(open(tag, randomBytes(32)).get('one')).rejects.toMatchObject({ advice: { kind: 'config' } });
-    for (const name of ['two', 'three', 'four']) await expect(open(tag).get(name)).rejects.toThrow(/secretsKey/);
-  });
-
-  test('it stores nothing without a key, and names the setting', async () => {
-    const keyless = createVault(redis.handle.client, { tag: `{cl:v${++sources}}`, key: undefined }, { sleep });
-    await expect(keyless.set('one', 'x')).rejects.toThrow(/secretsKey/);
-    expect(await keyless.get('one')).toBeUndefined();
+    await expect(open(tag, createSeal(new Uint8Array(32))).get('one')).rejects.toMatchObject({
+      advice: { kind: 'config' },
+    });
+    for (const name of ['two', 'three', 'four'])
+      await expect(open(tag).get(name)).rejects.toThrow(/[Cc]onnect the account anew/);
   });
 
   test('it lets one at a time work under a name', async () => {

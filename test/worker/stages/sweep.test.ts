@@ -8,6 +8,7 @@ import { JourneyStore } from '../../../worker/journey/store.ts';
 import { step } from '../../../worker/journey/transitions.ts';
 import { sweep } from '../../../worker/stages/sweep.ts';
 import { useRedis } from '../../redis.ts';
+import { testSeal } from '../../seal.ts';
 import { memoryLog } from '../harness.ts';
 import { ToyVendor } from '../toy-connector.ts';
 
@@ -28,6 +29,7 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
 `;
   const { log, told } = memoryLog();
   const engine = new Engine({
+    seal: testSeal,
     config: loadConfig(text, { env: {}, connectors: [new ToyVendor().connector] }),
     redis: redis.handle.client,
     connection: redis.handle.bull(),

@@ -1,0 +1,48 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, open, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CloseloopError } from '../../core/errors.ts';
+import { isCode } from './file-lock.ts';
+
+const form = /^[A-Za-z0-9+/]{43}=$/;
+
+/**
+ * The embedded Redis' key, from the file `secrets-key` in `dir`, which is made when there is none: 32 random bytes in base64,
+ * as `secretsKey` takes them. Of two processes that begin at once one makes it. `dir` must exist.
+ */
+export async function ownKey(dir: string): Promise<Uint8Array> {
+  const path = join(dir, 'secrets-key');
+  const text = (await read(path)) ?? (await make(dir, path));
+  if (form.test(text)) return new Uint8Array(Buffer.from(text, 'base64'));
+  const message = `${path} holds no key: put back the one that was there (32 bytes in base64), or begin with another --data.`;
+  throw new CloseloopError(message, { kind: 'config' });
+}
+
+async function read(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** It is on the disk before anything is sealed with it. */
+async function make(dir: string, path: string): Promise<string> {
+  const draft = `${path}.${randomUUID()}.tmp`;
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(`${randomBytes(32).toString('base64')}\n`);
+    await file.sync();
+    // A link appears whole or not at all, and never over another.
+    await link(draft, path).catch((error: unknown) => {
+      if (!isCode(error, 'EEXIST')) throw error;
+    });
+  } finally {
+    await file.close();
+    await unlink(draft);
+  }
+  const folder = await open(dir, 'r');
+  await folder.sync().finally(() => folder.close());
+  return (await read(path)) ?? '';
+}

@@ -1,0 +1,67 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { CloseloopError } from '../../core/errors.ts';
+
+/**
+ * What Redis may hold about people: keyed digests where something is looked up by a person, sealed text everywhere else.
+ * Without the installation's key nobody can read the one, or try numbers against the other.
+ */
+export interface Seal {
+  /** The same text gives the same 43 characters (base64url), in every process of the installation and after any restart. */
+  digest(text: string): string;
+  /** @param about is sealed in (the key in Redis …): nobody who can write to Redis can put one text in another's place. */
+  seal(text: string, about?: string): string;
+  /** @throws SealError for what was not sealed by this installation, or not about this */
+  open(sealed: string, about?: string): string;
+}
+
+/** A stored text that does not open: changed, put in another's place, or of another installation. */
+export class SealError extends CloseloopError {
+  constructor(cause: unknown) {
+    super(
+      'a sealed text in Redis does not open: it was changed, or sealed by another installation',
+      {
+        kind: 'permanent',
+      },
+      { cause },
+    );
+  }
+}
+
+const cipher = 'aes-256-gcm';
+/** Of the sealed form: this one is `1.` and, in base64url, 12 bytes of nonce, 16 of tag, and the text. */
+const version = '1.';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** A key of 32 bytes for one purpose, which tells nothing about `key` or the key of another purpose. */
+export function deriveKey(key: Uint8Array | string, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', key, '', `closeloop ${purpose}`, 32));
+}
+
+/** HMAC-SHA-256 and AES-256-GCM, each with a key of its own that is derived from `key` (32 bytes). */
+export function createSeal(key: Uint8Array): Seal {
+  const digestKey = deriveKey(key, 'digest');
+  const sealKey = deriveKey(key, 'seal');
+  return {
+    digest: (text) => createHmac('sha256', digestKey).update(text).digest('base64url'),
+    seal: (text, about = '') => {
+      const nonce = randomBytes(nonceBytes);
+      const sealing = createCipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about));
+      const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
+      return version + Buffer.concat([nonce, sealing.getAuthTag(), sealed]).toString('base64url');
+    },
+    open: (sealed, about = '') => {
+      try {
+        if (!sealed.startsWith(version)) throw new Error('another form');
+        const bytes = Buffer.from(sealed.slice(version.length), 'base64url');
+        const [nonce, rest] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes)];
+        const tag = rest.subarray(0, tagBytes);
+        if (tag.length !== tagBytes) throw new Error('too short');
+        const opening = createDecipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about)).setAuthTag(tag);
+        return Buffer.concat([opening.update(rest.subarray(tagBytes)), opening.final()]).toString('utf8');
+      } catch (cause) {
+        throw new SealError(cause);
+      }
+    },
+  };
+}
