@@ -7,6 +7,7 @@ import { check } from './commands/check.ts';
 import { collectOnce } from './commands/collect.ts';
 import { maskContact, showAccessLog, showContact } from './commands/contact.ts';
 import { exportAll, exports } from './commands/export.ts';
+import { instantHelp } from './commands/instant.ts';
 import { listJourneys, showJourney } from './commands/journeys.ts';
 import { preview } from './commands/preview.ts';
 import { quarantine } from './commands/quarantine.ts';
@@ -94,8 +95,8 @@ example(
   where(program.command('backfill'))
     .description('ask about closings of the past; interrupted, the same command goes on')
     .requiredOption('--source <name>', 'the source')
-    .requiredOption('--since <date>', 'closings from then on')
-    .option('--until <date>', 'and before; left out: now')
+    .requiredOption('--since <when>', `closings from then on: ${instantHelp}`)
+    .option('--until <when>', 'and before; left out: now')
     .option('--limit <n>', 'at most so many', positiveNumber)
     .option('--per-hour <n>', 'so many an hour, at most', positiveNumber, 200)
     .option('--dry-run', 'only tell what would become of them', false),
@@ -119,7 +120,7 @@ const filtered = (command: Command): Command =>
     .addOption(program.createOption('--state <state>', 'only this state').choices([...journeyStates]))
     .option('--contact <contact>', 'only about this phone number, e-mail address or identifier')
     .option('--record <id>', 'only of this record')
-    .option('--since <date>', 'only changed since')
+    .option('--since <when>', `only changed since: ${instantHelp}`)
     .option('--error <text>', 'only with this in their reason');
 
 example(
@@ -193,13 +194,21 @@ example(
     .requiredOption('--campaign <id>', 'the campaign', positiveNumber)
     .requiredOption('--contact <contact>', 'phone number, e-mail address or identifier')
     .option('--fields <json>', 'custom field values by name')
-    .option('--scheduled <instant>', "when; left out: after the campaign's own delay"),
+    .addOption(
+      program
+        .createOption(
+          '--as <kind>',
+          'what the contact is; left out: an identifier in an external campaign, else as it looks',
+        )
+        .choices(['phone', 'email', 'identifier']),
+    )
+    .option('--scheduled <when>', `${instantHelp}; left out: after the campaign's own delay`),
   'requests create --campaign 12 --contact carl@example.com --config closeloop.yaml',
 ).action((options) => run(() => createRequest({ ...options, connectors })));
 example(
   where(requests.command('grade <id>'))
     .description('in an external campaign')
-    .addArgument(program.createArgument('<grade>', 'the grade').argParser(wholeNumber)),
+    .addArgument(program.createArgument('<grade>', "a number of the campaign's scale").argParser(grade)),
   'requests grade 90017 5 --config closeloop.yaml',
 ).action((id: string, grade: number, options) => run(() => gradeRequest({ ...options, id, grade, connectors })));
 example(
@@ -232,6 +241,11 @@ function wholeNumber(text: string): number {
   const n = Number(text);
   if (!Number.isSafeInteger(n) || n < 0) throw new InvalidArgumentError('It must be a whole number.');
   return n;
+}
+
+function grade(text: string): number {
+  if (!/^-?\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It must be a number, like 4 or 4.5.');
+  return Number(text);
 }
 
 function positiveNumber(text: string): number {

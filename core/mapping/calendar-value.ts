@@ -53,6 +53,14 @@ export function readDateAndTime(text: string, timeZone: string): CalendarResult 
   return yes(written.toString({ timeZoneName: 'never', smallestUnit: 'second', roundingMode: 'trunc' }));
 }
 
+/** The instant of a date and time, read as `readDateAndTime` reads it, or of a day's beginning; undefined for other text. */
+export function readInstant(text: string, timeZone: string): Date | undefined {
+  const parts = partsOf(text);
+  if (parts?.date === undefined) return undefined;
+  const at = zoned({ ...parts, time: parts.time ?? new Temporal.PlainTime() }, timeZone);
+  return at === undefined ? undefined : new Date(at.epochMilliseconds);
+}
+
 const outOfRange = 'a date and time outside the years 1 to 9999';
 
 const yes = (value: string): CalendarResult => ({ ok: true, value });

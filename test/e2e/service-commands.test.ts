@@ -62,6 +62,54 @@ test('a request by hand is created, listed, graded, commented and shown; another
   expect(await ok('requests', 'get', second?.id ?? '')).toMatchObject([{ status: 'Cancelled' }]);
 });
 
+const farAway = { TZ: 'America/New_York' };
+const scheduled: [written: string, means: string][] = [
+  ['2099-01-01T10:00', '2099-01-01T08:00:00.000Z'],
+  ['2099-01-01 10:00:30', '2099-01-01T08:00:30.000Z'],
+  ['2099-07-01', '2099-06-30T21:00:00.000Z'],
+  ['2099-01-01T10:00:00-05:00', '2099-01-01T15:00:00.000Z'],
+];
+test.each(scheduled)(
+  "--scheduled %s is read on the account's clock, not the machine's (audit 32)",
+  async (written, means) => {
+    const args = ['requests', 'create', '--campaign', '12', '--contact', 'zoe@example.com', '--scheduled', written];
+    const { out } = await command([...args, '--config', config, '--json'], farAway);
+    expect(JSON.parse(out)).toMatchObject({ scheduled: means });
+  },
+);
+
+test('--help of every command that takes a moment says on whose clock it is read (audit 32)', async () => {
+  for (const args of [['requests', 'create'], ['backfill'], ['journeys', 'list'], ['journeys', 'replay']]) {
+    const { out } = await command([...args, '--help']);
+    expect(out.replace(/\s+/g, ' ')).toContain('without an offset on the clock of feedback.timeZone');
+  }
+});
+
+const identifiers: [contact: string, more: string[], identifier: string][] = [
+  ['+372 5551 2345', [], '+37255512345'],
+  ['desk@example.com', [], 'desk@example.com'],
+  ['+372 5551 2346', ['--as', 'identifier'], '+37255512346'],
+];
+test.each(identifiers)('in an external campaign %s is an identifier (audit 33)', async (contact, more, identifier) => {
+  const made = await ok('requests', 'create', '--campaign', '15', '--contact', contact, ...more);
+  expect(made).toMatchObject([{ identifier, phone: null, email: null }]);
+});
+
+test('--as says what a contact is, and the service has its say on it (audit 33)', async () => {
+  const args = ['requests', 'create', '--campaign', '12', '--contact', '+37255512345', '--as', 'identifier'];
+  const { code, err } = await command([...args, '--config', config]);
+  expect([code, err]).toEqual([1, expect.stringMatching(/identifier/)]);
+});
+
+test('a grade between two whole ones is taken where the scale has it (audit 33)', async () => {
+  const campaign = { account: 'acme', id: 91, name: 'Halves', type: 'external', metric: 'avg', gradeList: [4, 4.5, 5] };
+  await service.control('POST', 'campaigns', campaign);
+  const [made] = await ok('requests', 'create', '--campaign', '91', '--contact', 'desk-8');
+  const id = made?.id ?? '';
+  expect(await ok('requests', 'grade', id, '4.5')).toEqual([{ id, grade: 4.5 }]);
+  expect(await ok('requests', 'get', id)).toMatchObject([{ grade: 4.5 }]);
+});
+
 test('a person is shown, masked only with --yes, and then unknown', async () => {
   await ok('requests', 'create', '--campaign', '12', '--contact', 'mona@example.com');
   expect(await ok('contact', 'show', 'mona@example.com')).toMatchObject([{ num_appeals: 1 }]);
@@ -98,7 +146,8 @@ test('it ends silently when nobody reads any more, and says in a line that a dis
 });
 
 const mistakes: [args: string[], says: RegExp][] = [
-  [['requests', 'grade', '1', 'good'], /whole number/],
+  [['requests', 'grade', '1', 'good'], /must be a number/],
+  [['requests', 'grade', '1', 'Infinity'], /must be a number/],
   [
     ['requests', 'create', '--campaign', '12', '--contact', 'a@example.com', '--fields', '{Store'],
     /--fields must be JSON/,

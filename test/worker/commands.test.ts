@@ -437,6 +437,21 @@ describe('backfill', () => {
     await loop.close();
   });
 
+  test("it begins a day on the account's clock, whatever the machine's is (audit 32)", async () => {
+    const vendor = new ToyVendor();
+    const from: unknown[] = [];
+    vendor.pages = async (at) => {
+      from.push(at);
+      return { events: [], cursor: '0', done: true, reached: new Date() };
+    };
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const range = { source: loop.store.source, since: '2026-02-01', until: '2026-02-02T12:00', dryRun: true };
+    await printed(() => backfill({ ...beside(loop), ...options, ...range }));
+    // The harness has its account in Europe/Tallinn.
+    expect(from).toEqual([{ since: new Date('2026-01-31T22:00:00Z') }]);
+    await loop.close();
+  });
+
   test('it finds a closing between two days though its record was touched after them', async () => {
     const vendor = new ToyVendor();
     past(vendor);

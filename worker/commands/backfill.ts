@@ -5,7 +5,7 @@ import { lookAt, type SourceContext } from '../context.ts';
 import { type RedisClient, tagOf } from '../journey/store.ts';
 import { decide } from '../stages/decide.ts';
 import { livePorts } from './engine-of.ts';
-import { instant } from './preview.ts';
+import { instant } from './instant.ts';
 import { type Progress, progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { lineOf, Tally } from './tally.ts';
@@ -43,15 +43,9 @@ export async function backfill(
     json: boolean;
   },
 ): Promise<number> {
-  const since = instant(options.since, '--since');
-  const until = options.until === undefined ? new Date() : instant(options.until, '--until');
-  // Vendors count from 1970, and refuse what lies before it in words that explain nothing.
-  if (since.getTime() < 0) throw new CloseloopError('--since must be 1970-01-01 or later.', { kind: 'config' });
-  if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
-  const { limit = Number.POSITIVE_INFINITY, perHour } = options;
-  const name = [since, ...(options.until === undefined ? [] : [until])].map((at) => at.toISOString()).join('/');
-  const range = { name, since, until, limit, perHour };
   return await withSources(options, async ({ lane, runtime }) => {
+    const range = rangeOf(options, runtime.config.feedback.timeZone);
+    const { since, perHour } = range;
     const { context } = lane(options.source);
     if (!context.source.poll) {
       throw new CloseloopError(`The connector of source ${options.source} can't look back: it has no poll.`, {
@@ -87,6 +81,17 @@ export async function backfill(
     ]);
     return 0;
   });
+}
+
+function rangeOf(options: { since: string; until?: string; limit?: number; perHour: number }, timeZone: string): Range {
+  const since = instant(options.since, '--since', timeZone);
+  const until = options.until === undefined ? new Date() : instant(options.until, '--until', timeZone);
+  // Vendors count from 1970, and refuse what lies before it in words that explain nothing.
+  if (since.getTime() < 0) throw new CloseloopError('--since must be 1970-01-02 or later.', { kind: 'config' });
+  if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
+  const { limit = Number.POSITIVE_INFINITY, perHour } = options;
+  const name = [since, ...(options.until === undefined ? [] : [until])].map((at) => at.toISOString()).join('/');
+  return { name, since, until, limit, perHour };
 }
 
 /**

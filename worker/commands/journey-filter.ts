@@ -1,7 +1,7 @@
 import { contactKey, parseContact } from '../../core/contact.ts';
 import type { SourceContext } from '../context.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
-import { instant } from './preview.ts';
+import { instant } from './instant.ts';
 import type { Sources } from './with-engine.ts';
 
 /** Which journeys a command is about. */
@@ -45,10 +45,10 @@ async function* candidates(context: SourceContext, { contact, record, state }: J
 
 function fitting(
   { state, since, error, contact }: JourneyFilter,
-  { defaultCountry }: SourceContext,
+  { defaultCountry, timeZone }: SourceContext,
 ): (journey: Journey) => boolean {
   const who = contact === undefined ? undefined : contactKey(parseContact(contact, { defaultCountry }));
-  const from = since === undefined ? undefined : instant(since, '--since');
+  const from = since === undefined ? undefined : instant(since, '--since', timeZone);
   const text = error?.toLowerCase();
   return (journey) =>
     (state === undefined || journey.state === state) &&

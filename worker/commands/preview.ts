@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import type { PresentedRecord } from '../../core/connector.ts';
 import { contactKey } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { decide } from '../stages/decide.ts';
 import { whyNotNow } from '../stages/why-not-now.ts';
@@ -99,15 +98,3 @@ async function judge(record: PresentedRecord, journeyId: string, closedAt: Date,
 const heading = (decision: string, why?: string): string =>
   styleText('bold', `${decision}${why === undefined ? '' : `: ${why}`}`);
 const row = (name: string, text: string): string => `${name.padEnd(9)} ${text}`;
-
-/** A day (from its midnight in UTC) or an instant, as people write them. @throws CloseloopError config */
-export function instant(text: string, option: string): Date {
-  const at = new Date(text);
-  const day = /^\d{4}-\d{2}-\d{2}(?=T|$)/.exec(text)?.[0];
-  // JavaScript takes February 31st for March 3rd.
-  const exists = day !== undefined && !Number.isNaN(at.getTime()) && new Date(day).toISOString().startsWith(day);
-  if (exists) return at;
-  throw new CloseloopError(`${option} must be a day like 2026-11-01, or an instant like 2026-11-01T08:00:00Z.`, {
-    kind: 'config',
-  });
-}

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { parseContact } from '../../core/contact.ts';
+import { type Contact, contactFor, parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
-import { instant } from './preview.ts';
+import { instant } from './instant.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { openService, print } from './service.ts';
+import { openAccount, openService, print, type ServiceAccount } from './service.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 
@@ -31,17 +31,36 @@ const Fields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()
 
 /** By hand, past rules and throttle: no journey knows of it. */
 export async function createRequest(
-  options: Options & { campaign: number; contact: string; fields?: string; scheduled?: string },
+  options: Options & {
+    campaign: number;
+    contact: string;
+    as?: Contact['kind'];
+    fields?: string;
+    scheduled?: string;
+  },
 ): Promise<number> {
-  const service = await openService(options);
-  const request = await service.create({
-    campaign: options.campaign,
-    contact: parseContact(options.contact),
-    ...(options.scheduled === undefined ? {} : { scheduled: instant(options.scheduled, '--scheduled') }),
-    customFields: options.fields === undefined ? {} : fieldsIn(options.fields),
-  });
-  print(request, options.json);
+  const account = await openAccount(options);
+  const { campaign, fields, scheduled } = options;
+  const at = scheduled === undefined ? undefined : instant(scheduled, '--scheduled', account.timeZone);
+  const customFields = fields === undefined ? {} : fieldsIn(fields);
+  const contact = await contactIn(account, options);
+  print(await account.service.create({ campaign, contact, scheduled: at, customFields }), options.json);
   return 0;
+}
+
+/**
+ * What the text names in this campaign: in the caller's own channels an identifier, whatever it looks like (written as rules
+ * would write it), elsewhere what it looks like. `as` has the last word.
+ */
+async function contactIn(
+  { service, defaultCountry }: ServiceAccount,
+  { campaign, contact: text, as: kind }: { campaign: number; contact: string; as?: Contact['kind'] },
+): Promise<Contact> {
+  if (kind !== undefined) return { kind, value: parseContact(text, { defaultCountry }).value };
+  const { type } = await service.campaign(campaign);
+  if (type !== 'external' && type !== 'widget') return parseContact(text, { defaultCountry });
+  const choice = contactFor([text], type, { defaultCountry });
+  return choice.ok ? choice.contact : parseContact(text);
 }
 
 function fieldsIn(text: string): Record<string, CustomValue> {

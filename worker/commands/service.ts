@@ -1,11 +1,22 @@
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
+import type { Config } from '../config/config.ts';
 import { livePorts } from './engine-of.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
 
-/** The Feedback service alone, for commands that need no Redis. */
+export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
+  service: FeedbackClient;
+  /** The account's. */
+  timeZone: string;
+}
+
+/** The Feedback service alone, for commands that need no Redis, and what the configuration says of its account. */
+export async function openAccount(options: RuntimeOptions): Promise<ServiceAccount> {
+  const { feedback, defaultCountry } = await readConfig(options);
+  return { service: createFeedbackClient(feedback, livePorts), timeZone: feedback.timeZone, defaultCountry };
+}
+
 export async function openService(options: RuntimeOptions): Promise<FeedbackClient> {
-  const { feedback } = await readConfig(options);
-  return createFeedbackClient(feedback, livePorts);
+  return (await openAccount(options)).service;
 }
 
 /** One JSON object a line for machines; for people, its fields one below the other. */
