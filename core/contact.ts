@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import {
   type CountryCode,
   isSupportedCountry,
@@ -6,6 +7,7 @@ import {
 } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { CloseloopError } from './errors.ts';
+import { isBlank, withoutUnseen } from './visible-text.ts';
 
 /**
  * Whom a feedback request goes to. `value` is normalised: a phone number in international form (`+37255512345`),
@@ -36,7 +38,22 @@ export type ContactChoice =
   | { ok: true; contact: Contact; rejected: RejectedCandidate[] }
   | { ok: false; rejected: RejectedCandidate[] };
 
-const Email = z.email().max(254);
+const AsciiEmail = z.email().max(254);
+
+const foreignDomain =
+  /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)+$/u;
+
+/** Also an internationalised address: letters of any script before the `@`, and in the domain, in Unicode or as punycode. */
+function isEmail(text: string): boolean {
+  if (AsciiEmail.safeParse(text).success) return true;
+  const at = text.lastIndexOf('@');
+  const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
+  if (!foreignDomain.test(domain) || Buffer.byteLength(text) > 254) return false;
+  // The same address with a stand-in for each foreign letter, to be judged like any other.
+  const lettered = local.normalize('NFC').replace(/[\p{L}\p{M}\p{N}]/gu, 'x');
+  const host = domainToASCII(domain).replace(/\.xn--[a-z0-9-]+$/i, '.example');
+  return AsciiEmail.safeParse(`${lettered}@${host}`).success;
+}
 
 /**
  * Reads what a person or a vendor wrote as a contact: an e-mail address, else a phone number (with `+` or `00`, or
@@ -44,9 +61,9 @@ const Email = z.email().max(254);
  * @throws CloseloopError permanent, for text that can't name a contact: empty, `.`, `..` or broken Unicode.
  */
 export function parseContact(text: string, options: ContactOptions = {}): Contact {
-  const value = text.trim();
-  if (Email.safeParse(value).success) return { kind: 'email', value };
-  const number = phoneNumber(value, options);
+  const [value, seen] = [text.trim(), withoutUnseen(text)];
+  if (isEmail(seen)) return { kind: 'email', value: seen };
+  const number = phoneNumber(seen, options);
   if (number !== undefined) return { kind: 'phone', value: number.number };
   const flaw = identifierFlaw(value);
   if (flaw !== undefined) throw unusable(flaw);
@@ -66,7 +83,7 @@ export function normaliseContact(contact: Contact): Contact {
 }
 
 function normalValue({ kind, value }: Contact): string {
-  const text = value.trim();
+  const text = kind === 'identifier' ? value.trim() : withoutUnseen(value);
   return kind === 'phone' ? (phoneNumber(text, {})?.number ?? withPlus(text)) : text;
 }
 
@@ -112,7 +129,7 @@ function usable(candidate: unknown, campaignType: CampaignType, options: Contact
   const isText = typeof candidate === 'string' || Number.isSafeInteger(candidate);
   if (!isText) return { ok: false, why: 'neither text nor a whole number' };
   const text = String(candidate).trim();
-  if (text === '') return { ok: false, why: 'empty' };
+  if (isBlank(text)) return { ok: false, why: 'empty' };
   switch (campaignType) {
     case 'sms':
       return mobile(text, options);
@@ -138,14 +155,13 @@ function ownChannel(text: string, options: ContactOptions): Usable {
 }
 
 function email(text: string): Usable {
-  return Email.safeParse(text).success
-    ? { ok: true, contact: { kind: 'email', value: text } }
-    : { ok: false, why: 'not an e-mail address' };
+  const value = withoutUnseen(text);
+  return isEmail(value) ? { ok: true, contact: { kind: 'email', value } } : { ok: false, why: 'not an e-mail address' };
 }
 
 function mobile(text: string, options: ContactOptions): Usable {
   if (text.includes('@')) return { ok: false, why: 'not a phone number' };
-  const number = phoneNumber(text, options);
+  const number = phoneNumber(withoutUnseen(text), options);
   if (number === undefined) {
     const national = !isInternational(text) && options.defaultCountry === undefined && /^[\d\s().-]+$/.test(text);
     const why = national
@@ -208,7 +224,7 @@ function isInternational(text: string): boolean {
 
 /** A URL can't carry a lone dot segment, encoded or not: it would name another path. */
 function identifierFlaw(value: string): string | undefined {
-  if (value === '') return 'empty';
+  if (isBlank(value)) return 'empty';
   if (value === '.' || value === '..') return 'a contact that no address can name';
   return value.isWellFormed() ? undefined : 'not valid Unicode text';
 }

@@ -1,4 +1,5 @@
 import type { AnswerValue, WriteBack } from '../../core/connector.ts';
+import { isBlank } from '../../core/visible-text.ts';
 import type { ShopifySettings } from './settings.ts';
 
 type WriteBackSettings = ShopifySettings['writeBack'];
@@ -150,7 +151,7 @@ function same({ type }: Field, held: string, wanted: string): boolean {
 /** Shopify keeps no empty value. */
 function textOf(value: AnswerValue | null): string | null {
   const text = typeof value === 'object' && value !== null ? value.join(', ') : String(value ?? '');
-  return text.trim() === '' ? null : clipped(text, limits.text);
+  return isBlank(text) ? null : clipped(text, limits.text);
 }
 
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();

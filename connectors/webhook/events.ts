@@ -11,6 +11,7 @@ import type {
 } from '../../core/connector.ts';
 import { jsonBody } from '../../core/json-body.ts';
 import { signedMessageId } from '../../core/standard-webhook.ts';
+import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
 import type { ToldRecord } from './record.ts';
 import { recordIdFrom } from './record-id.ts';
@@ -134,7 +135,7 @@ function graded(find: Find, told: Told): GradedEvent {
     ...happened('graded', told),
     recordId: recordId(find, told),
     grade: gradeFrom(find('graded.grade', told.body)),
-    comment: comment === null || comment.trim() === '' ? null : comment,
+    comment: comment === null || isBlank(comment) ? null : comment,
     told: closedRecord(find, told),
   };
 }

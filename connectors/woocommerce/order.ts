@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RecordState } from '../../core/connector.ts';
+import { isBlank } from '../../core/visible-text.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
 /** Orders, products, customers: numbers on the wire, texts here. */
@@ -149,5 +150,5 @@ function hasOnlyGiftCards({ line_items }: Order, giftCards: readonly string[]): 
 }
 
 function hasContact({ billing, shipping }: Order): boolean {
-  return [billing.email, billing.phone, shipping.phone].some((text) => (text ?? '').trim() !== '');
+  return [billing.email, billing.phone, shipping.phone].some((text) => !isBlank(text ?? ''));
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { compileExpression } from '../../core/mapping/expression.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { isBlank } from '../../core/visible-text.ts';
 
 /** The event that tells of a rating which a customer gave in Zendesk itself. */
 export const csatReceived = 'zen:event-type:ticket.csat_received';
@@ -44,7 +45,7 @@ export function ratingReader({ good, bad, ...at }: CsatSettings): (delivery: unk
       const grade =
         word === 'good' ? good : word === 'bad' ? bad : /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
       if (grade !== undefined) {
-        return { ok: true, grade, comment: typeof said === 'string' && said.trim() !== '' ? said : null };
+        return { ok: true, grade, comment: typeof said === 'string' && !isBlank(said) ? said : null };
       }
       if (notGiven.has(word) && found !== '') return { ok: true, grade: undefined };
       return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };

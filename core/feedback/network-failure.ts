@@ -40,6 +40,14 @@ function faultOf(error: unknown): Fault {
   return found;
 }
 
+/** Browsers' rule, which `fetch` keeps everywhere: ports of mail, IRC, X11 and the like are not called. It has no code. */
+function isBlockedPort(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if (at.message === 'bad port') return true;
+  }
+  return false;
+}
+
 /** Did the connection die, as opposed to never coming about or being given up by us? */
 export function isCut(error: unknown): boolean {
   const { code, connecting } = faultOf(error);
@@ -49,13 +57,28 @@ export function isCut(error: unknown): boolean {
 /** Did the call never leave: no name, no connection, no agreement on TLS? */
 export function isNeverSent(error: unknown): boolean {
   const { code, connecting } = faultOf(error);
-  return code === tooLate || lookups.has(code) || unreachable.has(code) || connecting || handshake.test(code);
+  return (
+    isBlockedPort(error) ||
+    code === tooLate ||
+    lookups.has(code) ||
+    unreachable.has(code) ||
+    connecting ||
+    handshake.test(code)
+  );
 }
 
 /** The error for a call that `fetch`, or the reading of its body, gave up. The message never quotes the cause's. */
 export function networkFailure(error: unknown, call: Place): FeedbackError {
   const { code, connecting } = faultOf(error);
   const never = (what: string, remedy: string): FeedbackError => failure(call, what, remedy, 'never-sent', error);
+  if (isBlockedPort(error)) {
+    const what = `Feedback service: ${call.place}: the port in its address is one that fetch never calls (as of mail, IRC, X11)`;
+    return new FeedbackError(
+      `${what}; name another port in feedback.baseUrl.`,
+      { kind: 'config' },
+      { outcome: 'never-sent', cause: error },
+    );
+  }
   if (lookups.has(code)) {
     return never(`the host name was not found (${code})`, 'check feedback.baseUrl and the name service');
   }

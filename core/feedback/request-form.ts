@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Contact } from '../contact.ts';
 import { normaliseContact } from '../contact.ts';
 import { CloseloopError } from '../errors.ts';
+import { isBlank } from '../visible-text.ts';
 import type { Operations } from './operations.ts';
 
 /* Requests and records in whatever form the table of `operations.ts` gives them. Pure. */
@@ -121,11 +122,11 @@ export function listParameters(table: Operations, query: RequestQuery): [name: s
   return parameters;
 }
 
-/** Empty text, null and an absent key mean the same: nothing. */
+/** Text in which nothing is to be seen, null and an absent key mean the same: nothing. */
 const text = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
-  .transform((value) => (value === undefined || value === '' ? null : value));
+  .transform((value) => (typeof value !== 'string' || isBlank(value) ? null : value));
 /** Some services send decimals as text. */
 const number = z
   .union([

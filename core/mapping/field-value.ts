@@ -1,3 +1,4 @@
+import { isBlank } from '../visible-text.ts';
 import { readDate, readDateAndTime, readTime } from './calendar-value.ts';
 
 /** A campaign's custom field, as the service defines it (specification, section 2). */
@@ -29,7 +30,7 @@ export function convert(definition: FieldDefinition, value: unknown, options: Co
   if (single === undefined || single === null) return { ok: true, value: undefined };
   if (typeof single === 'string') {
     const trimmed = single.trim();
-    if (trimmed === '') return { ok: true, value: undefined };
+    if (isBlank(single)) return { ok: true, value: undefined };
     // A choice may have outer spaces of its own.
     return converted(definition, definition.field_type === 'Choice' ? single : trimmed, options);
   }

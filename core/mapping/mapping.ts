@@ -67,8 +67,9 @@ export async function applyMapping(
   definitions: readonly FieldDefinition[],
   options: { timeZone: string },
 ): Promise<Applied> {
-  const values: Record<string, CustomValue> = {};
-  const sources: Record<string, string> = {};
+  // By entries: a field may be called `__proto__`.
+  const values: [name: string, value: CustomValue][] = [];
+  const sources: [name: string, source: string][] = [];
   const problems: string[] = [];
   for (const definition of definitions) {
     const { name, required } = definition;
@@ -78,8 +79,8 @@ export async function applyMapping(
     if (!converted.ok) {
       problems.push(problem(definition, converted.why));
     } else if (converted.value !== undefined) {
-      values[name] = converted.value;
-      if (expression) sources[name] = expression.source;
+      values.push([name, converted.value]);
+      if (expression) sources.push([name, expression.source]);
     } else if (required) {
       problems.push(
         `"${name}" is required, and ${expression ? `${expression.source} found nothing` : 'is not mapped'}`,
@@ -87,7 +88,9 @@ export async function applyMapping(
     }
   }
   problems.push(...unknownNames(mapping, definitions));
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values, sources };
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, values: Object.fromEntries(values), sources: Object.fromEntries(sources) };
 }
 
 async function evaluate(

@@ -10,7 +10,7 @@ const bad = (message: string): Read => ({ ok: false, message });
 
 /**
  * What is sent for custom fields, by position of the campaign's fields.
- * @param sent Field name → value; null and '' count as absent.
+ * @param sent Field name → value; null and text in which nothing is to be seen count as absent.
  * @param wrong Gets every wrong field's name with its messages (the shape of specification 4.2).
  */
 export function readFieldValues(
@@ -24,7 +24,7 @@ export function readFieldValues(
   }
   const values = fields.map((field): FieldValue | null => {
     const given = sent.get(field.name);
-    if (given === undefined || given === null || given === '') {
+    if (given === undefined || given === null || (typeof given === 'string' && isBlank(given))) {
       if (field.required) wrong[field.name] = ['This field is required.'];
       return null;
     }
@@ -109,6 +109,9 @@ export function shownFields(
     return entry;
   });
 }
+
+/** Spaces and what has no width: the service would show an empty line. */
+export const isBlank = (text: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(text);
 
 function isWebAddress(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);

@@ -1,5 +1,5 @@
 import { internationalNumber } from './contact.ts';
-import { readFieldValues, sentFields } from './custom-fields.ts';
+import { isBlank, readFieldValues, sentFields } from './custom-fields.ts';
 import { activeCampaign, type Call, type Endpoint, wholeNumber } from './endpoint.ts';
 import type { Campaign, CampaignType, FeedbackRequest } from './model.ts';
 import { type CreateBody, type Operation, type OperationsForm, pick, put, strangers } from './operations-form.ts';
@@ -8,7 +8,9 @@ import { forbidden, invalid, notFound, Problem } from './problem.ts';
 import { showRequest } from './request-view.ts';
 import { statusOf } from './store.ts';
 
+/** By field. Made by `noneWrong`: a field may be called `__proto__`. */
 type Wrong = Record<string, string[]>;
+const noneWrong = (): Wrong => Object.create(null);
 type ContactField = 'phone' | 'email' | 'identifier';
 
 /** What a campaign reaches people by. A widget's requests come from the widget, never from the API. */
@@ -86,7 +88,7 @@ export function requestEndpoints(form: OperationsForm): Endpoint[] {
       run(call) {
         const request = external(call, form.comment, form.comment.comment);
         const comment = pick(call.body, form.comment.comment);
-        if (typeof comment !== 'string' || comment.trim() === '') {
+        if (typeof comment !== 'string' || isBlank(comment)) {
           throw invalid(leaf(form.comment.comment), 'This field is required.');
         }
         call.store.comment(request, comment, call.now);
@@ -135,7 +137,7 @@ function create(call: Call, { body: form, constants }: OperationsForm['create'])
     throw invalid(leaf(campaignPlace), 'Feedback requests of a widget campaign are created by the widget.');
   }
 
-  const wrong: Wrong = {};
+  const wrong = noneWrong();
   const contact = readContact(body, form, campaign, wrong);
   const scheduledAt = readScheduled(pick(body, form.scheduled), leaf(form.scheduled), campaign, wrong);
   const sent = sentFields(pick(body, form.customFields), fieldsAs, leaf(form.customFields));
@@ -170,7 +172,7 @@ const contactMessages: Record<ContactField, string> = {
 function contactValue(field: ContactField, text: string): string | undefined {
   if (field === 'phone') return internationalNumber(text);
   if (field === 'email') return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) ? text : undefined;
-  return text === '' ? undefined : text;
+  return isBlank(text) ? undefined : text;
 }
 
 function readScheduled(given: unknown, name: string, campaign: Campaign, wrong: Wrong): number | null {
@@ -182,7 +184,7 @@ function readScheduled(given: unknown, name: string, campaign: Campaign, wrong: 
 
 /** The real service may ignore what it doesn't know; a stand-in that does would hide a wrongly configured form. */
 function checkBody(body: unknown, places: readonly string[], constants: Operation['constants'] = {}): void {
-  const wrong: Wrong = {};
+  const wrong = noneWrong();
   for (const place of strangers(body ?? {}, [...places, ...Object.keys(constants)])) wrong[place] = ['Unknown field.'];
   for (const [place, value] of Object.entries(constants)) {
     if (pick(body, place) !== value) wrong[place] = [`Must be ${JSON.stringify(value)}.`];

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CampaignType, Contact } from '../../core/contact.ts';
 import { contactFor, contactKey, contactPath, normaliseContact, parseContact } from '../../core/contact.ts';
+import { isBlank, withoutUnseen } from '../../core/visible-text.ts';
 
 const phone = (value: string): Contact => ({ kind: 'phone', value });
 const email = (value: string): Contact => ({ kind: 'email', value });
@@ -69,7 +70,8 @@ describe('contactKey', () => {
     fc.assert(
       fc.property(anything, (contact) => {
         const key = contactKey(contact);
-        if (contact.value.trim() !== '' && !/^\.{1,2}$/.test(contact.value.trim()) && contact.value.isWellFormed()) {
+        const seen = withoutUnseen(contact.value);
+        if (!isBlank(seen) && !/^\.{1,2}$/.test(seen) && contact.value.isWellFormed()) {
           const once = normaliseContact(contact);
           expect(contactKey(once)).toBe(key);
           expect(normaliseContact(once)).toEqual(once);
@@ -82,7 +84,7 @@ describe('contactKey', () => {
 test('contactPath is one segment that reads back as the contact, whatever it is', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (value) => {
-      fc.pre(value.trim() !== '' && !/^\.{1,2}$/.test(value.trim()));
+      fc.pre(!isBlank(value) && !/^\.{1,2}$/.test(value.trim()));
       const url = new URL(`https://h.example/api/contacts/${contactPath(identifier(value))}`);
       const segments = url.pathname.split('/');
       expect(segments).toHaveLength(4);
@@ -200,5 +202,67 @@ describe('contactFor', () => {
         for (const { why } of rejected) expect(why).not.toContain(value);
       }),
     );
+  });
+});
+
+const unseen = '\u200b\u2060\ufeff\u00ad';
+
+describe('what nobody sees', () => {
+  test.each(['sms', 'email', 'mixed', 'widget', 'external'] as const)(
+    'zero-width text is empty in a campaign of type %s (audit 34)',
+    (type) => {
+      expect(contactFor([unseen, ` \u200e${unseen}\n`], type)).toEqual({
+        ok: false,
+        rejected: [
+          { index: 0, why: 'empty' },
+          { index: 1, why: 'empty' },
+        ],
+      });
+    },
+  );
+
+  test('zero-width text names no contact (audit 34)', () => {
+    expect(() => parseContact(unseen)).toThrow(/The contact is unusable \(empty\)/);
+    expect(() => normaliseContact(identifier(unseen))).toThrow(/\(empty\)/);
+  });
+
+  test('what copying brought along unseen does not spoil a number or an address (audit 34)', () => {
+    expect(parseContact('\u202a+372 5551 2345\u202c')).toEqual(phone('+37255512345'));
+    expect(contactFor(['\u2066mari@\u200bexample.com\u2069'], 'email')).toMatchObject({
+      contact: email('mari@example.com'),
+    });
+    expect(contactKey(email('mari@example.com\u200b'))).toBe(contactKey(email('mari@example.com')));
+  });
+});
+
+describe('an internationalised address', () => {
+  test.each([
+    'jürgen@exämple.ee',
+    'ju\u0308rgen@example.ee',
+    'mari@exämple.ee',
+    'mari@xn--exmple-cua.ee',
+    'mari@пример.рф',
+    'mari@xn--e1afmkfd.xn--p1ai',
+    '用户@例子.广告',
+    'первый.последний+метка@пример.рф',
+  ])('%s is usable, as written (audit 34)', (address) => {
+    expect(parseContact(address)).toEqual(email(address));
+    for (const type of ['email', 'mixed'] as const)
+      expect(contactFor([address], type)).toMatchObject({ ok: true, contact: email(address) });
+    expect(contactPath(email(address))).toBe(encodeURIComponent(address));
+  });
+
+  test.each([
+    'jürgen@',
+    'jürgen@exämple',
+    '@exämple.ee',
+    'jür gen@exämple.ee',
+    'jür..gen@exämple.ee',
+    'jürgen@-exämple-.ee',
+    'jürgen@exäm/ple.ee',
+    'jürgen@exämple.ee, mari@example.ee',
+    `${'ü'.repeat(130)}@example.ee`,
+  ])('%s is none (audit 34)', (address) => {
+    expect(contactFor([address], 'email')).toMatchObject({ ok: false, rejected: [{ why: 'not an e-mail address' }] });
   });
 });

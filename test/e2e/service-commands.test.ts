@@ -110,6 +110,21 @@ test('a grade between two whole ones is taken where the scale has it (audit 33)'
   expect(await ok('requests', 'get', id)).toMatchObject([{ grade: 4.5 }]);
 });
 
+test('--fields may name a field __proto__, which the campaign has or has not (audit 34)', async () => {
+  const args = [
+    'requests',
+    'create',
+    '--campaign',
+    '12',
+    '--contact',
+    'carl@example.com',
+    '--fields',
+    '{"__proto__":"x"}',
+  ];
+  const { code, err } = await command([...args, '--config', config]);
+  expect([code, err]).toEqual([1, expect.stringContaining('create')]);
+});
+
 test('a person is shown, masked only with --yes, and then unknown', async () => {
   await ok('requests', 'create', '--campaign', '12', '--contact', 'mona@example.com');
   expect(await ok('contact', 'show', 'mona@example.com')).toMatchObject([{ num_appeals: 1 }]);

@@ -52,6 +52,10 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
   visit(document, {
     Scalar(key, node, ancestors) {
       const { value } = node;
+      if (key === 'key' && value === '__proto__') {
+        const path = [...pathOf(ancestors, node)];
+        found.push({ path, message: 'is a name that JavaScript reserves: rename the custom field' });
+      }
       if (key === 'key' || typeof value !== 'string') return;
       const path = pathOf(ancestors, node);
       node.value = value.replaceAll(variables, (written: string, escaped: string, name: string) => {

@@ -1,5 +1,6 @@
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
+import { isBlank } from '../../core/visible-text.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { askedStates } from '../journey/transitions.ts';
@@ -119,7 +120,7 @@ async function tell(journey: Journey, context: SourceContext): Promise<StageResu
       refused = new CloseloopError(outside, { kind: 'permanent' }, { cause: error });
     });
   }
-  if (given.comment !== null && given.comment !== '') await feedback.comment(requestId, given.comment);
+  if (given.comment !== null && !isBlank(given.comment)) await feedback.comment(requestId, given.comment);
   if (refused !== undefined) {
     await store.note(journey.id, refused.message);
     throw refused;

@@ -34,6 +34,14 @@ describe('a call that brings no answer', () => {
     }
   });
 
+  test.each([25, 6000])('it knows that fetch sends nothing to port %i, and who has to act (audit 34)', async (port) => {
+    for (const call of [read, write]) {
+      const error = await failureOf(call(clientFor(`http://127.0.0.1:${port}/api`)));
+      expect(error).toMatchObject({ advice: { kind: 'config' }, outcome: 'never-sent' });
+      expect(String(error)).toMatch(/name another port in feedback.baseUrl/);
+    }
+  });
+
   test('it knows that nothing was sent for an unknown host', async () => {
     const error = await failureOf(write(clientFor('https://feedback.invalid/api')));
     expect(error).toMatchObject(transient('never-sent'));

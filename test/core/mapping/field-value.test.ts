@@ -28,6 +28,11 @@ describe('empty', () => {
   }
 });
 
+test.each(types)('zero-width text is absent for %s (audit 34)', (type) => {
+  for (const value of ['\u200b', ' \ufeff\u2060 ', '\u00ad', '\u3164', ['\u200b']])
+    expect(convert(definition(type), value, { timeZone })).toStrictEqual(becomes(undefined));
+});
+
 describe('what is no single value', () => {
   for (const type of types) {
     test(`is refused for ${type}`, () => {

@@ -127,3 +127,27 @@ describe('applyMapping', () => {
     expect(await apply({}, {})).toStrictEqual({ ok: false, problems: ['"Store" is required, and is not mapped'] });
   });
 });
+
+test('a required field in which nothing is to be seen stands in the way (audit 34)', async () => {
+  const mapping = compileMapping({ Note: 'note' });
+  const applied = await applyMapping(mapping, { note: '\u200b' }, [field('Note', 'Text', { required: true })], {
+    timeZone: 'Europe/Tallinn',
+  });
+  expect(applied).toEqual({ ok: false, problems: ['"Note" is required, and note found nothing'] });
+});
+
+test('fields may be called as JavaScript calls things of its own (audit 34)', async () => {
+  const names = ['constructor', 'toString', '__proto__'];
+  const mapping = compileMapping(Object.fromEntries(names.map((name) => [name, '"x"'])));
+  const applied = await applyMapping(
+    mapping,
+    {},
+    names.map((name) => field(name, 'Text', { required: true })),
+    {
+      timeZone: 'Europe/Tallinn',
+    },
+  );
+  const values = Object.fromEntries(names.map((name) => [name, 'x']));
+  expect(JSON.stringify(applied.ok && applied.values)).toBe(JSON.stringify(values));
+  expect(checkMapping(mapping, [])).toHaveLength(3);
+});

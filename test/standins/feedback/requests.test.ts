@@ -554,3 +554,41 @@ describe('another wire form for all five operations', () => {
     });
   });
 });
+
+describe('what JavaScript or nobody sees', () => {
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'a custom field %s that the campaign does not have is refused by its name (audit 34)',
+    async (name) => {
+      const s = await campaigns();
+      for (const sent of [`{"${name}":"x"}`, `{"Text":"y","${name}":"x"}`]) {
+        const { status, body } = await create(s, `{"campaign":3,"email":"ann@example.com","custom_fields":${sent}}`);
+        const wrong = `{"${name}":["The campaign has no custom field of this name."]}`;
+        expect([status, JSON.stringify(body)]).toEqual([400, wrong]);
+      }
+      expect((await create(s, `{"campaign":3,"email":"ann@example.com","${name}":"x"}`)).status).toBe(400);
+    },
+  );
+
+  test.each(['__proto__', 'constructor'])(
+    'a custom field %s that the campaign has is kept (audit 34)',
+    async (name) => {
+      const s = await campaigns();
+      s.standin.addCampaign({ account: 'a', id: 10, type: 'email', customFields: [{ name, required: true }] });
+      expect((await create(s, { campaign: 10, email: 'ann@example.com' })).status).toBe(400);
+      const made = await create(s, `{"campaign":10,"email":"ann@example.com","custom_fields":{"${name}":"x"}}`);
+      expect([made.status, JSON.stringify(Object(made.body).custom_fields)]).toEqual([201, `{"${name}":"x"}`]);
+    },
+  );
+
+  test('zero-width text is no identifier, no comment and no required value (audit 34)', async () => {
+    const s = await campaigns();
+    const blank = '\u200b\ufeff';
+    expect((await create(s, { campaign: 5, identifier: blank })).status).toBe(400);
+    expect(await create(s, { campaign: 9, email: 'ann@example.com', custom_fields: { Store: blank } })).toMatchObject({
+      status: 400,
+      body: { Store: ['This field is required.'] },
+    });
+    const id = await created(s, { campaign: 5, identifier: 'desk-7' });
+    expect((await s.call('POST', `/appeals/${id}/comment`, { comment: blank })).status).toBe(400);
+  });
+});

@@ -312,3 +312,9 @@ sources:
     expect(JSON.stringify(problems(`feedback:\n  apiKey: "${secret}\n  x: [${secret}`))).not.toContain(secret);
   });
 });
+
+test('a custom field that JavaScript would lose is told, not left out (audit 34)', () => {
+  expect(problems(withRule('fields: { __proto__: requester.name, constructor: requester.name }'))).toMatchObject([
+    { path: 'sources.main.rules[0].fields.__proto__', message: expect.stringMatching(/JavaScript reserves/) },
+  ]);
+});
