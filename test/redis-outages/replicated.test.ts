@@ -50,13 +50,14 @@ test('a replica that does not keep up: nobody is asked before the intent is ther
 
 test.for([
   ['found by its field', 40],
-  ['found by its contact and time', 12],
+  ['found by its contact, time and values', 12],
 ] as const)(
   'a power cut that takes the last moments from the disk: nobody is asked twice (%s)',
   async ([, campaign]) => {
     const server = await startServer();
     onTestFinished(() => server.stop());
-    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 2s, throttle: 30d }`;
+    const fields = campaign === 12 ? ', fields: { Store: ticket.id }' : '';
+    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 2s, throttle: 30d${fields} }`;
     const feedback = await startFeedbackStandin({ seed: true });
     onTestFinished(() => feedback.close());
     feedback.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });

@@ -134,12 +134,46 @@ describe('a request without the marker that shows the values of another journey,
     await unknown('a', 'cut', at('Tallinn'));
     await unknown('b', 'cut', at('Riga'));
     const contact = { kind: 'email', value: anyone.customer.email } as const;
-    await context.feedback.create({ campaign: 12, contact, customFields: { Store: 'RIGA' } });
+    await context.feedback.create({ campaign: 12, contact, customFields: { Store: 'RGA' } });
     for (let i = 0; i < 3; i++) {
       for (const id of ['a', 'b']) expect(await looks(id)).toMatchObject({ state: 'creating' });
     }
     const parked = { state: 'parked', why: expect.stringMatching(/shows other values/) };
     for (const id of ['a', 'b']) expect(await looks(id)).toMatchObject(parked);
+  });
+});
+
+describe('a request that somebody else made for the same person since the closing, without any outage', () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';
+  const contact = { kind: 'email', value: anyone.customer.email } as const;
+  const closing = { ...anyone, store: 'Tallinn' };
+
+  test('it is left alone where it shows other values, and this customer is asked (audit 10)', async () => {
+    const { context, asks, looks, state } = town({ rule });
+    const theirs = await context.feedback.create({ campaign: 12, contact, customFields: { Store: 'Riga' } });
+    expect(await asks('a', closing)).toMatchObject({ state: 'creating', intent: { isSuspicion: true } });
+    expect(await looks('a')).toMatchObject({ state: 'waiting' });
+    await ask({ journeyId: 'a.1' }, context);
+    const journey = await state('a.1');
+    expect(journey).toMatchObject({ state: 'asked' });
+    expect(journey.requestId).not.toBe(theirs.id);
+    expect(service.standin.requests()).toHaveLength(2);
+  });
+
+  test('it is left to a person where nothing tells whose it is (audit 10)', async () => {
+    const { context, asks, looks } = town({ rule: '{ name: all, campaign: 12, contact: customer.email }' });
+    await context.feedback.create({ campaign: 12, contact, customFields: {} });
+    expect(await asks('a')).toMatchObject({ state: 'creating' });
+    expect(await looks('a')).toMatchObject({ state: 'parked', why: expect.stringMatching(/no custom field tells/) });
+    expect(service.standin.requests()).toHaveLength(1);
+  });
+
+  test('it is taken where it shows the same values, as Redis may have forgotten it (audit 10)', async () => {
+    const { context, asks, looks } = town({ rule });
+    const ours = await context.feedback.create({ campaign: 12, contact, customFields: { Store: 'Tallinn' } });
+    expect(await asks('a', closing)).toMatchObject({ state: 'creating' });
+    expect(await looks('a')).toMatchObject({ state: 'asked', requestId: ours.id });
+    expect(service.standin.requests()).toHaveLength(1);
   });
 });
 

@@ -34,6 +34,8 @@ const Intent = z.object({
   lastAppeal: z.coerce.date().nullable(),
   /** After an unknown outcome: do not look before this instant, the service may still be at work. */
   lookAfter: z.coerce.date(),
+  /** Nothing was sent: the service asked this contact since the closing, and it may have been by this journey. */
+  isSuspicion: z.boolean().optional(),
   /** Looks so far that could not tell. */
   looks: z.number().int().optional(),
 });

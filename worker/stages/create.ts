@@ -52,7 +52,12 @@ export async function create(
   });
   const forgotten = forgottenRequest(journey, ref, known, lastHere);
   if (forgotten && onList(known, rule) === undefined)
-    return await lookFirst(journey, intentAt(forgotten.at), forgotten.why, context);
+    return await lookFirst(
+      journey,
+      { ...intentAt(forgotten.at), isSuspicion: forgotten.isSuspicion },
+      forgotten.why,
+      context,
+    );
 
   // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
   const lastOther = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;

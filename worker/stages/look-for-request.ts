@@ -2,6 +2,7 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import type { FeedbackRequest } from '../../core/feedback/request-form.ts';
 import type { SourceContext } from '../context.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
+import { compareValues } from './shown-values.ts';
 
 export type Found =
   | { is: 'created'; requestId: string; how: string }
@@ -62,38 +63,35 @@ export async function lookForRequest(
   }
   const owned = await context.areOwned(candidates.map(({ id }) => id));
   const free = candidates.filter((_, i) => !owned[i]);
-  const [only] = free;
-  if (only && free.length === 1) {
-    if (!(await looksLikeAnothers(only, sought)))
-      return { is: 'created', requestId: only.id, how: 'found by its contact and time in the export' };
-    const why = `request ${only.id} may be it, but shows other values, and another journey looks for one as well`;
-    return { is: 'not yet clear', why };
-  }
-  if (free.length > 1) {
-    return {
-      is: 'unclear',
-      why: `${free.length} requests to this contact in campaign ${campaign} may be it: link the right one, or ask again`,
-    };
-  }
-  return await byCounters(sought, context);
+  return byValues(free, sought) ?? (await byCounters(sought, context));
 }
 
 /**
- * The service may show values in a form of its own, which says nothing: only where another journey's request may be this one
- * do values that differ from ours, and not from ours alone, stand against taking it.
+ * Requests to this contact that no journey knows: is one of them this journey's? One that shows other values was made by
+ * somebody else, or the service shows ours in a form that can't be compared: then a person decides, unless nothing is known to
+ * have been sent. `undefined`: none of them is.
  */
-async function looksLikeAnothers(request: FeedbackRequest, { journey, intent, others }: Sought): Promise<boolean> {
-  const differing = Object.entries(journey.values ?? {}).filter(([name, value]) => {
-    const shown = request.customFields[name];
-    return shown !== undefined && shown !== null && String(shown) !== String(value);
-  });
-  if (differing.length === 0) return false;
-  return (await others()).some(
-    (other) =>
-      (other.state === 'creating' || other.state === 'parked') &&
-      other.intent?.campaign === intent.campaign &&
-      differing.some(([name, value]) => other.values?.[name] !== value),
-  );
+function byValues(
+  free: readonly FeedbackRequest[],
+  { journey, intent: { campaign, isSuspicion = false } }: Sought,
+): Found | undefined {
+  const compared = free.map((request) => ({ request, is: compareValues(journey.values, request.customFields) }));
+  const fitting = compared.filter(({ is }) => is !== 'other');
+  if (fitting.length > 1) {
+    return {
+      is: 'unclear',
+      why: `${fitting.length} requests to this contact in campaign ${campaign} may be it: link the right one, or ask again`,
+    };
+  }
+  const [only] = fitting;
+  if (only && isSuspicion && only.is !== 'same') {
+    const why = `request ${only.request.id} to this contact may be it, or somebody else's: no custom field tells; link it, or ask again`;
+    return { is: 'unclear', why };
+  }
+  if (only) return { is: 'created', requestId: only.request.id, how: 'found by its contact and time in the export' };
+  const [others] = compared;
+  if (!others || isSuspicion) return undefined;
+  return { is: 'not yet clear', why: `request ${others.request.id} may be it, but shows other values` };
 }
 
 /** Not in the export: do the contact's counters agree? Requests that other journeys have made since explain themselves. */

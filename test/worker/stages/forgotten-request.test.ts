@@ -59,3 +59,9 @@ const rows: [what: string, journey: Journey, known: Known, lastHere: LastAsked |
 test.each(rows)('a request is looked for first, or not: %s', (_, waiting, known, lastHere, found) => {
   expect(forgottenRequest(waiting, ref, known, lastHere)?.at).toEqual(found);
 });
+
+test('only what the contact was noted with here is more than a suspicion (audit 10)', () => {
+  const noted = { at: at('10:04:00'), journey: ref };
+  expect(forgottenRequest(journey(), ref, asked('10:05:00'), undefined)).toMatchObject({ isSuspicion: true });
+  expect(forgottenRequest(journey(), ref, asked('10:05:00'), noted)).toMatchObject({ isSuspicion: false });
+});

@@ -191,30 +191,28 @@ test('the counters of a contact that were moved are not explained by a request t
   expect(await lookForRequest(sought, context)).toMatchObject(notYet);
 });
 
-const rival = (store: string, more: Partial<Journey> = {}) =>
-  other({ state: 'creating', intent, values: { Store: store }, ...more });
-const taken: [what: string, shown: unknown, others: Journey[], found: object][] = [
-  ['its own values', 'Tallinn', [rival('Riga')], ours],
-  ['other values, and no journey looks for another', 'TLN', [], ours],
-  ['other values, and only one that has asked was about those', 'Riga', [asked('12:00:02')], ours],
-  [
-    'other values, and one looks for one in another campaign',
-    'Riga',
-    [rival('Riga', { intent: { ...intent, campaign: 13 } })],
-    ours,
-  ],
-  ['other values, and another journey has the same as this one', 'TLN', [rival('Tallinn')], ours],
-  ['no such value', undefined, [rival('Riga')], ours],
-  ["another journey's values, which looks for its own", 'Riga', [rival('Riga')], notYet],
-  ["another journey's values, which a person is to decide about", 'Riga', [rival('Riga', { state: 'parked' })], notYet],
+const valued = (id: string, Store: unknown) => request(id, { customFields: { Store } });
+const taken: [what: string, shown: FeedbackRequest[], isSuspicion: boolean, found: object][] = [
+  ['its own value', [valued('ours', 'Tallinn')], false, ours],
+  ['its own value in another form', [valued('ours', ' TALLINN')], false, ours],
+  ['no such value', [valued('ours', undefined)], false, ours],
+  ['its own value, and one shows another', [valued('other', 'Riga'), valued('ours', 'Tallinn')], false, ours],
+  ['another value', [valued('other', 'Riga')], false, notYet],
+  ['its own value, and so does one more', [valued('ours', 'Tallinn'), valued('other', 'Tallinn')], false, unclear],
+  ['its own value, though nothing is known to have been sent', [valued('ours', 'Tallinn')], true, ours],
+  ['another value, where nothing is known to have been sent', [valued('other', 'Riga')], true, absent],
+  ['no such value, where nothing is known to have been sent', [valued('other', undefined)], true, unclear],
 ];
 test.each(taken)(
-  'without the marker, the only request to the contact is taken, or not: it shows %s',
-  async (_, Store, others, found) => {
+  'without the marker, a request to the contact is taken, or not: it shows %s (audit 10)',
+  async (_, results, isSuspicion, found) => {
     const journey = { closedAt, values: { Store: 'Tallinn' } };
-    const shown = { export: [request('ours', { customFields: { Store } })], counters: moved };
-    const context = { feedback: serviceOf(shown), areOwned: async () => [false] };
-    const sought = { journey, contact, intent, others: async () => others };
-    expect(await lookForRequest(sought, context)).toMatchObject(found);
+    const sought = {
+      journey,
+      contact,
+      intent: { ...intent, isSuspicion, lastAppeal: moved.last_appeal, numAppeals: 2 },
+    };
+    const context = { feedback: serviceOf({ export: results, counters: moved }), areOwned: async () => [] };
+    expect(await lookForRequest({ ...sought, others: async () => [] }, context)).toMatchObject(found);
   },
 );

@@ -1,0 +1,30 @@
+import type { Journey } from '../journey/journey.ts';
+
+export type Comparison = 'same' | 'other' | 'nothing to compare';
+
+const dateOrTime = /^(\d{4}-\d{2}-\d{2}|\d{2}:\d{2})/;
+const wordsOf: Record<string, string> = { yes: 'true', no: 'false', '1': 'true', '0': 'false' };
+
+/**
+ * Do the custom field values that a feedback request shows belong to this journey? The service may show a value in a form of
+ * its own: case, spaces and the type don't count, Yes/No has several words, and a date or time that is written differently
+ * says nothing. A field that the request doesn't show says nothing either.
+ */
+export function compareValues(values: Journey['values'], shown: Readonly<Record<string, unknown>>): Comparison {
+  const verdicts = Object.entries(values ?? {}).map(([name, value]) => compareValue(value, shown[name]));
+  if (verdicts.includes('other')) return 'other';
+  return verdicts.includes('same') ? 'same' : 'nothing to compare';
+}
+
+function compareValue(value: string | number | boolean, shown: unknown): Comparison {
+  if (shown === undefined || shown === null || typeof shown === 'object') return 'nothing to compare';
+  const [ours, theirs] = [plain(value), plain(shown)];
+  if (ours === theirs) return 'same';
+  if (typeof value === 'boolean') return wordsOf[theirs] === ours ? 'same' : 'other';
+  if (typeof value === 'number') return theirs !== '' && Number(theirs) === value ? 'same' : 'other';
+  return dateOrTime.test(ours) ? 'nothing to compare' : 'other';
+}
+
+function plain(value: unknown): string {
+  return String(value).normalize('NFC').replace(/\s+/g, ' ').trim().toLowerCase();
+}
