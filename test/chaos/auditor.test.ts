@@ -38,6 +38,7 @@ function evidence(but: Partial<Evidence> & { see?: Partial<Shown> } = {}): Evide
   return {
     records: [record],
     acknowledged: [{ vendor: 'desk', id: 7, at: 1_001 }],
+    forgotten: [],
     taken: [taken],
     said: [said],
     journeys: [journey],
@@ -83,6 +84,17 @@ const answeredTwice = (firstAt: number, secondAt: number): Partial<Evidence> => 
 });
 const isCancelled = { ...said, isCancelled: true, grade: null, comment: null };
 const unanswered = { said: [], see: nothingSeen };
+
+/** The same record, whose customer was forgotten at 3 s; `but` says what is otherwise. */
+function forgotten(but: Parameters<typeof evidence>[0] = {}): Evidence {
+  return evidence({
+    records: [{ ...record, forgetAfterMs: 2_000 }],
+    forgotten: [{ key: 'desk:7', at: 3_000, inClear: [] }],
+    said: [{ ...said, contact: 'masked' }],
+    see: nothingSeen,
+    ...but,
+  });
+}
 
 const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
   ['is content with one request and one grade', evidence(), { acknowledged: 1 }],
@@ -221,14 +233,37 @@ const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
     { writtenWrong: 1 },
   ],
   ['sees a mail to the customer', evidence({ see: { mails: 1 } }), { writtenWrong: 1 }],
+  ['counts an erasure of which nothing is left', forgotten(), { erased: 1 }],
+  [
+    'sees a request that was not masked',
+    forgotten({ said: [{ ...said, grade: null, comment: null }] }),
+    { notErased: 1 },
+  ],
+  [
+    'sees a journey that was not erased',
+    forgotten({ journeys: [{ ...journey, contact: { value: 'x' } }] }),
+    { notErased: 1 },
+  ],
+  ['sees an answer that was not erased', forgotten({ journeys: [answeredAt(1)] }), { notErased: 1 }],
+  [
+    'sees a comment that stayed on the record',
+    forgotten({ see: { ...nothingSeen, comment: 'Fine.' } }),
+    { notErased: 1 },
+  ],
+  ['sees who was asked after the erasure', forgotten({ taken: [{ ...taken, at: 40_000 }] }), { notErased: 1 }],
+  [
+    'sees a contact in clear in Redis',
+    forgotten({ forgotten: [{ key: 'desk:7', at: 3_000, inClear: ['{cl:support}:ask:7', '{cl:support}:ask:7'] }] }),
+    { notErased: 1 },
+  ],
+  ['sees nothing wrong where an erasure never came in', forgotten({ forgotten: [], said: [said] }), { erased: 0 }],
   ['sees that a record was reopened by us', evidence({ see: { isClosed: false } }), { writtenWrong: 1 }],
 ];
 
 describe('the auditor', () => {
   test.each(rows)('it %s', (_, given, expected) => {
-    const { lost, askedTwice, askedWrongly, writtenWrong, parked, ...rest } = audit(given);
-    const none = { lost: 0, askedTwice: 0, askedWrongly: 0, writtenWrong: 0, parked: 0 };
-    expect({ lost, askedTwice, askedWrongly, writtenWrong, parked, ...rest }).toMatchObject({ ...none, ...expected });
+    const none = { lost: 0, askedTwice: 0, askedWrongly: 0, notErased: 0, writtenWrong: 0, parked: 0 };
+    expect(audit(given)).toMatchObject({ ...none, ...expected });
   });
 
   test('it passes one parked journey in a thousand, and nothing else', () => {
@@ -236,7 +271,7 @@ describe('the auditor', () => {
     expect(isClean(verdict)).toBe(true);
     expect(isClean({ ...verdict, parked: 2 })).toBe(true);
     expect(isClean({ ...verdict, parked: 3 })).toBe(false);
-    for (const count of ['lost', 'askedTwice', 'askedWrongly', 'writtenWrong']) {
+    for (const count of ['lost', 'askedTwice', 'askedWrongly', 'notErased', 'writtenWrong']) {
       expect(isClean({ ...verdict, [count]: 1 })).toBe(false);
     }
   });

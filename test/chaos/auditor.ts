@@ -1,7 +1,7 @@
 import type { Acknowledged } from './balancer.ts';
 import { type Evidence, keyOf, keyOfJourney, type Said, type Step, type StoredJourney } from './evidence.ts';
 import { type PlannedRecord, sources } from './plan.ts';
-import type { Taken } from './world.ts';
+import type { Shown, Taken } from './world.ts';
 
 export interface Verdict {
   /** Closings that an intake answered 2xx for, each once. */
@@ -14,6 +14,10 @@ export interface Verdict {
   askedTwice: number;
   /** Requests about a record that had been open again for a while, or that no record accounts for. */
   askedWrongly: number;
+  /** People whose erasure was acknowledged, and of whom something is left, or who were asked afterwards. */
+  notErased: number;
+  /** Erasures that an intake answered 2xx for, each person once. */
+  erased: number;
   /** Records that show something else than what the customer said last, or a note twice. */
   writtenWrong: number;
   parked: number;
@@ -49,6 +53,8 @@ export function audit(evidence: Evidence): Verdict {
     lost: 0,
     askedTwice: 0,
     askedWrongly: strangers.length,
+    notErased: 0,
+    erased: new Set(evidence.forgotten.map(({ key }) => key)).size,
     writtenWrong: 0,
     parked: 0,
     findings: strangers.map(({ requestId }) => `request ${requestId}: no record accounts for it`),
@@ -56,7 +62,7 @@ export function audit(evidence: Evidence): Verdict {
   };
   for (const one of cases) {
     const key = keyOf(one.record);
-    const find = (count: 'lost' | 'askedTwice' | 'askedWrongly' | 'writtenWrong', what: string): void => {
+    const find = (count: 'lost' | 'askedTwice' | 'askedWrongly' | 'notErased' | 'writtenWrong', what: string): void => {
       verdict[count]++;
       verdict.findings.push(`${key} (${one.record.rule}), ${count}: ${what}. ${tell(one)}`);
     };
@@ -67,6 +73,12 @@ export function audit(evidence: Evidence): Verdict {
 
     for (const what of askedTooOften(one)) find('askedTwice', what);
     for (const what of askedInVain(one)) find('askedWrongly', what);
+    if (one.record.forgetAfterMs !== undefined) {
+      const forgotten = evidence.forgotten.filter((person) => person.key === key);
+      for (const what of leftOf(one, forgotten, said, evidence.shown.get(key))) find('notErased', what);
+      // A person whom the vendor has forgotten can't be asked, and nothing of theirs stays on the record.
+      continue;
+    }
     for (const what of closingsLost(one)) find('lost', what);
     const shown = evidence.shown.get(key);
     const answers = one.requests.flatMap(({ requestId }) => said.get(requestId) ?? []).filter(isAnswer);
@@ -95,8 +107,8 @@ export function audit(evidence: Evidence): Verdict {
 }
 
 export function isClean(verdict: Verdict): boolean {
-  const { lost, askedTwice, askedWrongly, writtenWrong, parked, acknowledged } = verdict;
-  return lost + askedTwice + askedWrongly + writtenWrong === 0 && parked <= acknowledged / 1_000;
+  const { lost, askedTwice, askedWrongly, notErased, writtenWrong, parked, acknowledged } = verdict;
+  return lost + askedTwice + askedWrongly + notErased + writtenWrong === 0 && parked <= acknowledged / 1_000;
 }
 
 export const isAnswer = ({ grade, comment }: Pick<Said, 'grade' | 'comment'>): boolean =>
@@ -171,6 +183,29 @@ function askedInVain({ requests, steps }: Case): string[] {
     if (before?.do !== 'reopen' || at - before.at <= lookedMs) return [];
     return `request ${requestId} came ${at - before.at} ms after it was reopened`;
   });
+}
+
+/** What is left of a person whose erasure was acknowledged. */
+function leftOf(
+  { record, requests, journeys }: Case,
+  forgotten: Evidence['forgotten'],
+  said: ReadonlyMap<number, Said>,
+  shown: Shown | undefined,
+): string[] {
+  if (forgotten.length === 0) return [];
+  const since = Math.min(...forgotten.map(({ at }) => at));
+  const unmasked = requests.filter(({ requestId }) => said.get(requestId)?.contact === record.contact);
+  return [
+    ...unmasked.map(({ requestId }) => `request ${requestId} still shows the contact`),
+    ...requests
+      .filter(({ at }) => at - since > lookedMs)
+      .map(({ requestId, at }) => `request ${requestId} came ${at - since} ms after the erasure`),
+    ...journeys.flatMap(({ id, contact, answer }) =>
+      contact || answer ? [`journey ${id} still holds their data`] : [],
+    ),
+    ...new Set(forgotten.flatMap(({ inClear }) => inClear.map((name) => `Redis holds the contact in ${name}`))),
+    ...(shown?.comment ? ['the record still shows their comment'] : []),
+  ];
 }
 
 const unfinished = new Set(['received', 'waiting', 'creating', 'failed']);

@@ -10,12 +10,20 @@ export interface Acknowledged {
   at: number;
 }
 
+/** An erasure as the vendor announced it, in a delivery that an intake answered with 2xx. */
+export interface Erased {
+  /** The vendor's id of the person. */
+  personId: number;
+  at: number;
+}
+
 /** Stands before the intakes: every delivery goes to one of them, now and then to all. Notes what was acknowledged. */
 export interface Balancer {
   fetch: typeof globalThis.fetch;
   /** Where the intakes are now; one that has just been killed is still called. */
   urls: (string | undefined)[];
   acknowledged: readonly Acknowledged[];
+  erased: readonly Erased[];
   /** Deliveries by what they met, for the report. */
   met: Record<string, number>;
 }
@@ -50,8 +58,17 @@ export function closingsIn(url: string, body: string): Acknowledged[] {
   );
 }
 
+/** The erasures that a delivery tells of. */
+export function erasuresIn(url: string, body: string): Erased[] {
+  if (url.endsWith(`/${sources.desk}`)) return [];
+  return Crm.parse(JSON.parse(body)).flatMap(({ subscriptionType, objectId, occurredAt }) =>
+    subscriptionType === 'contact.privacyDeletion' ? [{ personId: objectId, at: occurredAt }] : [],
+  );
+}
+
 export function createBalancer(chance: Chance): Balancer {
   const acknowledged: Acknowledged[] = [];
+  const erased: Erased[] = [];
   const met: Record<string, number> = {};
   const count = (what: string): void => {
     met[what] = (met[what] ?? 0) + 1;
@@ -59,6 +76,7 @@ export function createBalancer(chance: Chance): Balancer {
   const balancer: Balancer = {
     urls: [],
     acknowledged,
+    erased,
     met,
     fetch: async (input, init) => {
       const url = new URL(String(input));
@@ -71,7 +89,11 @@ export function createBalancer(chance: Chance): Balancer {
         // Nothing listens: as a load balancer without a healthy server would say, or the system's "connection refused".
         if (origin === undefined) throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
         const response = await fetch(`${origin}${url.pathname}`, init);
-        if (response.ok) acknowledged.push(...closingsIn(url.pathname, String(init?.body ?? '')));
+        if (response.ok) {
+          const body = String(init?.body ?? '');
+          acknowledged.push(...closingsIn(url.pathname, body));
+          erased.push(...erasuresIn(url.pathname, body));
+        }
         return response;
       };
       try {

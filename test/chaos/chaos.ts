@@ -52,6 +52,8 @@ function table(report: Report): string {
     ['lost', report.lost],
     ['asked twice', report.askedTwice],
     ['asked wrongly', report.askedWrongly],
+    ['erased', report.erased],
+    ['not erased', report.notErased],
     ['written wrong', report.writtenWrong],
     ['parked', report.parked],
     ['kills done', report.kills],

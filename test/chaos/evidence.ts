@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Acknowledged } from './balancer.ts';
+import type { Acknowledged, Erased } from './balancer.ts';
 import { type PlannedRecord, sources, type Vendor } from './plan.ts';
 import { type Shown, shown, type Taken, type World } from './world.ts';
 
@@ -11,6 +11,7 @@ const Stored = z.object({
   state: z.string(),
   why: z.string().optional(),
   requestId: z.string().optional(),
+  contact: z.object({ value: z.string() }).optional(),
   updatedAt: z.coerce.date(),
   answer: z
     .object({ grade: z.number().nullable(), comment: z.string().nullable(), seenAt: z.coerce.date() })
@@ -33,9 +34,20 @@ export interface Step {
   at: number;
 }
 
+/** A person whose erasure was acknowledged, by the record that was about them. */
+export interface Forgotten {
+  /** Of the record: `keyOf`. */
+  key: string;
+  /** Of the acknowledgement. */
+  at: number;
+  /** Names of Redis keys that hold, or whose values hold, the contact in clear. */
+  inClear: readonly string[];
+}
+
 export interface Evidence {
   records: readonly PlannedRecord[];
   acknowledged: readonly Acknowledged[];
+  forgotten: readonly Forgotten[];
   taken: readonly Taken[];
   said: readonly Said[];
   journeys: readonly StoredJourney[];
@@ -67,6 +79,52 @@ export async function journeysIn(redis: Redis): Promise<StoredJourney[]> {
   return [...new Map(found.map((journey) => [`${journey.source}/${journey.id}`, journey])).values()];
 }
 
+async function forgottenIn(
+  redis: Redis,
+  { world, records, erased }: { world: World; records: readonly PlannedRecord[]; erased: readonly Erased[] },
+): Promise<Forgotten[]> {
+  const everything = await dumpOf(redis);
+  return erased.flatMap(({ personId, at }) => {
+    const contact = world.contactOf(personId);
+    const record = records.find((one) => one.vendor === 'crm' && one.contact === contact);
+    if (contact === undefined || !record) return [];
+    const inClear = everything.flatMap(([name, dump]) =>
+      name.includes(contact) || dump.includes(contact) ? [name] : [],
+    );
+    return [{ key: keyOf(record), at, inClear }];
+  });
+}
+
+/** Every key, with its value as one text. */
+async function dumpOf(redis: Redis): Promise<[name: string, text: string][]> {
+  const found: [string, string][] = [];
+  for await (const keys of redis.scanStream({ count: 1_000 })) {
+    for (const name of z.array(z.string()).parse(keys)) {
+      found.push([name, JSON.stringify(await readKey(redis, name))]);
+    }
+  }
+  return found;
+}
+
+async function readKey(redis: Redis, name: string): Promise<unknown> {
+  switch (await redis.type(name)) {
+    case 'string':
+      return await redis.get(name);
+    case 'hash':
+      return await redis.hgetall(name);
+    case 'list':
+      return await redis.lrange(name, 0, -1);
+    case 'set':
+      return await redis.smembers(name);
+    case 'zset':
+      return await redis.zrange(name, '0', '-1');
+    case 'stream':
+      return await redis.xrange(name, '-', '+');
+    default:
+      return null;
+  }
+}
+
 export function saidAt(world: Pick<World, 'feedback'>): Said[] {
   return world.feedback.requests().map(({ id, email, status, grade, comment }) => ({
     requestId: id,
@@ -80,10 +138,12 @@ export function saidAt(world: Pick<World, 'feedback'>): Said[] {
 export async function gather(
   world: World,
   redis: Redis,
-  known: Pick<Evidence, 'records' | 'acknowledged' | 'steps'>,
+  known: Pick<Evidence, 'records' | 'acknowledged' | 'steps'> & { erased: readonly Erased[] },
 ): Promise<Evidence> {
+  const { erased, ...rest } = known;
   return {
-    ...known,
+    ...rest,
+    forgotten: await forgottenIn(redis, { world, records: known.records, erased }),
     taken: world.taken,
     said: saidAt(world),
     journeys: await journeysIn(redis),

@@ -74,6 +74,11 @@ export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[
         },
       })),
     ),
+    ...plan.records.flatMap((record) =>
+      record.forgetAfterMs === undefined
+        ? []
+        : [{ at: (record.steps[0]?.at ?? 0) + record.forgetAfterMs, run: () => world.forget(record) }],
+    ),
     ...plan.faults.map((fault) => ({ at: fault.at, run: () => world.order(fault) })),
   ].sort((a, b) => a.at - b.at);
 

@@ -32,6 +32,8 @@ export interface PlannedRecord {
   steps: { at: number; do: 'close' | 'reopen' }[];
   /** Of the customer to a request about this record; none: never. The second one is a change of mind. */
   answers: { afterMs: number; grade: number; comment?: string }[];
+  /** The customer asks the vendor to be forgotten, so long after the first closing. */
+  forgetAfterMs?: number;
 }
 
 export interface ProcessFault {
@@ -107,6 +109,8 @@ function planRecord(id: number, closingsLeft: number, loadMs: number, chance: Ch
     contact: isRegular ? `regular-${chance.int(1, 40)}@example.com` : `customer-${id}@example.com`,
     steps,
     answers: planAnswers(id, chance),
+    // The vendor that tells of it; and only who was not closed twice, as a forgotten person has no contact any more.
+    ...(vendor === 'crm' && chance.happens(0.1) && { forgetAfterMs: chance.int(0, 12_000) }),
   };
 }
 

@@ -12,7 +12,7 @@ const patienceMs = 240_000;
 /** However much still moves. */
 const longestMs = 45 * 60_000;
 
-const stages = ['plan', 'ask', 'write-back'];
+const stages = ['plan', 'ask', 'write-back', 'erase'];
 
 /**
  * Waits until there is nothing left to do, or nothing has changed for so long that nothing will: then the auditor says
@@ -70,8 +70,11 @@ async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
   const states: Record<string, number> = {};
   for (const { state } of journeys) states[state] = (states[state] ?? 0) + 1;
   const byRequest = new Map(journeys.map((journey) => [journey.requestId, journey]));
+  const contacts = new Map(world.taken.map(({ requestId, contact }) => [requestId, contact]));
   const uncollected = saidAt(world).filter((said) => {
     const journey = byRequest.get(String(said.requestId));
+    // Masked: a person who was forgotten has no answer any more.
+    if (said.contact !== contacts.get(said.requestId)) return false;
     return isAnswer(said) && (journey?.answer?.grade !== said.grade || journey.answer.comment !== said.comment);
   }).length;
   const busy = ['received', 'waiting', 'creating', 'answered'].reduce((sum, state) => sum + (states[state] ?? 0), 0);

@@ -82,7 +82,12 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     say('the faults are over: waiting until nothing happens any more');
     await world.idle();
     await quiet({ world, customers, redis, say, signal });
-    const evidence = await gather(world, redis, { records: plan.records, acknowledged: balancer.acknowledged, steps });
+    const evidence = await gather(world, redis, {
+      records: plan.records,
+      acknowledged: balancer.acknowledged,
+      erased: balancer.erased,
+      steps,
+    });
     const verdict = audit(evidence);
     const crashes = all.flatMap((one) => one.crashes);
     for (const crash of crashes) say(`${crash}, though nobody had killed it`);

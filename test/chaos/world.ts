@@ -52,6 +52,10 @@ export interface World {
   /** What this does happened so long ago at the help desk. */
   backdate(ms: number, act: () => void): void;
   reopen(record: Pick<PlannedRecord, 'vendor' | 'id'>): void;
+  /** The customer has the vendor forget them, who tells of it. */
+  forget(record: Pick<PlannedRecord, 'contact'>): void;
+  /** The customer's e-mail address, by the vendor's id of them. */
+  contactOf(personId: number): string | undefined;
   order(fault: PlannedFault): void;
   endFaults(): void;
   /** No webhook is under way or waits for its next attempt. */
@@ -102,6 +106,7 @@ export async function openWorld(options: {
     subscriptions: [
       { event: 'propertyChange', object: 'tickets', propertyName: 'hs_pipeline_stage' },
       { event: 'deletion', object: 'tickets' },
+      { event: 'privacyDeletion', object: 'contacts' },
     ],
   });
 
@@ -177,6 +182,11 @@ ${rulesFor(campaigns.crm, 'contact.email', 'ticket.subject')}
       act();
       agoMs = 0;
     },
+    forget({ contact }) {
+      const person = people.crm.get(contact);
+      if (person !== undefined) void crm.privacyDelete(person);
+    },
+    contactOf: (personId) => [...people.crm].find(([, id]) => id === personId)?.[0],
     order: ({ on, fault }) => servers[on].order(fault),
     endFaults() {
       for (const server of Object.values(servers)) server.endFaults();
