@@ -112,15 +112,17 @@ interface CloseloopOptions {
   name: string;
   config: string;
   logs: string;
+  /** The path of another version's command; left out: this checkout's. */
+  command?: string;
   env?: Record<string, string>;
   /** Of an intake: where it listens now; `undefined` when it has ended. */
   onUrl?: (url: string | undefined) => void;
 }
 
-function spawnCloseloop({ role, config, env, name, logs }: CloseloopOptions): ChildProcess {
+function spawnCloseloop({ role, config, env, name, logs, command = closeloop }: CloseloopOptions): ChildProcess {
   mkdirSync(logs, { recursive: true });
   const log = openSync(join(logs, `${name}.log`), 'a');
-  const child = spawn(process.execPath, [closeloop, 'start', '--config', config, '--role', role], {
+  const child = spawn(process.execPath, [command, 'start', '--config', config, '--role', role], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', log],
   });

@@ -6,6 +6,7 @@ import { audit, isClean, type Verdict } from './auditor.ts';
 import { createBalancer } from './balancer.ts';
 import { gather } from './evidence.ts';
 import { Customers, pause, raise } from './load.ts';
+import { makeNewerVersion } from './newer-version.ts';
 import { counts, planOf } from './plan.ts';
 import { type Kept, keepCloseloop, keepRedis } from './processes.ts';
 import { quiet } from './quiet.ts';
@@ -58,6 +59,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, world.config(socket, closings > 1_000 ? 2_000 : 300));
   const logs = join(dir, 'logs');
+  const newer = makeNewerVersion(join(dir, 'newer'));
   const listensAt = (n: number) => (url: string | undefined) => {
     balancer.urls[n] = url;
   };
@@ -65,6 +67,8 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     Array.from({ length: counts[role] }, (_, n) =>
       keepCloseloop({
         ...{ role, name: `${role}-${n}`, config, logs },
+        // A rolling upgrade that never ends: one of the workers is a version further on.
+        ...(role === 'worker' && n === 1 ? { command: newer } : {}),
         ...(role === 'intake' ? { onUrl: listensAt(n) } : {}),
       }),
     );
