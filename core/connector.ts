@@ -241,8 +241,8 @@ export interface ConnectorPorts extends Ports {
 export interface Source<Shape extends object = object> {
   /** Is this delivery signed with one of the configured secrets? Pure. */
   verify(delivery: Delivery): Verdict;
-  /** What it says. Called only after `verify`. Pure. */
-  events(delivery: Delivery): Events;
+  /** What it says. Called only after `verify`. Pure; a promise only for expressions of the configuration. */
+  events(delivery: Delivery): Events | Promise<Events>;
   /**
    * Reads up to any number of records in as few vendor calls as possible; one result per id, in order.
    * `purpose: 'plan'` needs everything rules can see; `'ask'` needs state only (is it still closed, merged, deleted?)

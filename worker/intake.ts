@@ -75,7 +75,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
       return await reply.code(401).send({ error: refusals[verdict.why] });
     }
     if (verdict.ping) return await reply.code(source.acceptedStatus).send({ accepted: 0, ignored: 0 });
-    const found = source.events(delivery);
+    const found = await source.events(delivery);
     if (!found.ok) {
       log.warn({ source: name, why: found.why }, 'delivery refused: body');
       return await reply.code(400).send({ error: found.why });

@@ -24,6 +24,7 @@ import { EraseJob, erase, giveUpErase } from './stages/erase.ts';
 import { giveUpPlan, PlanJob, plan, type RecordJob } from './stages/plan.ts';
 import { countMissed, poll } from './stages/poll.ts';
 import { remedies } from './stages/remedies.ts';
+import { untilMended } from './stages/set-aside.ts';
 import { Stage, type StageResult } from './stages/stage.ts';
 import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts';
 
@@ -211,7 +212,7 @@ export function createLane(
       name,
       concurrency: atOnce,
       data,
-      process: (job) => process(job, context),
+      process: (job) => untilMended(process(job, context), context),
       giveUp: (job, why) => givenUp(why, remedy(job), () => giveUp(job, why, context)),
       onConfigError: (why) => pauses.set(name, why),
       onForeign: (why) => alert('to-do', `stage ${name}: ${why}`, foreignRemedy),

@@ -19,7 +19,7 @@ export function checker(settings: WebhookSettings): NonNullable<Source['check']>
   return async (about) => [
     ...ofSignature(settings, about),
     ...ofExpressions(settings),
-    ...ofSamples(settings, about),
+    ...(await ofSamples(settings, about)),
     ...(await ofWriteBack(settings, about)),
   ];
 }
@@ -92,14 +92,14 @@ function ofExpressions({ event }: WebhookSettings): Finding[] {
   return found;
 }
 
-function ofSamples(settings: WebhookSettings, { reads }: GoingLive): Finding[] {
+async function ofSamples(settings: WebhookSettings, { reads }: GoingLive): Promise<Finding[]> {
   const { samples } = settings;
   const read = eventReader(settings);
   const found: Finding[] = [];
   const shapes: object[] = [];
-  samples.forEach((sample, i) => {
+  for (const [i, sample] of samples.entries()) {
     const at = `samples.${i}`;
-    const said = read(sampled(sample));
+    const said = await read(sampled(sample));
     if (!said.ok) found.push(finding('error', at, said.why, 'correct the expression, or the sample'));
     else if (said.events.length === 0) {
       const problem = 'means nothing: no condition in event is true for it';
@@ -110,7 +110,7 @@ function ofSamples(settings: WebhookSettings, { reads }: GoingLive): Finding[] {
         if (told.success && told.data.state === 'closed') shapes.push(told.data.shape);
       }
     }
-  });
+  }
   if (shapes.length === 0) return found;
   for (const { at, path } of reads) {
     if (shapes.some((shape) => holds(shape, path))) continue;

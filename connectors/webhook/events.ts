@@ -24,7 +24,6 @@ const Contacts = z.union([z.string(), z.array(z.string())]).transform((found) =>
 
 /** What all events of one delivery have in common. */
 interface Told {
-  body: unknown;
   /** When it happened, by the sender's word; never later than when it came, or nothing could be newer. */
   at: Date;
   /** The sender's own word, if it said one. */
@@ -40,16 +39,17 @@ interface Told {
 export function eventReader({
   event,
   signature,
-}: Pick<WebhookSettings, 'event' | 'signature'>): (delivery: Delivery) => Events {
-  const { find } = compileAll(event);
+}: Pick<WebhookSettings, 'event' | 'signature'>): (delivery: Delivery) => Promise<Events> {
+  const { over } = compileAll(event);
   // Only Standard Webhooks sign the id. An id that nobody signed could be changed to make a repetition look new.
   const signedIdOf = ({ headers }: Delivery) => (signature.kind === 'standard' ? signedMessageId(headers) : undefined);
 
-  return (delivery) => {
+  return async (delivery) => {
     const body = jsonBody(delivery.raw);
     if (body === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
     try {
-      const told = toldBy(find, body, delivery, signedIdOf(delivery));
+      const find = await over(body);
+      const told = toldBy(find, delivery, signedIdOf(delivery));
       const events = eventsIn(find, told);
       const ignored = events.length > 0 ? [] : [{ what: told.what, why: 'none of the conditions in event is true' }];
       return { ok: true, events, ignored };
@@ -61,21 +61,20 @@ export function eventReader({
   };
 }
 
-function toldBy(find: Find, body: unknown, { raw, receivedAt }: Delivery, signedId: string | undefined): Told {
-  const saidAt = instantFrom(find, 'at', body);
-  const type = find('type', body);
+function toldBy(find: Find, { raw, receivedAt }: Delivery, signedId: string | undefined): Told {
+  const saidAt = instantFrom(find, 'at');
+  const type = find('type');
   return {
-    body,
     saidAt,
     at: saidAt === undefined || saidAt > receivedAt ? receivedAt : saidAt,
-    id: digest(textFrom(find, 'id', body) ?? signedId ?? raw),
+    id: digest(textFrom(find, 'id') ?? signedId ?? raw),
     // Nothing that a person typed gets into a trace.
     what: typeof type === 'string' && /^[\w.:/-]{1,60}$/.test(type) ? type : 'an event',
   };
 }
 
 function eventsIn(find: Find, told: Told): SourceEvent[] {
-  const is = (at: string): boolean => find(at, told.body) === true;
+  const is = (at: string): boolean => find(at) === true;
   return [
     ...(is('changed') ? [changed(find, told)] : []),
     ...(is('closed') ? [closed(find, told)] : []),
@@ -94,7 +93,7 @@ const happened = <K extends SourceEvent['kind']>(kind: K, { at, id, what }: Told
 
 function changed(find: Find, told: Told): RecordEvent {
   const open: ToldRecord = { state: 'open' };
-  return { ...happened('changed', told), recordId: recordId(find, told), told: open };
+  return { ...happened('changed', told), recordId: recordId(find), told: open };
 }
 
 function closed(find: Find, told: Told): RecordEvent {
@@ -102,20 +101,20 @@ function closed(find: Find, told: Told): RecordEvent {
   return {
     ...happened('closed', told),
     certain: true,
-    recordId: recordId(find, told),
+    recordId: recordId(find),
     closing: record.closing,
     told: record,
   };
 }
 
 function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'closed' }> {
-  const { body, saidAt, at, id } = told;
-  const closedAt = instantFrom(find, 'closedAt', body) ?? saidAt;
-  const shape = Shape.safeParse(find('shape', body));
+  const { saidAt, at, id } = told;
+  const closedAt = instantFrom(find, 'closedAt') ?? saidAt;
+  const shape = Shape.safeParse(find('shape'));
   if (!shape.success) throw new Unreadable('event.shape finds no object');
-  const personId = textFrom(find, 'person', body);
-  const timeZone = textFrom(find, 'timeZone', body);
-  const locale = textFrom(find, 'locale', body);
+  const personId = textFrom(find, 'person');
+  const timeZone = textFrom(find, 'timeZone');
+  const locale = textFrom(find, 'locale');
   return {
     state: 'closed',
     closing: closedAt?.toISOString() ?? `id-${id}`,
@@ -129,12 +128,12 @@ function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'clo
 
 /** The record of it as well, for a sender that tells of nothing but grades. */
 function graded(find: Find, told: Told): GradedEvent {
-  const comment = find('graded.comment', told.body) ?? null;
+  const comment = find('graded.comment') ?? null;
   if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
   return {
     ...happened('graded', told),
-    recordId: recordId(find, told),
-    grade: gradeFrom(find('graded.grade', told.body)),
+    recordId: recordId(find),
+    grade: gradeFrom(find('graded.grade')),
     comment: comment === null || isBlank(comment) ? null : comment,
     told: closedRecord(find, told),
   };
@@ -148,10 +147,10 @@ function gradeFrom(found: unknown): number | null {
 }
 
 function survey(find: Find, told: Told): SurveyEvent {
-  const requestId = textFrom(find, 'survey.request', told.body);
+  const requestId = textFrom(find, 'survey.request');
   if (requestId === undefined) throw new Unreadable('event.survey.request finds nothing');
   // Nothing found is another shape than the expression is written for: its answers would be acknowledged, and lost.
-  const found = Answers.safeParse(find('survey.answers', told.body));
+  const found = Answers.safeParse(find('survey.answers'));
   if (!found.success || Object.keys(found.data).length === 0) {
     throw new Unreadable('event.survey.answers must find an object of question ids and answers');
   }
@@ -162,9 +161,9 @@ function survey(find: Find, told: Told): SurveyEvent {
 
 /** A request to forget somebody whom nothing finds is refused: the sender has to know. */
 function erase(find: Find, told: Told): EraseEvent {
-  const personId = textFrom(find, 'person', told.body);
-  const record = textFrom(find, 'record', told.body);
-  const contacts = Contacts.safeParse(find('erase.contacts', told.body) ?? []);
+  const personId = textFrom(find, 'person');
+  const record = textFrom(find, 'record');
+  const contacts = Contacts.safeParse(find('erase.contacts') ?? []);
   if (!contacts.success) throw new Unreadable('event.erase.contacts finds neither a text nor a list of texts');
   if (personId === undefined && record === undefined && contacts.data.length === 0) {
     throw new Unreadable('the event is to erase somebody, and neither record, person nor erase.contacts finds whom');
@@ -172,13 +171,13 @@ function erase(find: Find, told: Told): EraseEvent {
   return {
     ...happened('erase', told),
     ...(personId === undefined ? {} : { personIds: [personId] }),
-    ...(record === undefined ? {} : { recordIds: [recordId(find, told)] }),
+    ...(record === undefined ? {} : { recordIds: [recordId(find)] }),
     contacts: contacts.data,
   };
 }
 
-function recordId(find: Find, { body }: Told): string {
-  const text = textFrom(find, 'record', body);
+function recordId(find: Find): string {
+  const text = textFrom(find, 'record');
   if (text === undefined) throw new Unreadable('event.record finds nothing');
   const id = recordIdFrom(text);
   if (id === undefined)

@@ -1,5 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
-import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
+import { compileExpression, type Expression, evaluateAll } from '../../core/mapping/expression.ts';
 import type { WebhookSettings } from './settings.ts';
 
 /** What an expression found where something else is needed. `message` says where, never what. */
@@ -7,11 +6,15 @@ export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }
 
-/** Runs one expression of the settings; undefined where there is none, or it finds nothing. @throws Unreadable */
-export type Find = (at: string, body: unknown) => unknown;
+/** What one expression of the settings gave; undefined where there is none, or it found nothing. @throws Unreadable */
+export type Find = (at: string) => unknown;
 
 /** All of `event`, compiled once, by their places in it: `graded.when`. */
-export function compileAll(event: WebhookSettings['event']): { find: Find; all: ReadonlyMap<string, Expression> } {
+export function compileAll(event: WebhookSettings['event']): {
+  /** Evaluates them all over one body, together. @throws ExpressionSetAside */
+  over: (body: unknown) => Promise<Find>;
+  all: ReadonlyMap<string, Expression>;
+} {
   const all = new Map<string, Expression>();
   for (const [name, value] of Object.entries(event)) {
     if (typeof value === 'string') all.set(name, compileExpression(value));
@@ -21,20 +24,21 @@ export function compileAll(event: WebhookSettings['event']): { find: Find; all: 
       }
     }
   }
-  const find: Find = (at, body) => {
-    try {
-      return all.get(at)?.evaluateNow(body) ?? undefined;
-    } catch (error) {
-      if (error instanceof CloseloopError) throw new Unreadable(`event.${at}: ${error.message}`);
-      throw error;
-    }
+  const over = async (body: unknown): Promise<Find> => {
+    const findings = await evaluateAll([...all.values()], body);
+    return (at) => {
+      const expression = all.get(at);
+      const found = expression && findings.of(expression);
+      if (found?.ok === false) throw new Unreadable(`event.${at}: ${found.why}`);
+      return found?.value ?? undefined;
+    };
   };
-  return { find, all };
+  return { over, all };
 }
 
 /** A text or a whole number; '' is nothing. @throws Unreadable */
-export function textFrom(find: Find, at: string, body: unknown): string | undefined {
-  const value = find(at, body);
+export function textFrom(find: Find, at: string): string | undefined {
+  const value = find(at);
   if (value === undefined) return undefined;
   // JSON's reader has rounded a larger number already.
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
@@ -57,8 +61,8 @@ function isInstant(value: unknown): value is string {
 }
 
 /** @throws Unreadable for what names no instant without a guess */
-export function instantFrom(find: Find, at: string, body: unknown): Date | undefined {
-  const value = find(at, body);
+export function instantFrom(find: Find, at: string): Date | undefined {
+  const value = find(at);
   if (value === undefined || value === '') return undefined;
   const date = new Date(isInstant(value) ? value.replace(' ', 'T') : Number.NaN);
   if (!Number.isNaN(date.getTime())) return date;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../core/errors.ts';
-import { compileExpression } from '../../core/mapping/expression.ts';
+import { compileExpression, evaluateAll } from '../../core/mapping/expression.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { isBlank } from '../../core/visible-text.ts';
 
@@ -35,23 +34,22 @@ export type Rating =
 const notGiven = new Set(['offered', 'unoffered', 'none', '']);
 
 /** What a delivery of `csatReceived` says. Pure. */
-export function ratingReader({ good, bad, ...at }: CsatSettings): (delivery: unknown) => Rating {
+export function ratingReader({ good, bad, ...at }: CsatSettings): (delivery: unknown) => Promise<Rating> {
   const [score, comment] = [compileExpression(at.score), compileExpression(at.comment)];
-  return (delivery) => {
-    try {
-      const found = String(score.evaluateNow(delivery) ?? '').trim();
-      const word = found.toLowerCase().replace(/_?with_?comment$/, '');
-      const said = comment.evaluateNow(delivery);
-      const grade =
-        word === 'good' ? good : word === 'bad' ? bad : /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
-      if (grade !== undefined) {
-        return { ok: true, grade, comment: typeof said === 'string' && !isBlank(said) ? said : null };
-      }
-      if (notGiven.has(word) && found !== '') return { ok: true, grade: undefined };
-      return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };
-    } catch (error) {
-      if (error instanceof CloseloopError) return { ok: false, why: `csat: ${error.message}` };
-      throw error;
+  return async (delivery) => {
+    const findings = await evaluateAll([score, comment], delivery);
+    const [foundScore, foundComment] = [findings.of(score), findings.of(comment)];
+    if (!foundScore.ok) return { ok: false, why: `csat: ${foundScore.why}` };
+    if (!foundComment.ok) return { ok: false, why: `csat: ${foundComment.why}` };
+    const text = String(foundScore.value ?? '').trim();
+    const word = text.toLowerCase().replace(/_?with_?comment$/, '');
+    const said = foundComment.value;
+    const grade =
+      word === 'good' ? good : word === 'bad' ? bad : /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
+    if (grade !== undefined) {
+      return { ok: true, grade, comment: typeof said === 'string' && !isBlank(said) ? said : null };
     }
+    if (notGiven.has(word) && text !== '') return { ok: true, grade: undefined };
+    return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };
   };
 }

@@ -31,16 +31,16 @@ const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() })
 type EventSettings = Pick<ZendeskSettings, 'accountId' | 'integrationUserId' | 'csat'>;
 
 /** What a verified delivery says. */
-export function eventReader(settings: EventSettings): (delivery: Delivery) => Events {
+export function eventReader(settings: EventSettings): (delivery: Delivery) => Promise<Events> {
   const rating = settings.csat && ratingReader(settings.csat);
   return (delivery) => events(delivery, settings, rating);
 }
 
-function events(
+async function events(
   delivery: Delivery,
   { accountId, integrationUserId }: EventSettings,
-  rating: ((delivery: unknown) => Rating) | undefined,
-): Events {
+  rating: ((delivery: unknown) => Promise<Rating>) | undefined,
+): Promise<Events> {
   const json = jsonOf(delivery.raw);
   if (!json.ok) return json;
 
@@ -68,7 +68,7 @@ function events(
   const recordId = detail?.id ?? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1];
   const name = type.slice(ticketEvent.length);
   if (type === csatReceived && rating !== undefined) {
-    const said = rating(json.value);
+    const said = await rating(json.value);
     if (!said.ok) return said;
     if (said.grade === undefined) return left(name, 'a rating was offered or taken back, none was given');
     if (recordId === undefined) return noTicket;

@@ -1,6 +1,12 @@
+import jsonata from 'jsonata';
+import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
+import { type Evaluated, type Failure, limits } from './expression-limits.ts';
 import { pathsOf } from './expression-paths.ts';
-import { type Failure, sandbox, timeLimitMs } from './expression-sandbox.ts';
+import { plainEvaluation } from './expression-plain.ts';
+import type { Reported } from './expression-sandbox.ts';
+import { ExpressionStopped, runInThread } from './expression-thread.ts';
+import type { Step, TaskReport } from './expression-worker.ts';
 
 /** A JSONata expression, ready to run over records. */
 export interface Expression {
@@ -8,16 +14,46 @@ export interface Expression {
   /** What it reads of the record: names from the record's top. */
   readonly reads: readonly (readonly string[])[];
   /** For an expression that reads nothing of the record (`"North"`, `5 * 60`): its result, or why it has none. */
-  readonly constant: { ok: true; value: unknown } | { ok: false; why: string } | undefined;
-  /**
-   * The result as plain JSON, a copy; undefined when the expression finds nothing. `input` must be JSON values.
-   * Safe to call concurrently: no variable outlives its evaluation, and the input can't be changed. `$now()` is the
-   * machine's clock.
-   * @throws CloseloopError permanent when it fails for this record, and after one second or too many nested calls
-   */
+  readonly constant: Found | undefined;
+  /** Evaluates here and at once what needs no guard; undefined for what runs in the thread. */
+  readonly plain: ((input: unknown) => Evaluated) | undefined;
+  /** As `evaluateAll` of this one alone. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
   evaluate(input: unknown): Promise<unknown>;
-  /** The same, at once: for what can't wait (`Source.events`). */
-  evaluateNow(input: unknown): unknown;
+}
+
+export type Found = { ok: true; value: unknown } | { ok: false; why: string };
+
+/**
+ * An expression was stopped because it took too much time or memory, here or just before. It may be the record's fault or
+ * its own: nothing is decided by it, whoever needs it waits for a person, and others are not held up.
+ */
+export class ExpressionSetAside extends CloseloopError {
+  override readonly name = 'ExpressionSetAside';
+  readonly source: string;
+  readonly #stopped: Pick<ExpressionStopped, 'source' | 'why'>;
+
+  /** @param place where it stands: 'rule "phone team"' */
+  constructor(stopped: Pick<ExpressionStopped, 'source' | 'why'>, place = '') {
+    const { source, why } = stopped;
+    const what = {
+      time: `was stopped, as it ran for more than ${limits.timeMs / 1_000} s`,
+      memory: 'was stopped, as it used up the memory that expressions have',
+      aside: 'is set aside, as it or another one beside it was stopped just before',
+    };
+    const where = place === '' ? '' : ` of ${place}`;
+    super(
+      `The expression ${quoted(source)}${where} ${what[why]}. ${endless}`,
+      { kind: 'config' },
+      { outcome: 'never-sent' },
+    );
+    this.source = source;
+    this.#stopped = stopped;
+  }
+
+  /** The same, with its place. */
+  in(place: string): ExpressionSetAside {
+    return new ExpressionSetAside(this.#stopped, place);
+  }
 }
 
 /**
@@ -25,35 +61,146 @@ export interface Expression {
  * @throws CloseloopError config with the place of the mistake
  */
 export function compileExpression(source: string): Expression {
-  const made = sandbox().compile(source);
-  if (!made.ok) {
-    const { message = 'not a JSONata expression' } = made.failure;
-    throw failed(`The expression ${quoted(source)} has a mistake${place(made.failure)}: ${message}`, 'config');
-  }
-  const run = (input: unknown): unknown => {
-    const result = sandbox().run(made.compiled, input);
-    if (result.ok) return result.value;
-    throw failed(
-      `The expression ${quoted(source)} failed${place(result.failure)}: ${reason(result.failure)}`,
-      'permanent',
-    );
-  };
-  return {
+  const ast = parsed(source);
+  const plain = plainEvaluation(ast);
+  const expression: Expression = {
     source,
-    reads: pathsOf(made.ast),
-    constant: readsNothing(made.ast) ? constantOf(run) : undefined,
-    evaluate: async (input) => run(input),
-    evaluateNow: run,
+    reads: pathsOf(ast),
+    constant: plain && readsNothing(ast) ? foundBy(source, plain(null)) : undefined,
+    plain,
+    evaluate: async (input) => {
+      const found = (await evaluateAll([expression], input)).of(expression);
+      if (found.ok) return found.value;
+      throw failed(found.why, 'permanent');
+    },
+  };
+  return expression;
+}
+
+function parsed(source: string): unknown {
+  try {
+    return jsonata(source).ast();
+  } catch (error) {
+    // Brackets nested too deep are a mistake that JSONata has no words for.
+    const mistake = error instanceof RangeError ? {} : Mistake.catch({}).parse(error);
+    const { position, message = 'not a JSONata expression' } = mistake;
+    throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${message}`, 'config');
+  }
+}
+
+const Mistake = z.object({ position: z.number(), message: z.string() }).partial();
+
+/** What the expressions that were asked for gave over one record. */
+export interface Findings {
+  of(expression: Expression): Found;
+}
+
+/**
+ * Evaluates expressions over one record; those that need a guard together, in one message to the thread. The results are
+ * plain JSON, copies; undefined where an expression finds nothing. `input` must be JSON values. No variable outlives its
+ * evaluation, and the input can't be changed. `$now()` is the machine's clock.
+ * @throws ExpressionSetAside
+ */
+export async function evaluateAll(expressions: readonly Expression[], input: unknown): Promise<Findings> {
+  const { findings } = await evaluateFirst([{ then: expressions }], input);
+  return findings;
+}
+
+export interface Choice {
+  /** Left out: always true. */
+  when?: Expression | undefined;
+  then: readonly Expression[];
+}
+
+/** What became of conditions, in order: up to the first that is true or failed. */
+export interface Chosen {
+  verdicts: Found[];
+  /** The expressions of the choice whose condition is true, if there is one. */
+  findings: Findings;
+}
+
+/**
+ * Evaluates conditions up to the first that is true, and then what belongs to that one.
+ * @throws ExpressionSetAside
+ */
+export async function evaluateFirst(choices: readonly Choice[], input: unknown): Promise<Chosen> {
+  const isPlain = !Array.isArray(input) && !isDisguised(input);
+  const here = (one: Expression): Evaluated | undefined => (isPlain ? one.plain?.(input) : undefined);
+  const looked: { choice: Choice; verdict: Evaluated | undefined }[] = [];
+  for (const choice of choices) {
+    const verdict = choice.when === undefined ? { ok: true as const, value: true } : here(choice.when);
+    looked.push({ choice, verdict });
+    if (verdict !== undefined && (!verdict.ok || verdict.value === true)) break;
+  }
+  const open = looked.filter(({ verdict }) => verdict === undefined || (verdict.ok && verdict.value === true));
+  const steps = open.map(({ choice, verdict }) => stepOf(choice, verdict === undefined, isPlain));
+  const reports = await guarded(steps, input);
+
+  const verdicts: Found[] = [];
+  const found = new Map<Expression, Found>();
+  for (const one of looked) {
+    const number = open.indexOf(one);
+    const { when, then = [] } = reports?.[number] ?? {};
+    const source = one.choice.when?.source ?? '';
+    const verdict = one.verdict ? foundBy(source, one.verdict) : when && foundBy(source, evaluated(when));
+    if (verdict === undefined) break;
+    verdicts.push(verdict);
+    if (verdict.ok && verdict.value !== true) continue;
+    for (const [i, expression] of one.choice.then.filter((each) => isGuarded(each, isPlain)).entries()) {
+      const report = then[i];
+      if (report) found.set(expression, foundBy(expression.source, evaluated(report)));
+    }
+    break;
+  }
+  return { verdicts, findings: { of: (one) => found.get(one) ?? foundBy(one.source, here(one) ?? notAsked) } };
+}
+
+const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };
+
+/** A record that pretends to be something of JSONata's own: only JSONata knows what that comes to. */
+function isDisguised(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && ('outerWrapper' in input || 'tupleStream' in input);
+}
+
+function isGuarded({ plain }: Expression, isPlain: boolean): boolean {
+  return plain === undefined || !isPlain;
+}
+
+function stepOf({ when, then }: Choice, isOpen: boolean, isPlain: boolean): Step {
+  return {
+    ...(isOpen && when && { when: when.source }),
+    then: then.filter((one) => isGuarded(one, isPlain)).map(({ source }) => source),
   };
 }
 
-function constantOf(run: (input: unknown) => unknown): Expression['constant'] {
+/** Undefined: nothing needs the thread. */
+async function guarded(steps: readonly Step[], input: unknown): Promise<TaskReport | undefined> {
+  if (steps.every(({ when, then }) => when === undefined && then.length === 0)) return undefined;
+  const json = JSON.stringify(input) ?? 'null';
+  if (json.length > limits.input) return steps.map(tooLarge);
   try {
-    return { ok: true, value: run(null) };
+    return await runInThread({ input: json, steps });
   } catch (error) {
-    if (error instanceof CloseloopError) return { ok: false, why: error.message };
-    throw error;
+    throw error instanceof ExpressionStopped ? new ExpressionSetAside(error) : error;
   }
+}
+
+function tooLarge({ when, then }: Step): TaskReport[number] {
+  const report = { failure: { code: 'input' } };
+  return { ...(when !== undefined && { when: report }), then: then.map(() => report) };
+}
+
+function evaluated(report: Reported): Evaluated {
+  if ('failure' in report) return { ok: false, failure: report.failure };
+  return { ok: true, value: report.json === undefined ? undefined : JSON.parse(report.json) };
+}
+
+function foundBy(source: string, result: Evaluated): Found {
+  if (result.ok) return result;
+  return {
+    ok: false,
+    why: `The expression ${quoted(source)} failed${place(result.failure)}: ${reason(result.failure)}`,
+  };
 }
 
 /** Kinds of syntax that can't reach the record, the clock or a function. */
@@ -74,7 +221,7 @@ function quoted(source: string): string {
   return `\`${line.length > 80 ? `${line.slice(0, 79)}…` : line}\``;
 }
 
-function place({ position }: Failure): string {
+function place({ position }: Pick<Failure, 'position'>): string {
   return position === undefined ? '' : ` near character ${position}`;
 }
 
@@ -82,7 +229,7 @@ const endless = 'Look for a function that calls itself without end, or a regular
 
 /** In our own words, because JSONata's quote the values. */
 const reasons: Readonly<Record<string, string>> = {
-  time: `it ran for more than ${timeLimitMs / 1_000} s. ${endless}`,
+  input: `the record is longer than ${limits.input} characters`,
   'too-much': 'it made too much text or too deep a nesting',
   function: 'its result is a function, not a value',
   D1001: 'a number is out of range (a division by 0?)',

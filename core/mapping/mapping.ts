@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { CloseloopError } from '../errors.ts';
-import { compileExpression, type Expression } from './expression.ts';
+import { compileExpression, type Expression, type Findings } from './expression.ts';
 import { type CustomValue, convert, type FieldDefinition } from './field-value.ts';
 
 /** Custom field name → expression over the record. */
@@ -60,13 +59,16 @@ export type Applied =
   | { ok: true; values: Record<string, CustomValue>; sources: Record<string, string> }
   | { ok: false; problems: string[] };
 
-/** The values of one record for one campaign. `sources` gives the expression of each value that is sent. */
-export async function applyMapping(
+/**
+ * The values of one record for one campaign. `sources` gives the expression of each value that is sent.
+ * @param findings what the mapping's expressions gave over the record
+ */
+export function applyMapping(
   mapping: Mapping,
-  shape: unknown,
+  findings: Findings,
   definitions: readonly FieldDefinition[],
   options: { timeZone: string },
-): Promise<Applied> {
+): Applied {
   // By entries: a field may be called `__proto__`.
   const values: [name: string, value: CustomValue][] = [];
   const sources: [name: string, source: string][] = [];
@@ -74,7 +76,7 @@ export async function applyMapping(
   for (const definition of definitions) {
     const { name, required } = definition;
     const expression = mapping.get(name);
-    const found = expression ? await evaluate(expression, shape) : { ok: true as const, value: undefined };
+    const found = expression ? findings.of(expression) : { ok: true as const, value: undefined };
     const converted = found.ok ? convert(definition, found.value, options) : found;
     if (!converted.ok) {
       problems.push(problem(definition, converted.why));
@@ -91,16 +93,4 @@ export async function applyMapping(
   return problems.length > 0
     ? { ok: false, problems }
     : { ok: true, values: Object.fromEntries(values), sources: Object.fromEntries(sources) };
-}
-
-async function evaluate(
-  expression: Expression,
-  shape: unknown,
-): Promise<{ ok: true; value: unknown } | { ok: false; why: string }> {
-  try {
-    return { ok: true, value: await expression.evaluate(shape) };
-  } catch (error) {
-    if (!(error instanceof CloseloopError)) throw error;
-    return { ok: false, why: error.message };
-  }
 }

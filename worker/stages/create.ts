@@ -3,6 +3,7 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
+import { evaluateAll } from '../../core/mapping/expression.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import { asEarlier, beforeThat } from '../journey/contacts.ts';
@@ -123,7 +124,8 @@ async function remap(journey: Journey, rule: LoadedRule, context: SourceContext)
   const look = lookAt(await context.read(journey.recordId, 'plan'));
   if (look.is !== 'closed') return false;
   const campaign = await campaignOf(rule, context);
-  const mapped = await mapFields(rule, look.record, campaign, context);
+  const findings = await evaluateAll([...rule.mapping.values()], look.record.shape);
+  const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok || JSON.stringify(mapped.values) === JSON.stringify(journey.values)) return false;
   await context.store.update(journey.id, (now) =>
     now.state === 'waiting'

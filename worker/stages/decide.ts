@@ -3,6 +3,7 @@ import { type Contact, contactFor } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
+import type { Findings } from '../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../core/mapping/mapping.ts';
 import { checkWindows, nextSendTime } from '../../core/send-time.ts';
 import { refOf, type SourceContext } from '../context.ts';
@@ -44,7 +45,7 @@ export async function decide(
   const ref = refOf(context.name, closing.journeyId);
   const choice = await chooseRule(context.rules, record.shape);
   if (!choice.rule) return { do: 'skip', why: choice.why, trace: [] };
-  const { rule } = choice;
+  const { rule, findings } = choice;
   const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
   const no = (why: string): Verdict => ({ do: 'skip', why, trace, rule });
 
@@ -55,15 +56,18 @@ export async function decide(
   if (!inSample(rule.sample, ref)) return no(`outside the sample of ${(rule.sample ?? 1) * 100} %`);
 
   const campaign = await campaignOf(rule, context);
-  const mapped = await mapFields(rule, record, campaign, context);
+  const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok) return no(`custom fields: ${mapped.problems.join('; ')}`);
   trace.push(`custom fields: ${describe(mapped.sources)}`);
   for (const [name, { source }] of rule.mapping) {
     if (!(name in mapped.values)) trace.push(`custom field "${name}" is left out: ${source} found nothing`);
   }
 
-  const candidates: unknown[] = [];
-  for (const expression of rule.contact) candidates.push(await expression.evaluate(record.shape));
+  const candidates = rule.contact.map((expression) => {
+    const found = findings.of(expression);
+    if (found.ok) return found.value;
+    throw new CloseloopError(found.why, { kind: 'permanent' });
+  });
   const contact = contactFor(candidates, campaign.type, { defaultCountry: context.defaultCountry });
   const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
   if (!contact.ok) return no(`no usable contact: ${passedOver.join('; ')}`);
@@ -101,12 +105,7 @@ export async function campaignOf(rule: LoadedRule, context: DecisionContext): Pr
 }
 
 /** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
-export async function mapFields(
-  rule: LoadedRule,
-  record: PresentedRecord,
-  campaign: Campaign,
-  context: DecisionContext,
-) {
+export function mapFields(rule: LoadedRule, findings: Findings, campaign: Campaign, context: DecisionContext) {
   const problems = rulesProblems(rule, campaign, context);
   if (problems.length > 0) {
     throw new CloseloopError(
@@ -114,7 +113,7 @@ export async function mapFields(
       { kind: 'config' },
     );
   }
-  return await applyMapping(rule.mapping, record.shape, definitionsOf(campaign, context.marker), {
+  return applyMapping(rule.mapping, findings, definitionsOf(campaign, context.marker), {
     timeZone: context.timeZone,
   });
 }

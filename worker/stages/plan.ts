@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PresentedRecord } from '../../core/connector.ts';
+import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
@@ -252,7 +253,10 @@ export async function planned(journey: Journey, record: PresentedRecord, context
 async function decided(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
   const { clock, store, log } = context;
   const { id: journeyId, recordId, closedAt } = journey;
-  const verdict = await decide({ journeyId, recordId, closedAt }, record, context);
+  const verdict = await decide({ journeyId, recordId, closedAt }, record, context).catch(async (error: unknown) => {
+    if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
+    throw error;
+  });
   if (verdict.do === 'skip') {
     const { rule } = verdict;
     const chosen = {

@@ -116,8 +116,8 @@ export function stateOf(result: ReadResult | undefined) {
   return result?.ok === true ? result.record.state : assert.fail(`not read: ${JSON.stringify(result)}`);
 }
 
-export function eventsOf(source: Source, delivery: Delivery): SourceEvent[] {
-  const events = source.events(delivery);
+export async function eventsOf(source: Source, delivery: Delivery): Promise<SourceEvent[]> {
+  const events = await source.events(delivery);
   return events.ok ? events.events : assert.fail(events.why);
 }
 

@@ -18,13 +18,13 @@ export function echoes(bench: () => Bench, { test }: TestRunner): void {
     const { vendor, source } = bench();
     const delivered = needed(vendor.delivered, 'delivered').bind(vendor);
     const { recordId, delivery } = await vendor.closeRecord(secrets[0]);
-    const keys = eventsOf(source, delivery).map(({ key }) => key);
+    const keys = (await eventsOf(source, delivery)).map(({ key }) => key);
     const closing = await closingOf(bench(), recordId);
     await delivered(secrets[0]);
     await source.writeBack([answer(recordId)]);
     for (const echo of await delivered(secrets[0])) {
       assert.deepEqual(source.verify(echo), { ok: true });
-      for (const event of eventsOf(source, echo)) {
+      for (const event of await eventsOf(source, echo)) {
         // A vendor that only ever says "this record changed" may repeat a closing; it can't make another.
         if (event.kind === 'closed') assert.ok(keys.includes(event.key) || event.closing === closing);
       }
@@ -42,7 +42,7 @@ export function erasures(bench: () => Bench, { test }: TestRunner): void {
     if (!read?.ok) return assert.fail('the record was not read');
     const delivery = await needed(vendor.erase, 'erase').call(vendor, recordId, secrets[0]);
     assert.deepEqual(source.verify(delivery), { ok: true });
-    const [event, ...others] = eventsOf(source, delivery).filter(({ kind }) => kind === 'erase');
+    const [event, ...others] = (await eventsOf(source, delivery)).filter(({ kind }) => kind === 'erase');
     assert.ok(event?.kind === 'erase' && others.length === 0);
     const { personIds = [], recordIds = [], contacts = [], everybody } = event;
     const found = [

@@ -56,7 +56,7 @@ function but(change: (source: Source, ports: ConnectorPorts) => Partial<Source>)
 }
 
 function butEvents(change: (events: Events, source: Source, delivery: Delivery) => Events): Connector {
-  return but((source) => ({ events: (delivery) => change(source.events(delivery), source, delivery) }));
+  return but((source) => ({ events: async (delivery) => change(await source.events(delivery), source, delivery) }));
 }
 
 function butRead(

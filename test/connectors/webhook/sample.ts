@@ -61,17 +61,17 @@ export const webhookSample: ConnectorSample = {
     });
     /** Keeps what the deliveries told, as the worker does. */
     const read = eventReader(schema.parse(settings(['first-secret'])));
-    const hear = (): Delivery[] => {
+    const hear = async (): Promise<Delivery[]> => {
       for (const delivery of box) {
-        const events = read(delivery);
+        const events = await read(delivery);
         if (events.ok) told.hear(events.events);
       }
       const heard = box;
       box = [];
       return heard;
     };
-    const last = (): Delivery => {
-      const delivery = hear().at(-1);
+    const last = async (): Promise<Delivery> => {
+      const delivery = (await hear()).at(-1);
       if (delivery === undefined) throw new Error('the stand-in delivered nothing');
       return delivery;
     };
@@ -83,16 +83,16 @@ export const webhookSample: ConnectorSample = {
         standin.setHook({ url: hookUrl, secret: whsec(secret) });
         const { id } = standin.addJob({ title: customer.comment, customer: { email: customer.email } });
         await standin.finish(id);
-        return { recordId: id, delivery: last() };
+        return { recordId: id, delivery: await last() };
       },
       async reopen(id) {
         await standin.reopen(id);
-        hear();
+        await hear();
       },
       async closeAgain(id) {
         await new Promise((done) => setTimeout(done, 2));
         await standin.finish(id);
-        hear();
+        await hear();
       },
       sign(raw, secret) {
         const signed = signStandardWebhook({ id: 'msg_by_hand', at: new Date(), body: raw }, [whsec(secret)]);
@@ -104,12 +104,12 @@ export const webhookSample: ConnectorSample = {
       calls: () => standin.totalCalls(),
       async delivered() {
         await standin.idle();
-        return hear();
+        return await hear();
       },
       async erase(id) {
-        hear();
+        await hear();
         await standin.forget(id);
-        return last();
+        return await last();
       },
       close: () => server.close(),
     };

@@ -17,17 +17,19 @@ describe('a rating', () => {
     ['offered', { satisfaction_score: { score: 'OFFERED' } }, { ok: true, grade: undefined }],
     ['taken back', { current: 'UNOFFERED' }, { ok: true, grade: undefined }],
   ];
-  test.each(rows)('it is read: %s', (_what, event, expected) => expect(read(event)).toMatchObject(expected));
+  test.each(rows)('it is read: %s', async (_what, event, expected) =>
+    expect(await read(event)).toMatchObject(expected),
+  );
 
-  test('it is graded as configured, from where it stands', () => {
+  test('it is graded as configured, from where it stands', async () => {
     const more = { good: 10, bad: 0, score: 'event.rated', comment: 'event.words' };
-    expect(read({ rated: 'bad', words: 'Slow' }, more)).toEqual({ ok: true, grade: 0, comment: 'Slow' });
+    expect(await read({ rated: 'bad', words: 'Slow' }, more)).toEqual({ ok: true, grade: 0, comment: 'Slow' });
   });
 
   test.each([[{}], [null], [{ current: 'SOLVED' }], [{ satisfaction_score: {} }]])(
     'it is refused, without quoting, where no score is found: %j',
-    (event) => {
-      expect(read(event)).toEqual({ ok: false, why: expect.stringMatching(/csat\.score/) });
+    async (event) => {
+      expect(await read(event)).toEqual({ ok: false, why: expect.stringMatching(/csat\.score/) });
     },
   );
 });
@@ -44,9 +46,9 @@ const delivery = (score: unknown) => {
   return { method: 'POST', url: '', headers: {}, raw: Buffer.from(JSON.stringify(body)), receivedAt: new Date() };
 };
 
-test('the event of one is a grade of the ticket, where it is wanted', () => {
+test('the event of one is a grade of the ticket, where it is wanted', async () => {
   const csat = csatSettings.parse({});
-  expect(eventReader({ csat })(delivery('GOOD'))).toEqual({
+  expect(await eventReader({ csat })(delivery('GOOD'))).toEqual({
     ok: true,
     ignored: [],
     events: [
@@ -61,9 +63,9 @@ test('the event of one is a grade of the ticket, where it is wanted', () => {
       },
     ],
   });
-  expect(eventReader({ csat })(delivery('OFFERED'))).toMatchObject({ ok: true, events: [] });
-  expect(eventReader({ csat })(delivery(undefined))).toMatchObject({ ok: false });
-  expect(eventReader({})(delivery('GOOD'))).toMatchObject({ ok: true, events: [] });
+  expect(await eventReader({ csat })(delivery('OFFERED'))).toMatchObject({ ok: true, events: [] });
+  expect(await eventReader({ csat })(delivery(undefined))).toMatchObject({ ok: false });
+  expect(await eventReader({})(delivery('GOOD'))).toMatchObject({ ok: true, events: [] });
 });
 
 test('setup subscribes to it, check misses it, and both leave Zendesk to ask', async () => {

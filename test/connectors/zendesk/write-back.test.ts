@@ -388,10 +388,10 @@ describe('our own write-backs', () => {
     const hook = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
+      request.on('end', async () => {
         const headers = Object.fromEntries(Object.entries(request.headers).map(([name, one]) => [name, String(one)]));
         const delivery = { method: 'POST', url: '', headers, raw: Buffer.concat(chunks), receivedAt: new Date() };
-        const result = source.verify(delivery).ok ? source.events(delivery) : undefined;
+        const result = source.verify(delivery).ok ? await source.events(delivery) : undefined;
         if (result?.ok !== true) throw new Error('refused');
         heard.told.push(...result.ignored.map(({ what }) => what), ...result.events.map(({ what }) => what));
         heard.events.push(...result.events.map(({ kind }) => kind));

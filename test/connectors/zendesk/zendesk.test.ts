@@ -336,10 +336,10 @@ test('a signed webhook of the stand-in is verified and read as a closing', async
   const hook = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
       const delivery = { method: 'POST', url: '', headers, raw: Buffer.concat(chunks), receivedAt: new Date() };
-      deliveries.push({ verdict: source.verify(delivery), events: source.events(delivery) });
+      deliveries.push({ verdict: source.verify(delivery), events: await source.events(delivery) });
       response.writeHead(202).end();
     });
   });
