@@ -53,8 +53,11 @@ export interface SourceContext {
   areOwned(requestIds: readonly string[]): Promise<boolean[]>;
   /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
   askedIn(campaign: number, late: boolean): Promise<void>;
-  /** Every source of this process, this one included. */
-  sources(): SourceContext[];
+  /**
+   * Every source that Redis knows: those of this process, this one included, and those that its configuration doesn't have
+   * (orphans.ts), whose data is worked with alike, though their vendor can't be reached.
+   */
+  sources(): Promise<SourceContext[]>;
   /** Tells a person, beside the log. */
   alert(kind: Alert['kind'], why: string, remedy: string): Promise<void>;
   /** A closing that no webhook had told of. */

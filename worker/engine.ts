@@ -8,19 +8,22 @@ import type { Log, Ports } from '../core/ports.ts';
 import { Alerts } from './alerts.ts';
 import { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config/config.ts';
+import { Collecting } from './collecting.ts';
+import type { Config, ConfiguredSource } from './config/config.ts';
+import { KnownSources } from './journey/known-sources.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
-import { askedInKey, createLane, foreignRemedy, jobIdOf, type Lane } from './lane.ts';
-import { Pauses } from './pauses.ts';
+import { createLane, jobIdOf, type Lane } from './lane.ts';
+import { type Orphan, OrphanNews, Orphans } from './orphans.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
 import type { Replicated } from './redis/replicated.ts';
 import type { Seal } from './redis/seal.ts';
 import { probe } from './redis/trouble.ts';
-import { CollectJob, collect } from './stages/collect.ts';
+import { Rounds, stepsOf } from './rounds.ts';
+import type { CollectJob } from './stages/collect.ts';
 import { campaignOf, rulesProblems } from './stages/decide.ts';
 import { EraseJob } from './stages/erase.ts';
 import { PlanJob } from './stages/plan.ts';
-import { Stage, type StageResult } from './stages/stage.ts';
+import type { Stage, StageResult } from './stages/stage.ts';
 import { sweep } from './stages/sweep.ts';
 import type { WriteBackJob } from './stages/write-back.ts';
 
@@ -59,68 +62,41 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #feedback: FeedbackClient;
   readonly #alerts: Alerts;
-  readonly #collect: Stage<typeof CollectJob>;
-  readonly #collectPauses: Pauses;
+  readonly #collecting: Collecting;
+  readonly #known: KnownSources;
+  readonly #orphans: Orphans;
+  readonly #orphanNews: OrphanNews;
   readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
   #lostAt = 0;
   #isClosed = false;
-  #sweeper: NodeJS.Timeout | undefined;
-  #poller: NodeJS.Timeout | undefined;
-  readonly #polling = new Set<string>();
+  readonly #rounds: Rounds[] = [];
 
   constructor(options: EngineOptions) {
-    const { config, ports, redis, log, clock } = options;
+    const { config, ports, redis, log } = options;
     this.#options = options;
     this.#feedback = createFeedbackClient(config.feedback, ports);
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
     const campaigns = new CampaignCache(this.#feedback, campaignKeepMs);
     const limits = { limited: pLimit(serviceCalls), limitedLooks: pLimit(serviceLooks) };
     const lanes = new Map<string, Lane>();
-    for (const source of config.sources) {
-      lanes.set(
-        source.name,
-        createLane(source, {
-          options,
-          campaigns,
-          ...limits,
-          feedback: this.#feedback,
-          alerts: this.#alerts,
-          lanes,
-          onLost: this.#onLost,
-        }),
-      );
-    }
+    const sources = async () => {
+      const all = [...lanes.values(), ...(await this.#orphans.all()).map(({ lane }) => lane)];
+      return all.map(({ context }) => context);
+    };
+    const shared = { options, campaigns, ...limits, feedback: this.#feedback, alerts: this.#alerts, sources };
+    const create = (source: ConfiguredSource) => createLane(source, { ...shared, onLost: this.#onLost });
+    for (const source of config.sources) lanes.set(source.name, create(source));
     this.lanes = lanes;
-    this.#collectPauses = new Pauses(redis, '{cl}', 'collect', log, (_stage, why) =>
-      this.#alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
-    );
-    const troubled = new Map<number, string>();
-    this.#collect = new Stage({
-      name: 'collect',
-      source: 'collect',
+    this.#known = new KnownSources(redis);
+    this.#orphans = new Orphans(this.#known, lanes, create);
+    this.#orphanNews = new OrphanNews(log);
+    this.#collecting = new Collecting({
+      engine: options,
+      feedback: this.#feedback,
+      alerts: this.#alerts,
+      sources,
+      campaigns: this.campaigns,
       onLost: this.#onLost,
-      prefix: '{cl}',
-      connection: options.connection,
-      probe: () => probe(redis, '{cl}'),
-      data: CollectJob,
-      concurrency: 4,
-      process: (data) =>
-        collect(data, {
-          redis,
-          feedback: this.#feedback,
-          sources: [...lanes.values()].map(({ context }) => context),
-          clock,
-          log,
-          fullEveryMs: config.collect.fullEvery,
-          troubled,
-          alert: (kind, why, remedy) => this.#alerts.raise({ kind, source: 'collect', why, remedy }),
-        }),
-      giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
-      onConfigError: (why) => this.#collectPauses.set('collect', why),
-      onForeign: (why) => this.#alerts.raise({ kind: 'to-do', source: 'collect', why, remedy: foreignRemedy }),
-      ports,
-      log,
-      ...(options.quarantine && { quarantine: options.quarantine }),
     });
   }
 
@@ -132,11 +108,12 @@ export class Engine {
 
   /** What brings grades in, and then what writes them back. */
   get gradeStages(): (Stage<typeof CollectJob> | Stage<typeof WriteBackJob>)[] {
-    return [this.#collect, ...[...this.lanes.values()].map(({ stages }) => stages.writeBack)];
+    return [this.#collecting.stage, ...[...this.lanes.values()].map(({ stages }) => stages.writeBack)];
   }
 
   /** Connects what `store` writes through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
+    await this.noteSources();
     for (const [name, { stages }] of this.lanes) {
       const open = async ({ queue }: Stage<z.ZodType>): Promise<Queue> => {
         const inlet = new Queue(queue.name, {
@@ -182,56 +159,69 @@ export class Engine {
   /** Runs jobs in this process, resumes what was stopped for a configuration error, and checks the rules. */
   async work(): Promise<void> {
     const { config, clock, log } = this.#options;
+    await this.noteSources();
     for (const lane of this.lanes.values()) {
       await lane.pauses.clear(Object.values(lane.stages).map(({ queue }) => queue));
       await this.#checkRules(lane);
       for (const stage of Object.values(lane.stages)) stage.start();
     }
-    await this.#collectPauses.clear([this.#collect.queue]);
-    await this.#scheduleCollecting();
-    this.#collect.start();
-    const settings = { expireAfterMs: config.expireAfter, retentionMs: config.retention.journeys };
-    let isSweeping = false;
-    // Each step by itself: one that fails must hold up neither the other sources nor the alerts.
-    const tried = async (source: string, step: string, work: () => Promise<void>) => {
-      await work().catch((error: unknown) => log.warn({ source, step, why: String(error) }, 'sweep failed'));
-    };
-    const round = async () => {
-      for (const [name, { context, pauses, stages }] of this.lanes) {
-        const queues = Object.values(stages).map(({ queue }) => queue);
-        await tried(name, 'sweep', () => sweep(context, settings));
-        await tried(name, 'probe', () => pauses.probe(queues));
-      }
-      await tried('collect', 'schedule', () => this.#scheduleCollecting());
-      await tried('collect', 'probe', () => this.#collectPauses.probe([this.#collect.queue]));
-      await tried('alerts', 'send', () => this.#alerts.send());
-    };
-    const sweepNow = () => {
-      // A round may take longer than the time between two.
-      if (isSweeping) return;
-      isSweeping = true;
-      void round().finally(() => {
-        isSweeping = false;
-      });
-    };
-    sweepNow();
+    await this.#collecting.start();
+    const warn = (why: string) => (error: unknown) => log.warn({ why: String(error) }, why);
+    const sweeping = new Rounds((isStopped) => this.#sweep(isStopped), warn('sweep failed'));
     const everyMs = this.#options.sweepEveryMs ?? Math.max(1_000, clock.real(sweepEveryMs));
-    this.#sweeper = setInterval(sweepNow, everyMs);
-    this.#pollAll();
-    // Each source keeps to `poll.every` by itself; a look in between is a look into Redis.
-    this.#poller = setInterval(() => this.#pollAll(), Math.max(100, Math.min(everyMs, config.poll.every)));
+    this.#rounds.push(sweeping);
+    sweeping.start(everyMs);
+    // Each source by itself: one whose vendor is slow, or has little quota left, holds up nobody else. It keeps to
+    // `poll.every` itself; a look in between is a look into Redis.
+    for (const [source, lane] of this.lanes) {
+      const polling = new Rounds(
+        () => lane.poll(),
+        (error) => log.warn({ source, why: String(error) }, 'poll failed'),
+      );
+      this.#rounds.push(polling);
+      polling.start(Math.max(100, Math.min(everyMs, config.poll.every)));
+    }
   }
 
-  /** Each source by itself: one whose vendor is slow, or has little quota left, holds up nobody else. */
-  #pollAll(): void {
-    for (const [name, lane] of this.lanes) {
-      if (this.#polling.has(name)) continue;
-      this.#polling.add(name);
-      lane
-        .poll()
-        .catch((error: unknown) => this.#options.log.warn({ source: name, why: String(error) }, 'poll failed'))
-        .finally(() => this.#polling.delete(name));
+  /** What nothing else would notice, in every source that Redis knows. */
+  async #sweep(isStopped: () => boolean): Promise<void> {
+    const { config, log } = this.#options;
+    const settings = { expireAfterMs: config.expireAfter, retentionMs: config.retention.journeys };
+    const step = stepsOf(log, isStopped);
+    await step('all', 'note', () => this.noteSources());
+    for (const [name, { context, pauses, stages }] of this.lanes) {
+      const queues = Object.values(stages).map(({ queue }) => queue);
+      await step(name, 'sweep', () => sweep(context, settings));
+      await step(name, 'probe', () => pauses.probe(queues));
     }
+    await step('all', 'orphans', async () => {
+      for (const orphan of await this.orphans()) {
+        const { name } = orphan.lane.context;
+        await step(name, 'sweep', () => sweep(orphan.lane.context, { ...settings, isGone: orphan.isGone }));
+        await step(name, 'tell', () => this.#orphanNews.tell(orphan));
+      }
+    });
+    await step('collect', 'schedule', () => this.#collecting.schedule());
+    await step('collect', 'probe', () => this.#collecting.pauses.probe([this.#collecting.stage.queue]));
+    await step('alerts', 'send', () => this.#alerts.send());
+  }
+
+  /** Remembers that these sources are in a configuration: before anything of theirs is stored, and from time to time. */
+  async noteSources(): Promise<void> {
+    const { config } = this.#options;
+    await this.#known.note(
+      config.sources.map(({ name, connector, settings }) => ({
+        name,
+        connector: connector.name,
+        account: connector.account(settings),
+        writesNoAnswer: this.lanes.get(name)?.context.source.writesNoAnswer === true,
+      })),
+    );
+  }
+
+  /** Sources that Redis knows, and this configuration doesn't. */
+  async orphans(): Promise<Orphan[]> {
+    return await this.#orphans.all();
   }
 
   /** Every queue and worker meets the same lost connection again and again: it is told once in half a minute. */
@@ -267,7 +257,7 @@ export class Engine {
   async paused(): Promise<Record<string, { stage: string; why: string; at: Date }[]>> {
     const all = [...this.lanes].map(([name, { pauses }]) => [name, pauses] as const);
     const lists = await Promise.all(
-      [...all, ['collect', this.#collectPauses] as const].map(
+      [...all, ['collect', this.#collecting.pauses] as const].map(
         async ([name, pauses]) => [name, await pauses.list()] as const,
       ),
     );
@@ -276,7 +266,7 @@ export class Engine {
 
   /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
   async runJob({ source, stage, data }: SuspectJob): Promise<StageResult> {
-    const stages = [this.#collect, ...Object.values(this.lanes.get(source)?.stages ?? {})];
+    const stages = [this.#collecting.stage, ...Object.values(this.lanes.get(source)?.stages ?? {})];
     const found = stages.find(({ queue }) => queue.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);
     return await found.run(data);
@@ -284,15 +274,16 @@ export class Engine {
 
   /** One collect job for each campaign now, beside the schedule. */
   async collectNow(): Promise<void> {
-    const campaigns = await this.#campaignsToCollect();
-    await this.#collect.add(campaigns.map((campaign) => ({ id: `now-${campaign}`, data: { campaign } })));
+    await this.#collecting.now();
   }
 
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
   async busy(): Promise<number> {
     const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages).map(({ queue }) => queue));
     const counts = await Promise.all(
-      [...stages, this.#collect.queue].map((queue) => queue.getJobCountByTypes('waiting', 'active', 'prioritized')),
+      [...stages, this.#collecting.stage.queue].map((queue) =>
+        queue.getJobCountByTypes('waiting', 'active', 'prioritized'),
+      ),
     );
     return counts.reduce((sum, n) => sum + n, 0);
   }
@@ -300,13 +291,13 @@ export class Engine {
   /** Finishes what runs, up to `graceMs`; the rest is taken up by another worker, or at the next start. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#sweeper);
-    clearInterval(this.#poller);
+    await Promise.all(this.#rounds.map((rounds) => rounds.stop(graceMs)));
     const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages));
-    await Promise.all([...stages, this.#collect].map((stage) => stage.close(graceMs)));
+    await Promise.all([...stages, this.#collecting.stage].map((stage) => stage.close(graceMs)));
     for (const { plan, erase } of this.#inlets.values()) {
       for (const inlet of [plan, erase]) void inlet.close().catch(() => undefined);
     }
+    await this.#orphans.close();
   }
 
   /** Problems of the rules that can be seen without a record: told now, and the source's planning waits for a mend. */
@@ -326,30 +317,5 @@ export class Engine {
     if (problems.length === 0) return;
     await pauses.set('plan', [...new Set(problems)].join('; '));
     await stages.plan.queue.pause();
-  }
-
-  /** Those of the rules, and those of earlier rules whose requests may still be answered. */
-  async #campaignsToCollect(): Promise<number[]> {
-    const { config, redis } = this.#options;
-    await redis.zremrangebyscore(askedInKey, '-inf', `${Date.now() - 2 * config.expireAfter}`);
-    const asked = await redis.zrange(askedInKey, '0', '-1');
-    return [...new Set([...this.campaigns, ...asked.map(Number)])];
-  }
-
-  async #scheduleCollecting(): Promise<void> {
-    const { config, clock } = this.#options;
-    const { queue } = this.#collect;
-    const every = Math.max(50, clock.real(config.collect.every));
-    const campaigns = await this.#campaignsToCollect();
-    const wanted = new Map(campaigns.map((campaign) => [`campaign-${campaign}`, campaign]));
-    for (const known of await queue.getJobSchedulers()) {
-      // A clock that was set back since leaves the next pass as far away.
-      const isStuck = (known.next ?? 0) > Date.now() + 2 * every;
-      if (wanted.has(known.key) && known.every === every && !isStuck) wanted.delete(known.key);
-      else await queue.removeJobScheduler(known.key);
-    }
-    for (const [key, campaign] of wanted) {
-      await queue.upsertJobScheduler(key, { every }, { name: 'collect', data: { campaign } });
-    }
   }
 }

@@ -63,7 +63,7 @@ export function createLane(
     campaigns: CampaignCache;
     limited: SourceContext['limited'];
     limitedLooks: SourceContext['limitedLooks'];
-    lanes: ReadonlyMap<string, Lane>;
+    sources: SourceContext['sources'];
     onLost: (error: Error) => void;
     feedback: FeedbackClient;
     alerts: Alerts;
@@ -115,11 +115,12 @@ export function createLane(
     limited: shared.limited,
     limitedLooks: shared.limitedLooks,
     areOwned: async (requestIds) => {
-      const owners = await Promise.all(context.sources().map(({ store }) => store.idsOfRequests(requestIds)));
+      const sources = await context.sources();
+      const owners = await Promise.all(sources.map(({ store }) => store.idsOfRequests(requestIds)));
       return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
     },
     alert,
-    sources: () => [...shared.lanes.values()].map((one) => one.context),
+    sources: shared.sources,
     missed: async (ref, at) => {
       await countMissed(redis, name);
       await alert(

@@ -34,20 +34,25 @@ export function useQuiet() {
     for (const engine of opened.splice(0)) await engine.close(0);
     await service.close();
   });
-  /** `others`: further sources on the same vendor, with the same rules. `general`: more of the configuration. `now`: of calls. */
+  /** `source`: left out, `calm`. `others`: further sources on the same vendor, with the same rules. `general`: more of the configuration. `now`: of calls. */
   const quiet = (
     options: {
       rule?: string;
       vendor?: ToyVendor;
       operations?: object;
+      source?: string;
       others?: readonly string[];
       general?: string;
       now?: () => Date;
     } = {},
   ) => {
-    const { vendor = new ToyVendor(), rule = '{ name: all, campaign: 12, contact: customer.email }' } = options;
+    const {
+      vendor = new ToyVendor(),
+      source = 'calm',
+      rule = '{ name: all, campaign: 12, contact: customer.email }',
+    } = options;
     const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
-    const sources = ['calm', ...(options.others ?? [])];
+    const sources = [source, ...(options.others ?? [])];
     const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 lookup: { after: 0ms }
@@ -68,7 +73,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
       log,
     });
     opened.push(engine);
-    const lane = engine.lanes.get('calm') ?? expect.fail('no lane');
+    const lane = engine.lanes.get(source) ?? expect.fail('no lane');
     const { context } = lane;
     /** Which events, as queued, wait for planning. */
     const events = async (): Promise<RecordJob[]> => (await lane.stages.plan.queue.getJobs()).map(({ data }) => data);

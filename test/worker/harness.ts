@@ -7,6 +7,7 @@ import { type App, run } from '../../worker/commands/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { Erasures } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
+import { knownSourcesKey } from '../../worker/journey/known-sources.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import { seenKey } from '../../worker/stages/collect.ts';
 import type { TestRedis } from '../redis.ts';
@@ -50,6 +51,9 @@ export interface Loop {
   close(): Promise<void>;
 }
 
+/** Which service the last loop on each Redis had. */
+const lastService = new WeakMap<TestRedis, Loop['feedback']>();
+
 /** The loop in this process, with a toy vendor, the stand-in of the service and a real Redis, over real sockets. */
 export async function startLoop(
   redis: TestRedis,
@@ -89,8 +93,9 @@ sources:${sources.join('')}
   const config = loadConfig(text, { env: {}, connectors: [vendor.connector] });
   const { log, told } = memoryLog();
   const { handle } = redis;
-  // Another service: what was collected from that of an earlier test says nothing about it.
-  if (!options.feedback) await handle.client.del(seenKey(12));
+  // Another service, whose requests have the same ids: what earlier tests had from theirs says nothing about it.
+  if (lastService.get(redis) !== feedback) await handle.client.del(seenKey(12), knownSourcesKey);
+  lastService.set(redis, feedback);
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
   const store = new JourneyStore(handle.client, options.source, { now: () => new Date() });

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { serve } from '../../standins/server.ts';
 import { step } from '../../worker/journey/transitions.ts';
+import { connect } from '../../worker/redis/connection.ts';
 import { useRedis } from '../redis.ts';
 import { startLoop, until } from './harness.ts';
 
@@ -31,4 +33,27 @@ test('alerts go out, and the other sources forget what is old, though a step of 
   await redis.handle.client.del('{cl:broken}:state:expired', '{cl}:paused');
   await loop.close();
   await receiver.close();
+});
+
+test('closing waits for the round that is under way: nothing of it fails because Redis is closed afterwards', async () => {
+  let isAnswered = false;
+  const asked: string[] = [];
+  const receiver = await serve(async ({ path }) => {
+    asked.push(path);
+    await sleep(500);
+    isAnswered = true;
+    return { status: 204 };
+  });
+  const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+  const general = `alerts: { url: "${receiver.url}", secrets: ["${secret}"] }`;
+  const own = connect({ path: redis.socket }, () => undefined);
+  const loop = await startLoop({ handle: own, socket: redis.socket }, { source: 'ends', general });
+  const { context } = loop.app.engine.lanes.get('ends') ?? expect.fail('no lane');
+  await context.alert('to-do', 'a reason', 'a remedy');
+  await until(() => asked.length > 0);
+  await loop.close();
+  expect(isAnswered).toBe(true);
+  await own.close();
+  await receiver.close();
+  expect(loop.told.filter(({ message }) => message === 'sweep failed')).toEqual([]);
 });

@@ -144,7 +144,7 @@ describe('an erasure', () => {
         },
       },
     };
-    racing.sources = () => [racing];
+    racing.sources = async () => [racing];
     expect(await erase(eraseOf({ recordIds: ['e'] }), racing)).toMatchObject({ do: 'wait' });
     expect(await context.erasures.all()).toEqual([]);
     const contact = { kind: 'email', value: 'erika@example.com' } as const;

@@ -181,7 +181,7 @@ test('the answer to a request that is found late is collected, though a pass cam
   const { context, unknown, looks, state } = town({});
   const { clock, log, alert, feedback } = context;
   const muchLater = { ...clock, now: () => new Date(Date.now() + hour) };
-  const shared = { redis: redis.handle.client, sources: [context], feedback, log, alert };
+  const shared = { redis: redis.handle.client, sources: async () => [context], feedback, log, alert };
   const pass = async () =>
     await collect({ campaign: 12 }, { ...shared, clock: muchLater, fullEveryMs: 24 * hour, troubled: new Map() });
   await unknown('l', 'work-then-cut');

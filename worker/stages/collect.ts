@@ -22,7 +22,7 @@ const Seen = z.object({ stats: z.string(), fullAt: z.coerce.date() });
 export interface CollectContext {
   redis: RedisClient;
   feedback: FeedbackClient;
-  sources: readonly SourceContext[];
+  sources: SourceContext['sources'];
   clock: Clock;
   log: Log;
   /** A pass over the whole export even when the counts stand still: some changes leave them alone. */
@@ -83,13 +83,14 @@ export async function collect(
 
 /** `absent`: the service has no such campaign for us, and never will have unless somebody acts. */
 async function tellIfOverdue(campaign: number, absent: boolean, context: CollectContext): Promise<void> {
-  const { redis, sources, alert } = context;
+  const { redis, alert } = context;
   await redis.hsetnx(failingKey, String(campaign), Date.now());
   const since = Number(await redis.hget(failingKey, String(campaign)));
   if (Date.now() - since <= overdueMs) return;
   const why = `campaign ${campaign}: its grades have not come in for a day`;
   if (!absent) return await alert('paused', why, 'see "grades could not be collected" in the log');
   // One that no rule asks in any more was given up on purpose.
+  const sources = await context.sources();
   if (!sources.some(({ rules }) => rules.some((rule) => rule.campaign === campaign))) return;
   await alert('paused', `${why}: it is inactive, or of another account`, 'activate it, or remove the rule');
 }
@@ -110,14 +111,15 @@ async function pass(current: CollectPass, context: CollectContext, renew: () => 
   if (!isFullDue && seen.stats === stats) return;
 
   // Before the first page is read: what an older pass still holds is older than that page.
-  await Promise.all(context.sources.map(({ store }) => store.beginPass(current)));
+  const sources = await context.sources();
+  await Promise.all(sources.map(({ store }) => store.beginPass(current)));
   let answers = 0;
   let strangers = 0;
   let unreadable = 0;
   for await (const page of feedback.requestPages({ campaign })) {
     // This process stood still: another pass has begun, or the next one by the schedule reads all of it again.
     if (!(await renew())) return;
-    const taken = await takeAnswers(page.results, current, context);
+    const taken = await takeAnswers(page.results, current, sources, context);
     answers += taken.due;
     strangers += taken.strangers;
     unreadable += page.unreadable.length;
@@ -143,12 +145,13 @@ function fingerprint({ stats }: Campaign): string {
 async function takeAnswers(
   requests: readonly FeedbackRequest[],
   current: CollectPass,
+  sources: readonly SourceContext[],
   context: CollectContext,
 ): Promise<{ due: number; strangers: number }> {
   const answered = requests.filter(({ grade, comment }) => grade !== null || (comment !== null && comment !== ''));
   let taken = 0;
   const owned = new Set<string>();
-  for (const source of context.sources) {
+  for (const source of sources) {
     const ids = await source.store.idsOfRequests(answered.map(({ id }) => id));
     const journeys = await Promise.all(
       answered.map(async (request, i) => {

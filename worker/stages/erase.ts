@@ -52,14 +52,14 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
     add(journey, context);
     if (journey.contact) contacts.set(contactKey(journey.contact), journey.contact);
   }
-  for (const of of context.sources()) {
+  for (const of of await context.sources()) {
     if (contacts.size === 0 || !(await of.told.isUsed())) continue;
     for await (const journey of of.store.all(left(of))) {
       if (names(await toldOf(journey.recordId, of), contacts, of)) add(journey, of);
     }
   }
   // The same person may be known by other sources: a contact is one at the service.
-  for (const of of context.sources()) {
+  for (const of of await context.sources()) {
     await of.erasures.noteForgotten([...contacts.values()].map(named.contact), event.receivedAt, of.keepMs);
     for (const contact of contacts.values()) {
       for (const journey of await of.store.of({ contact }, left(of))) add(journey, of);
@@ -89,7 +89,8 @@ export async function erase(event: EraseJob, context: SourceContext): Promise<St
   if (copies.length > 0) await context.queueErase(takingOff(event, copies));
   const counted = new Set(copies.flatMap(({ source, recordIds }) => recordIds.map((id) => refOf(source, id))));
   // First: an erased journey can't be found by its contact any more.
-  for (const of of context.sources()) await forgetTold(meantIn(of, event, context, contacts, journeys.values()), of);
+  for (const of of await context.sources())
+    await forgetTold(meantIn(of, event, context, contacts, journeys.values()), of);
   for (const { journey, of } of journeys.values()) {
     if ((await eraseOne(journey, counted, event, of, context)) === 'creating') return comeAgain;
   }
@@ -187,7 +188,7 @@ async function takeOff(event: EraseJob, context: SourceContext): Promise<StageRe
   const left: string[] = [];
   let later: unknown;
   for (const { source: name, recordIds } of event.copies) {
-    const source = context.sources().find((one) => one.name === name)?.source;
+    const source = (await context.sources()).find((one) => one.name === name)?.source;
     try {
       const some = await (source?.forget?.(recordIds) ?? ['everything: its connector takes nothing off again']);
       left.push(...some.map((what) => `${name}: ${what}`));

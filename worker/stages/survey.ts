@@ -12,7 +12,7 @@ const lookAgainMs = 10_000;
  * back with its grade. The newest version wins.
  */
 export async function takeSurvey(event: SurveyJob, context: SourceContext): Promise<StageResult> {
-  for (const of of context.sources()) {
+  for (const of of await context.sources()) {
     const [id] = await of.store.idsOfRequests([event.requestId]);
     if (id === undefined) continue;
     const { at, answers } = event;
@@ -43,6 +43,7 @@ export async function takeSurvey(event: SurveyJob, context: SourceContext): Prom
 }
 
 async function isAnyAsking(context: SourceContext): Promise<boolean> {
-  const asking = context.sources().map(({ store }) => store.idsIn('creating', { limit: 1 }));
+  const sources = await context.sources();
+  const asking = sources.map(({ store }) => store.idsIn('creating', { limit: 1 }));
   return (await Promise.all(asking)).some((ids) => ids.length > 0);
 }

@@ -1,7 +1,7 @@
 import type { SourceContext } from '../context.ts';
 import { refOf } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
-import type { Journey } from '../journey/journey.ts';
+import { type Journey, journeyStates } from '../journey/journey.ts';
 import { settledStates, step } from '../journey/transitions.ts';
 import { isRedisTrouble } from '../redis/trouble.ts';
 
@@ -10,6 +10,8 @@ export interface SweepSettings {
   expireAfterMs: number;
   /** Settled journeys are removed, with the personal data in them, this long after their last change. */
   retentionMs: number;
+  /** No process has this source in its configuration: nobody will take up what is outstanding, so its time ends alike. */
+  isGone?: boolean;
 }
 
 /** A job that should have run this long ago (of real time) is added again: it was lost, or it is running, and then nothing happens. */
@@ -65,7 +67,7 @@ export async function sweep(context: SourceContext, settings: SweepSettings): Pr
   });
   await context.queueWriteBack(unwritten);
 
-  for (const state of settledStates) {
+  for (const state of settings.isGone ? journeyStates : settledStates) {
     await each(await store.idsIn(state, { before: ago(settings.retentionMs), limit: pageSize }), async (id) => {
       const journey = await store.get(id);
       if (journey) await store.forget(journey);

@@ -37,7 +37,7 @@ test.each([
       {
         redis: redis.handle.client,
         feedback: source.feedback,
-        sources: [source],
+        sources: async () => [source],
         clock: source.clock,
         log: source.log,
         fullEveryMs: 0,
