@@ -7,10 +7,13 @@ export type Advice =
    * `throttled`: the other side did nothing but ask us to wait; the wait spends no attempt.
    */
   | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean }
-  /** This job never will. */
-  | { kind: 'permanent' }
-  /** No job of this source will, until an operator acts. */
-  | { kind: 'config' };
+  /** This job never will. `doubtful`: what says so may be a proxy between; a few tries must agree before it is believed. */
+  | { kind: 'permanent'; doubtful?: boolean }
+  /**
+   * No job of this source will, until an operator acts. `only`: just the jobs that need this ('campaign 12',
+   * 'rule "phone team"', 'operation create') wait for the operator, all others go on.
+   */
+  | { kind: 'config'; doubtful?: boolean; only?: string };
 
 /**
  * Whether the other side did the work before the call failed. Only `never-sent` and `refused` allow a second attempt
@@ -26,11 +29,18 @@ export class CloseloopError extends Error {
   override readonly name: string = 'CloseloopError';
   readonly advice: Advice;
   readonly outcome: Outcome;
+  /** What the other side calls this very call, for its support. Not in `message`: equal faults must read alike. */
+  readonly reference: string | undefined;
 
-  constructor(message: string, advice: Advice, options: { outcome?: Outcome; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    advice: Advice,
+    options: { outcome?: Outcome; cause?: unknown; reference?: string | undefined } = {},
+  ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.advice = advice;
     this.outcome = options.outcome ?? 'refused';
+    this.reference = options.reference;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Advice } from './errors.ts';
 
-/** What to do with a failed job. `wait` spends no attempt, `retry` does. */
+/** What to do with a failed job. A `wait` says nothing about the job: the time that it may fail for does not run. */
 export type Step =
   | { do: 'retry'; delayMs: number }
   | { do: 'wait'; delayMs: number }
@@ -10,26 +10,43 @@ export type Step =
 export interface RetryPolicy {
   firstMs: number;
   longestMs: number;
-  maxAttempts: number;
+  /** A job that has failed for so long, without success in between, is given up. */
+  forMs: number;
 }
 
-/** Attempts for half a day to a day: seconds at first, every half hour at most in the end. A vendor's bad day loses nothing. */
-export const patient: RetryPolicy = { firstMs: 1_000, longestMs: 1_800_000, maxAttempts: 60 };
+/** Seconds at first, every half hour at most in the end, for a week: a vendor's bad day, or weekend, loses nothing. */
+export const patient: RetryPolicy = { firstMs: 1_000, longestMs: 1_800_000, forMs: 7 * 86_400_000 };
+
+/** How a job has fared until now. */
+export interface Failing {
+  /** Counts from 1, the one that just failed. */
+  attempt: number;
+  /** Since its first failure, without success in between. */
+  elapsedMs: number;
+  /** How many of the failures were doubtful, this one included. */
+  doubts: number;
+}
 
 /** How long to wait when the other side asked for a wait but not for how long. */
 const throttledMs = 5_000;
 
+/** So many doubtful failures are believed. */
+const mostDoubts = 5;
+
 /**
- * @param attempt counts from 1, the one that just failed
  * @param random 0 ≤ x < 1: the whole wait is drawn by lot ("full jitter"), so that jobs that failed together don't
  *   return together. A server's own figure is a lower bound, never shortened.
  */
-export function nextStep(advice: Advice, attempt: number, random: number, policy: RetryPolicy = patient): Step {
-  if (advice.kind !== 'transient') return { do: 'stop', why: advice.kind };
+export function nextStep(advice: Advice, failing: Failing, random: number, policy: RetryPolicy = patient): Step {
+  const { attempt, elapsedMs, doubts } = failing;
+  const ceiling = (n: number) => Math.min(policy.longestMs, policy.firstMs * 2 ** Math.min(n - 1, 40));
+  if (advice.kind !== 'transient') {
+    if (advice.doubtful !== true || doubts >= mostDoubts) return { do: 'stop', why: advice.kind };
+    return { do: 'retry', delayMs: Math.ceil(ceiling(doubts) * random) };
+  }
   if (advice.throttled === true) {
     return { do: 'wait', delayMs: Math.ceil((advice.retryAfterMs ?? throttledMs) * (1 + random / 10)) };
   }
-  if (attempt >= policy.maxAttempts) return { do: 'stop', why: 'exhausted' };
-  const ceiling = Math.min(policy.longestMs, policy.firstMs * 2 ** Math.min(attempt - 1, 40));
-  return { do: 'retry', delayMs: Math.max(Math.ceil(ceiling * random), advice.retryAfterMs ?? 0) };
+  if (elapsedMs >= policy.forMs) return { do: 'stop', why: 'exhausted' };
+  return { do: 'retry', delayMs: Math.max(Math.ceil(ceiling(attempt) * random), advice.retryAfterMs ?? 0) };
 }

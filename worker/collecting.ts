@@ -3,6 +3,7 @@ import type { Alerts } from './alerts.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine.ts';
 import { askedInKey, foreignRemedy } from './lane.ts';
+import type { Outage } from './outage.ts';
 import { Pauses } from './pauses.ts';
 import { probe } from './redis/trouble.ts';
 import { CollectJob, collect } from './stages/collect.ts';
@@ -11,6 +12,8 @@ import { Stage } from './stages/stage.ts';
 interface CollectingOptions {
   engine: EngineOptions;
   feedback: FeedbackClient;
+  /** Whether the service answers. */
+  service: Outage;
   alerts: Alerts;
   sources: SourceContext['sources'];
   /** The campaigns that any rule of this configuration asks in. */
@@ -26,7 +29,7 @@ export class Collecting {
 
   constructor(options: CollectingOptions) {
     this.#options = options;
-    const { engine, feedback, alerts, sources, onLost } = options;
+    const { engine, feedback, service, alerts, sources, onLost } = options;
     const { config, redis, log, clock, ports, quarantine } = engine;
     this.pauses = new Pauses(redis, '{cl}', 'collect', log, (_stage, why) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
@@ -41,6 +44,7 @@ export class Collecting {
       probe: () => probe(redis, '{cl}'),
       data: CollectJob,
       concurrency: 4,
+      endpoints: [service],
       process: (data) =>
         collect(data, {
           redis,

@@ -5,6 +5,7 @@ import type { Alert } from './alerts.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
+import type { Holds } from './holds.ts';
 import type { ContactMemory } from './journey/contacts.ts';
 import type { Erasures } from './journey/erasures.ts';
 import type { JourneyStore } from './journey/store.ts';
@@ -19,6 +20,8 @@ export interface SourceContext {
   name: string;
   source: Source;
   rules: readonly LoadedRule[];
+  /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */
+  holds: Pick<Holds, 'pass' | 'lift'>;
   store: JourneyStore;
   erasures: Erasures;
   told: ToldStore;
@@ -39,6 +42,8 @@ export interface SourceContext {
   defaultCountry: Config['defaultCountry'];
   /** After a create of unknown outcome: how long the service may still be at work, before it is looked for. */
   lookAfterMs: number;
+  /** What fails is given up after this long. */
+  retryForMs: number;
   /** How long one call to the service may take, at most. Real time. */
   callMs: number;
   /** Name of the custom field that holds the journey's reference, in campaigns that have it. */

@@ -13,20 +13,21 @@ import type { Config, ConfiguredSource } from './config/config.ts';
 import { KnownSources } from './journey/known-sources.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
 import { createLane, jobIdOf, type Lane } from './lane.ts';
-import type { VendorTime } from './open-source.ts';
 import { type Orphan, OrphanNews, Orphans } from './orphans.ts';
+import { Outage } from './outage.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
 import type { Replicated } from './redis/replicated.ts';
 import type { Seal } from './redis/seal.ts';
 import { probe } from './redis/trouble.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { CollectJob } from './stages/collect.ts';
-import { campaignOf, rulesProblems } from './stages/decide.ts';
+import { campaignOf, ruleFault } from './stages/decide.ts';
 import { EraseJob } from './stages/erase.ts';
 import { PlanJob } from './stages/plan.ts';
 import type { Stage, StageResult } from './stages/stage.ts';
 import { sweep } from './stages/sweep.ts';
 import type { WriteBackJob } from './stages/write-back.ts';
+import { watchCalls } from './watched-calls.ts';
 
 /** Calls to the Feedback service at once, per process. */
 const serviceCalls = 20;
@@ -35,6 +36,9 @@ const serviceLooks = 2;
 const campaignKeepMs = 60_000;
 const sweepEveryMs = 60_000;
 const lostEveryMs = 30_000;
+/** An endpoint that has been down for so long is told to a person. Real time. */
+const longOutageMs = 600_000;
+const outageRemedy = 'nothing is lost, work goes on by itself when it answers again; see why it does not';
 
 export interface EngineOptions {
   config: Config;
@@ -52,16 +56,22 @@ export interface EngineOptions {
   sweepEveryMs?: number;
   clock: Clock;
   ports: Ports;
-  /** By which vendors give quotas back. Left out: the machine's, also where the loop's own clock runs faster. */
-  vendorTime?: VendorTime;
   log: Log;
   /** For jobs that are suspected of crashing the process; left out: they run like any other. */
   quarantine?: Quarantine;
 }
 
+interface Stopped {
+  stage: string;
+  why: string;
+  at: Date;
+}
+
 /** The loop: every source's stages, and the collecting of grades. Built whole; `work` runs jobs in this process. */
 export class Engine {
   readonly lanes: ReadonlyMap<string, Lane>;
+  /** Whether the Feedback service answers. */
+  readonly service: Outage;
   readonly #options: EngineOptions;
   readonly #feedback: FeedbackClient;
   readonly #alerts: Alerts;
@@ -77,7 +87,8 @@ export class Engine {
   constructor(options: EngineOptions) {
     const { config, ports, redis, log } = options;
     this.#options = options;
-    this.#feedback = createFeedbackClient(config.feedback, ports);
+    this.service = new Outage(redis, { endpoint: 'Feedback service', key: '{cl}:outage', log });
+    this.#feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true);
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
     const campaigns = new CampaignCache(this.#feedback, campaignKeepMs);
     const limits = { limited: pLimit(serviceCalls), limitedLooks: pLimit(serviceLooks) };
@@ -86,7 +97,8 @@ export class Engine {
       const all = [...lanes.values(), ...(await this.#orphans.all()).map(({ lane }) => lane)];
       return all.map(({ context }) => context);
     };
-    const shared = { options, campaigns, ...limits, feedback: this.#feedback, alerts: this.#alerts, sources };
+    const { service } = this;
+    const shared = { options, campaigns, ...limits, feedback: this.#feedback, service, alerts: this.#alerts, sources };
     const create = (source: ConfiguredSource) => createLane(source, { ...shared, onLost: this.#onLost });
     for (const source of config.sources) lanes.set(source.name, create(source));
     this.lanes = lanes;
@@ -96,6 +108,7 @@ export class Engine {
     this.#collecting = new Collecting({
       engine: options,
       feedback: this.#feedback,
+      service: this.service,
       alerts: this.#alerts,
       sources,
       campaigns: this.campaigns,
@@ -165,6 +178,7 @@ export class Engine {
     await this.noteSources();
     for (const lane of this.lanes.values()) {
       await lane.pauses.clear(Object.values(lane.stages).map(({ queue }) => queue));
+      await lane.holds.clear();
       await this.#checkRules(lane);
       for (const stage of Object.values(lane.stages)) stage.start();
     }
@@ -192,10 +206,11 @@ export class Engine {
     const settings = { expireAfterMs: config.expireAfter, retentionMs: config.retention.journeys };
     const step = stepsOf(log, isStopped);
     await step('all', 'note', () => this.noteSources());
-    for (const [name, { context, pauses, stages }] of this.lanes) {
+    for (const [name, { context, pauses, holds, stages }] of this.lanes) {
       const queues = Object.values(stages).map(({ queue }) => queue);
       await step(name, 'sweep', () => sweep(context, settings));
       await step(name, 'probe', () => pauses.probe(queues));
+      await step(name, 'holds', () => holds.probe());
     }
     await step('all', 'orphans', async () => {
       for (const orphan of await this.orphans()) {
@@ -206,6 +221,7 @@ export class Engine {
     });
     await step('collect', 'schedule', () => this.#collecting.schedule());
     await step('collect', 'probe', () => this.#collecting.pauses.probe([this.#collecting.stage.queue]));
+    await step('outages', 'tell', () => this.#tellOutages());
     await step('alerts', 'send', () => this.#alerts.send());
   }
 
@@ -256,15 +272,29 @@ export class Engine {
     if (!this.#isClosed) log.info({}, 'Redis takes writes again');
   }
 
-  /** What has been stopped for a configuration error, by source; `collect` stands for the collecting of grades. */
-  async paused(): Promise<Record<string, { stage: string; why: string; at: Date }[]>> {
-    const all = [...this.lanes].map(([name, { pauses }]) => [name, pauses] as const);
-    const lists = await Promise.all(
-      [...all, ['collect', this.#collecting.pauses] as const].map(
-        async ([name, pauses]) => [name, await pauses.list()] as const,
-      ),
-    );
+  /**
+   * What can't go on, by source: stages that were stopped for a configuration error, campaigns, rules and operations that wait
+   * for a person, endpoints that do not answer. `collect` stands for the collecting of grades, `feedback` for the service.
+   */
+  async paused(): Promise<Record<string, Stopped[]>> {
+    const all = [...this.lanes].map(async ([name, { pauses, holds, vendor }]): Promise<[string, Stopped[]]> => {
+      const held = (await holds.list()).map(({ stage, only, why, at }) => ({ stage: `${stage}, ${only}`, why, at }));
+      return [name, [...(await pauses.list()), ...held, ...(await downOf(vendor))]];
+    });
+    const lists = await Promise.all(all);
+    lists.push(['collect', await this.#collecting.pauses.list()], ['feedback', await downOf(this.service)]);
     return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
+  }
+
+  /** A short outage is nobody's business. */
+  async #tellOutages(): Promise<void> {
+    const all = new Map([...this.lanes].map(([name, { vendor }]) => [name, vendor])).set('feedback', this.service);
+    for (const [source, endpoint] of all) {
+      const down = await endpoint.down({ now: true });
+      if (!down || Date.now() - down.since.getTime() < longOutageMs) continue;
+      const why = `${down.endpoint} does not answer: ${down.why}`;
+      await this.#alerts.raise({ kind: 'paused', source, why, remedy: outageRemedy });
+    }
   }
 
   /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
@@ -303,22 +333,30 @@ export class Engine {
     await this.#orphans.close();
   }
 
-  /** Problems of the rules that can be seen without a record: told now, and the source's planning waits for a mend. */
-  async #checkRules({ context, pauses, stages }: Lane): Promise<void> {
-    const problems: string[] = [];
+  /** Problems of a rule that can be seen without a record: told now, and what the rule is chosen for waits for a mend. */
+  async #checkRules({ context, holds, stages }: Lane): Promise<void> {
+    const stage = stages.plan.queue.name;
     for (const rule of context.rules) {
       try {
-        const campaign = await campaignOf(rule, context);
-        problems.push(...rulesProblems(rule, campaign, context).map((text) => `rule "${rule.name}": ${text}`));
+        const problem = ruleFault(rule, await campaignOf(rule, context), context);
+        if (problem) throw problem;
       } catch (error) {
-        const why = messageOf(error);
-        if (adviceOf(error).kind === 'config') problems.push(why);
+        const advice = adviceOf(error);
+        if (advice.kind === 'config' && advice.only !== undefined && advice.doubtful !== true)
+          await holds.set(stage, advice.only, messageOf(error));
         // Else no verdict on the rule: planning meets the same error, and retries.
-        else context.log.warn({ source: context.name, rule: rule.name, why }, 'the rule could not be checked');
+        else
+          context.log.warn(
+            { source: context.name, rule: rule.name, why: messageOf(error) },
+            'the rule could not be checked',
+          );
       }
     }
-    if (problems.length === 0) return;
-    await pauses.set('plan', [...new Set(problems)].join('; '));
-    await stages.plan.queue.pause();
   }
+}
+
+/** As a pause reads. */
+async function downOf(endpoint: Outage): Promise<Stopped[]> {
+  const down = await endpoint.down({ now: true });
+  return down ? [{ stage: 'all', why: `${down.endpoint} does not answer: ${down.why}`, at: down.since }] : [];
 }

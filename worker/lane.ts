@@ -9,10 +9,12 @@ import type { CampaignCache } from './campaigns.ts';
 import type { Config } from './config/config.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine.ts';
+import { Holds } from './holds.ts';
 import { ContactMemory } from './journey/contacts.ts';
 import { Erasures } from './journey/erasures.ts';
 import { JourneyStore, tagOf } from './journey/store.ts';
 import { openSource } from './open-source.ts';
+import { Outage } from './outage.ts';
 import { Pauses } from './pauses.ts';
 import { untilTurn } from './redis/pace.ts';
 import { createToldStore } from './redis/told.ts';
@@ -25,8 +27,9 @@ import { giveUpPlan, PlanJob, plan, type RecordJob } from './stages/plan.ts';
 import { countMissed, poll } from './stages/poll.ts';
 import { remedies } from './stages/remedies.ts';
 import { untilMended } from './stages/set-aside.ts';
-import { Stage, type StageResult } from './stages/stage.ts';
+import { Stage, type StageOptions, type StageResult } from './stages/stage.ts';
 import { giveUpWriteBack, WriteBackJob, writeBack } from './stages/write-back.ts';
+import { watchCalls } from './watched-calls.ts';
 
 /** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
 const concurrency = 1_000;
@@ -52,6 +55,9 @@ export interface Lane {
     erase: Stage<typeof EraseJob>;
   };
   pauses: Pauses;
+  holds: Holds;
+  /** Whether the source's vendor answers. */
+  vendor: Outage;
   /** Asks the vendor what its webhooks missed, if that is due. */
   poll(): Promise<void>;
 }
@@ -66,21 +72,16 @@ export function createLane(
     sources: SourceContext['sources'];
     onLost: (error: Error) => void;
     feedback: FeedbackClient;
+    /** Whether the Feedback service answers. */
+    service: Outage;
     alerts: Alerts;
   },
 ): Lane {
-  const { config, redis, seal, connection, replicated, clock, ports, log, quarantine, vendorTime } = shared.options;
+  const { config, redis, seal, connection, replicated, clock, ports, log, quarantine } = shared.options;
   const { name } = configured;
   const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys });
-  const source = openSource(configured, {
-    config,
-    redis,
-    ports,
-    log,
-    told,
-    seal,
-    ...(vendorTime && { vendorTime }),
-  });
+  const vendor = new Outage(redis, { endpoint: `source ${name}`, key: `${tagOf(name)}:outage`, log });
+  const source = watchCalls(openSource(configured, { config, redis, ports, log, told, seal }), vendor, false);
   const alert: SourceContext['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
   const pauses = new Pauses(redis, tagOf(name), name, log, (stage, why) =>
     alert(
@@ -89,6 +90,19 @@ export function createLane(
       'nothing is lost; mend it, and it goes on within ten minutes or at the next start',
     ),
   );
+  const holds = new Holds({
+    redis,
+    tag: tagOf(name),
+    source: name,
+    log,
+    onNews: ({ stage, only, why }) =>
+      alert(
+        'paused',
+        `stage ${stage}, ${only}: ${why}`,
+        'nothing is lost, others pass; mend it, and it goes on by itself',
+      ),
+    queues: () => Object.values(stages).map(({ queue }) => queue),
+  });
   const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
   const reader = (purpose: 'plan' | 'ask') =>
     createBatcher({
@@ -103,6 +117,7 @@ export function createLane(
     seal,
     source,
     rules: configured.rules.map(loadRule),
+    holds,
     store: new JourneyStore(redis, name, { now: clock.now, log }),
     erasures: new Erasures(redis, name),
     told,
@@ -117,6 +132,7 @@ export function createLane(
     timeZone: config.feedback.timeZone,
     defaultCountry: config.defaultCountry,
     lookAfterMs: config.lookup.after,
+    retryForMs: config.retry.for,
     marker: config.marker,
     serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
     callMs: config.feedback.timeoutMs,
@@ -165,7 +181,7 @@ export function createLane(
     changeEvents: async (change) => {
       const { queue } = stages.plan;
       // All at once: jobs move from one list to another meanwhile.
-      for (const id of await queue.getRanges(['active', 'waiting', 'prioritized', 'delayed'], 0, -1)) {
+      for (const id of await queue.getRanges(['active', 'waiting', 'prioritized', 'delayed', 'failed'], 0, -1)) {
         const job = await queue.getJob(id);
         const event = PlanJob.safeParse(job?.data).data;
         const changed = event && change(event);
@@ -206,6 +222,8 @@ export function createLane(
     onLost,
     ports,
     log,
+    holds,
+    retryForMs: config.retry.for,
     ...(quarantine && { quarantine }),
   };
   const stage = <Data extends z.ZodType>(
@@ -214,23 +232,29 @@ export function createLane(
     process: (data: z.output<Data>, context: SourceContext) => Promise<StageResult>,
     giveUp: (data: z.output<Data>, why: string, context: SourceContext) => Promise<void>,
     remedy: (data: z.output<Data>) => string,
-    atOnce = concurrency,
+    more: Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp'> & { atOnce?: number } = {},
   ) =>
     new Stage({
+      endpoints: [vendor, shared.service],
       ...common,
       name,
-      concurrency: atOnce,
+      concurrency: more.atOnce ?? concurrency,
       data,
+      ...more,
       process: (job) => untilMended(process(job, context), context),
       giveUp: (job, why) => givenUp(why, remedy(job), () => giveUp(job, why, context)),
       onConfigError: (why) => pauses.set(name, why),
       onForeign: (why) => alert('to-do', `stage ${name}: ${why}`, foreignRemedy),
     });
   const stages: Lane['stages'] = {
-    plan: stage('plan', PlanJob, plan, giveUpPlan, remedies.plan),
+    plan: stage('plan', PlanJob, plan, giveUpPlan, remedies.plan, {
+      keepGivenUp: { isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked', forMs: config.retention.journeys },
+    }),
     ask: stage('ask', AskJob, ask, giveUpAsk, remedies.ask),
-    writeBack: stage('write-back', WriteBackJob, writeBack, giveUpWriteBack, remedies.writeBack),
-    erase: stage('erase', EraseJob, erase, giveUpErase, remedies.erase, 1),
+    writeBack: stage('write-back', WriteBackJob, writeBack, giveUpWriteBack, remedies.writeBack, {
+      endpoints: [vendor],
+    }),
+    erase: stage('erase', EraseJob, erase, giveUpErase, remedies.erase, { atOnce: 1 }),
   };
   const polling = {
     redis,
@@ -246,7 +270,7 @@ export function createLane(
         })),
       ),
   };
-  return { context, stages, pauses, poll: () => poll(context, polling) };
+  return { context, stages, pauses, holds, vendor, poll: () => poll(context, polling) };
 }
 
 /** BullMQ forbids ':' and plain numbers in ids; events' keys may hold anything. */

@@ -6,9 +6,6 @@ import { createBudget } from './redis/budget.ts';
 import type { Seal } from './redis/seal.ts';
 import { createVault } from './redis/vault.ts';
 
-/** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
-export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
-
 /** A configured source, open for work: with the budget of its vendor's account and its stored secrets. */
 export function openSource(
   { name, connector, settings }: Config['sources'][number],
@@ -19,25 +16,13 @@ export function openSource(
     log,
     told,
     seal,
-    vendorTime = { now: () => new Date(), sleep: ports.sleep },
-  }: {
-    config: Config;
-    redis: RedisClient;
-    ports: Ports;
-    log: Log;
-    told: Told;
-    seal: Seal;
-    vendorTime?: VendorTime;
-  },
+  }: { config: Config; redis: RedisClient; ports: Ports; log: Log; told: Told; seal: Seal },
 ): Source {
   const account = connector.account(settings);
-  const budget = createBudget(
-    redis,
-    { account: account === undefined ? name : `${connector.name}:${account}` },
-    vendorTime,
-  );
+  const budget = createBudget(redis, { account: account === undefined ? name : `${connector.name}:${account}` }, ports);
   const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
+  // Vendors' clocks run at the speed of ours, also where the loop's own runs faster.
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
-  return connector.open(settings, { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told });
+  return connector.open(settings, { ...ports, ...hookUrl, now: () => new Date(), log, budget, vault, told });
 }

@@ -23,7 +23,12 @@ const Advice = z.union([
     retryAfterMs: z.number().exactOptional(),
     throttled: z.boolean().exactOptional(),
   }),
-  z.object({ kind: z.enum(['permanent', 'config']) }),
+  z.object({ kind: z.literal('permanent'), doubtful: z.boolean().exactOptional() }),
+  z.object({
+    kind: z.literal('config'),
+    doubtful: z.boolean().exactOptional(),
+    only: z.string().exactOptional(),
+  }),
 ]);
 const Result = z.union([z.object({ do: z.literal('done') }), z.object({ do: z.literal('wait'), delayMs: z.number() })]);
 const Failure = z.object({

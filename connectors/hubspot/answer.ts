@@ -52,10 +52,11 @@ export function cut(text: string, maxUnits: number): string {
   return kept + cutMark;
 }
 
-/** What the record holds now, against what was sent; a property that is nowhere told holds nothing. */
+/** What HubSpot says the record holds now, against what we sent. */
 export function notTaken(sent: Record<string, string>, held: Properties): string[] {
   return Object.entries(sent).flatMap(([name, value]) => {
-    if (sameValue(value, held[name] ?? '')) return [];
+    const now = held[name];
+    if (now === undefined || sameValue(value, now ?? '')) return [];
     return [`HubSpot holds another value in ${name} than was sent: check the property's type and rules`];
   });
 }

@@ -106,8 +106,10 @@ interface Judgement {
 
 function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
   const { status } = answer;
-  const refused = (kind: 'permanent' | 'config', meaning: string): Judgement => ({
-    advice: { kind },
+  // A page may be a proxy's, and pass; the service itself answers in JSON.
+  const doubt = answer.body.json ? {} : { doubtful: true };
+  const refused = (kind: 'permanent' | 'config', meaning: string, more: object = doubt): Judgement => ({
+    advice: { kind, ...more },
     outcome: 'refused',
     meaning,
   });
@@ -115,6 +117,13 @@ function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
     call.operation === undefined
       ? ''
       : `; the form of this call is an assumption, see feedback.operations.${call.operation}`;
+  /** What is wrong with the form is wrong for every record, and a person's to mend; other calls are not touched by it. */
+  const misformed = (meaning: string, more: object = doubt): Judgement =>
+    refused(
+      call.operation === undefined ? 'permanent' : 'config',
+      `${meaning}${form}`,
+      call.operation === undefined ? more : { ...more, only: `operation ${call.operation}` },
+    );
   if (status >= 500 || status === 408) {
     return {
       advice: transient(answer, now),
@@ -128,7 +137,8 @@ function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
   }
   if (status < 400) {
     const meaning = `a redirect, which is not followed: the path lost or gained a slash, or feedback.baseUrl is not the service's own address${form}`;
-    return refused('config', meaning);
+    const only = call.operation === undefined ? {} : { only: `operation ${call.operation}` };
+    return refused('config', meaning, { doubtful: true, ...only });
   }
   switch (status) {
     case 400:
@@ -141,31 +151,58 @@ function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
         'the campaign is not active, or it or the request belongs to another account than the key',
       );
     case 404:
-      return answer.body.json
-        ? refused(
-            'permanent',
-            `nothing in this account has this id or contact (it may be masked, deleted or a draft)${form}`,
-          )
-        : refused(
-            'config',
-            `no such path at this address: check that feedback.baseUrl ends with the service's /api${form}`,
-          );
+      return notFound(answer, call, said);
     case 405:
-      return refused('permanent', `the path exists but not for this method${form}`);
+      return misformed('the path exists but not for this method');
     case 415:
-      return refused(
-        'permanent',
-        `the body did not arrive as JSON with Content-Type application/json (a proxy?)${form}`,
-      );
+      return misformed('the body did not arrive as JSON with Content-Type application/json (a proxy?)', {
+        doubtful: true,
+      });
     default:
       return refused('permanent', `the service refuses the call${form}`);
   }
 }
 
+/** The service's own words for what it doesn't have; anything else with 404 is said by somebody who knows no such path. */
+const nothingThere = /^(?:Not found\.|No \w+ matches the given query\.)$/;
+const noCampaign = 'No Campaign matches the given query.';
+
+function notFound(answer: Answer, call: Place, said: Said): Judgement {
+  const { operation } = call;
+  const isKnown = nothingThere.test(said.detail ?? '');
+  const form =
+    operation === undefined ? '' : `; the form of this call is an assumption, see feedback.operations.${operation}`;
+  const isForm = operation === undefined ? !isKnown : !answer.body.json || operation === 'create';
+  if (!isForm || said.detail === noCampaign) {
+    const meaning = `nothing in this account has this id or contact (it may be masked, deleted or a draft)${form}`;
+    return { advice: { kind: 'permanent', ...(!isKnown && { doubtful: true }) }, outcome: 'refused', meaning };
+  }
+  const meaning = `no such path at this address: check that feedback.baseUrl ends with the service's /api${form}`;
+  const only = operation === undefined ? {} : { only: `operation ${operation}` };
+  return { advice: { kind: 'config', ...(!isKnown && { doubtful: true }), ...only }, outcome: 'refused', meaning };
+}
+
+/** Is the request for a campaign that isn't there for us: switched off, set back to a draft, or another account's? */
+export function isAboutCampaign(error: FeedbackError): boolean {
+  return error.status === 403 || (error.status === 404 && error.detail === noCampaign);
+}
+
+const required = /^this field is required\.?$/i;
+/** "Unknown field.": about a parameter's name, not about the value of one record. */
+const unknownName =
+  /\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|undeclared|extra|no such)\b.*\b(?:field|parameter|key|property|attribute)s?\b/i;
+
+/** What the call lacks, or has too much, by the service's word: names, whatever the record's values. */
+export function misnamed({ status, fields }: FeedbackError): string[] {
+  if (status !== 400 || fields === undefined) return [];
+  const isAboutName = (text: string) => required.test(text) || unknownName.test(text);
+  return Object.entries(fields).flatMap(([name, messages]) => (messages.some(isAboutName) ? [name] : []));
+}
+
 function badRequest(call: Place, said: Said): string {
   if (said.fields !== undefined) {
     const missing = Object.entries(said.fields).map(([name, messages]) =>
-      messages.some((message) => /^this field is required\.?$/i.test(message)) ? `${name} (required)` : name,
+      messages.some((message) => required.test(message)) ? `${name} (required)` : name,
     );
     return `it refuses ${missing.join(', ')}`;
   }
@@ -237,7 +274,7 @@ export function shapeFailure(
   const more = mismatches.length > 5 ? ` and ${mismatches.length - 5} more` : '';
   const remedy = call.operation === undefined ? '' : `; set feedback.operations to what the service calls its fields`;
   const message = `Feedback service: ${call.place} answered ${status} in another shape than specified, at ${listed}${more}${remedy}.`;
-  return new FeedbackError(message, { kind: 'permanent' }, { outcome, status });
+  return new FeedbackError(message, { kind: 'permanent', doubtful: true }, { outcome, status });
 }
 
 /** The error for a 2xx answer that isn't JSON at all: a maintenance or login page, so it may pass. */

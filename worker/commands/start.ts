@@ -69,7 +69,7 @@ export async function run(
   runtime: Runtime,
   options: { role: StartOptions['role']; clock: Clock; log: Log } & Pick<
     EngineOptions,
-    'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'
+    'batchWindowMs' | 'sweepEveryMs' | 'quarantine'
   >,
 ): Promise<App> {
   const { role, ...rest } = options;

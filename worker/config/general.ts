@@ -95,6 +95,10 @@ export const General = z.strictObject({
     .strictObject({ after: Duration.prefault('30s') })
     .prefault({})
     .describe('After a create of unknown outcome: how long until the request is looked for'),
+  retry: z
+    .strictObject({ for: Period.prefault('7d') })
+    .prefault({})
+    .describe('What fails is tried again for so long, then given up; it can be replayed'),
   retention: z
     .strictObject({ journeys: Period.prefault('400d') })
     .prefault({})

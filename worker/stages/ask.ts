@@ -4,8 +4,8 @@ import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step } from '../journey/transitions.ts';
 import { done, end, wait } from './ask-steps.ts';
-import { create } from './create.ts';
-import { campaignOf, sendTime } from './decide.ts';
+import { create, createNeed } from './create.ts';
+import { campaignOf, needsOf, sendTime } from './decide.ts';
 import { planned } from './plan.ts';
 import type { StageResult } from './stage.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
@@ -28,6 +28,7 @@ export async function ask({ journeyId }: z.output<typeof AskJob>, context: Sourc
   const isPlanned = journey.state === 'waiting' && rule?.campaign === journey.campaign;
   if (!isPlanned || !rule || !contact) return await planAnew(journey, context);
 
+  await context.holds.pass('ask', [...needsOf(rule), createNeed]);
   const campaign = await campaignOf(rule, context);
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > context.clock.now()) return await wait(journey, due, context);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { FeedbackError } from '../../core/feedback/failure.ts';
+import { FeedbackError, isAboutCampaign, misnamed } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { evaluateAll } from '../../core/mapping/expression.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
@@ -11,12 +11,15 @@ import type { Intent, Journey } from '../journey/journey.ts';
 import { askedStates, step } from '../journey/transitions.ts';
 import type { LoadedRule } from '../rules.ts';
 import { asked, backToWaiting, done, end, laterLook, lookFirst, wait } from './ask-steps.ts';
-import { campaignOf, mapFields, sendTime } from './decide.ts';
+import { campaignFault, campaignOf, mapFields, needsOf, sendTime } from './decide.ts';
 import { erasedMeanwhile } from './erased-meanwhile.ts';
 import { forgottenRequest } from './forgotten-request.ts';
 import type { StageResult } from './stage.ts';
 import { lastCounted, onList, whyNotNow } from './why-not-now.ts';
 import { staleMs } from './with-contact.ts';
+
+/** As the service's client calls the form of the call that creates. */
+export const createNeed = 'operation create';
 
 /** Creates the feedback request, once. The contact is ours alone meanwhile (with-contact.ts). */
 export async function create(
@@ -100,7 +103,9 @@ export async function create(
     const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
     const request = await feedback.create({ campaign: campaign.id, contact, scheduled: at, customFields }, { leaveBy });
     failpoint('create-answered');
-    return await asked(creating, request.id, 'the service took it', context);
+    const result = await asked(creating, request.id, 'the service took it', context);
+    await context.holds.lift('ask', [...needsOf(rule), createNeed]);
+    return result;
   } catch (error) {
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
     if (outcome === 'unknown') return await laterLook(creating, error, context);
@@ -110,8 +115,30 @@ export async function create(
       context.campaigns.drop(campaign.id);
       if (!creating.remapped && (await remap(creating, rule, context))) return { do: 'wait', delayMs: 0 };
     }
-    throw error;
+    throw await faultOf(error, rule, context);
   }
+}
+
+/**
+ * A campaign that was switched off is nobody else's fault, and a call that lacks what the service requires, or has what it does
+ * not know, is no record's: a person has to mend the campaign, or the form. A path or method that the service doesn't know is
+ * the form's, for every campaign.
+ */
+async function faultOf(error: unknown, rule: LoadedRule, context: SourceContext): Promise<unknown> {
+  if (!(error instanceof FeedbackError)) return error;
+  const { campaign } = rule;
+  if (isAboutCampaign(error)) {
+    const why = `campaign ${campaign}: ${error.message} Activate the campaign, or let the rule ask in another one.`;
+    return campaignFault(why, campaign, error);
+  }
+  const names = misnamed(error);
+  if (names.length === 0) return error;
+  // A custom field that this record has no value for is the record's own matter.
+  const own = new Set((await campaignOf(rule, context)).custom_fields.map(({ name }) => name));
+  const others = names.filter((name) => !own.has(name));
+  if (others.length === 0) return error;
+  const why = `campaign ${campaign}: the service requires or does not know ${others.join(', ')}, see feedback.operations.create: "closeloop check --try" shows what it takes. ${error.message}`;
+  return campaignFault(why, campaign, error);
 }
 
 /** A custom field of this name is ours: it takes the journey's reference, by which a lost request is found again. */

@@ -35,12 +35,14 @@ export type Verdict =
 /**
  * Decides about a closing of `record`. Asks the service for the campaign (cached) and changes nothing.
  * @param closing `journeyId` belongs to it, or would
+ * @param chosen told of the rule before the service is asked
  * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
  */
 export async function decide(
   closing: { recordId: string; journeyId: string; closedAt: Date },
   record: PresentedRecord,
   context: DecisionContext,
+  chosen: (rule: LoadedRule) => Promise<void> = async () => undefined,
 ): Promise<Verdict> {
   const ref = refOf(context.name, closing.journeyId);
   const choice = await chooseRule(context.rules, record.shape);
@@ -55,6 +57,7 @@ export async function decide(
   }
   if (!inSample(rule.sample, ref)) return no(`outside the sample of ${(rule.sample ?? 1) * 100} %`);
 
+  await chosen(rule);
   const campaign = await campaignOf(rule, context);
   const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok) return no(`custom fields: ${mapped.problems.join('; ')}`);
@@ -90,32 +93,53 @@ function describe(sources: Record<string, string>): string {
   return list.length > 0 ? list.join(', ') : 'none';
 }
 
+/** What a journey needs that a person may have to mend. */
+export function needsOf(rule: Pick<LoadedRule, 'name' | 'campaign'>): string[] {
+  return [needOf.rule(rule), needOf.campaign(rule.campaign)];
+}
+
+const needOf = {
+  rule: ({ name }: Pick<LoadedRule, 'name'>) => `rule "${name}"`,
+  campaign: (id: number) => `campaign ${id}`,
+};
+
 /**
- * The rule's campaign. One that isn't there is a mistake of the rule: its journeys wait until a person mended it.
- * @throws CloseloopError config for a campaign the service doesn't know
+ * The rule's campaign. One that isn't there is a person's to mend: what asks in it waits.
+ * @throws CloseloopError config for a campaign the service doesn't know, or doesn't let us use
  */
 export async function campaignOf(rule: LoadedRule, context: DecisionContext): Promise<Campaign> {
   try {
     return await context.campaigns.get(rule.campaign);
   } catch (error) {
-    if (!(error instanceof FeedbackError && error.status === 404)) throw error;
+    if (!(error instanceof FeedbackError && (error.status === 404 || error.status === 403))) throw error;
     const message = `source ${context.name}, rule "${rule.name}": the account has no campaign ${rule.campaign}, or it is a draft. Mend the rule, or activate the campaign`;
-    throw new CloseloopError(message, { kind: 'config' }, { cause: error });
+    throw campaignFault(message, rule.campaign, error);
   }
+}
+
+/** What is the campaign's fault holds up only what asks in it. */
+export function campaignFault(message: string, campaign: number, cause: CloseloopError): CloseloopError {
+  const { advice } = cause;
+  const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
+  const only = needOf.campaign(campaign);
+  return new CloseloopError(message, { kind: 'config', only, ...(isDoubtful && { doubtful: true }) }, { cause });
 }
 
 /** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
 export function mapFields(rule: LoadedRule, findings: Findings, campaign: Campaign, context: DecisionContext) {
-  const problems = rulesProblems(rule, campaign, context);
-  if (problems.length > 0) {
-    throw new CloseloopError(
-      `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`,
-      { kind: 'config' },
-    );
-  }
+  const fault = ruleFault(rule, campaign, context);
+  if (fault) throw fault;
   return applyMapping(rule.mapping, findings, definitionsOf(campaign, context.marker), {
     timeZone: context.timeZone,
   });
+}
+
+/** What a person has to mend before the rule can be used; only what it was chosen for waits. */
+export function ruleFault(rule: LoadedRule, campaign: Campaign, context: DecisionContext): CloseloopError | undefined {
+  const problems = rulesProblems(rule, campaign, context);
+  if (problems.length === 0) return undefined;
+  const message = `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`;
+  return new CloseloopError(message, { kind: 'config', only: needOf.rule(rule) });
 }
 
 /** What is wrong with a rule before any record is looked at. */

@@ -1,4 +1,5 @@
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { FeedbackError, isAboutCampaign } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
@@ -96,8 +97,33 @@ function outsideOf({ id, grade_list }: Campaign, grade: number): string | undefi
   return `the service refuses the grade ${grade} that was given elsewhere: campaign ${id} takes ${taken}; correct what finds the grade in the source's settings, or the campaign`;
 }
 
+/** @returns what the service has against the grade, where that is what we know of the campaign */
+async function send(
+  { grade, comment }: Pick<NonNullable<Journey['given']>, 'grade' | 'comment'>,
+  requestId: string,
+  campaign: Campaign,
+  { feedback }: SourceContext,
+): Promise<CloseloopError | undefined> {
+  let refused: CloseloopError | undefined;
+  try {
+    if (grade !== null) {
+      const outside = outsideOf(campaign, grade);
+      await feedback.grade(requestId, grade).catch((error: unknown) => {
+        if (outside === undefined || adviceOf(error).kind !== 'permanent') throw error;
+        refused = new CloseloopError(outside, { kind: 'permanent' }, { cause: error });
+      });
+    }
+    if (comment !== null && !isBlank(comment)) await feedback.comment(requestId, comment);
+  } catch (error) {
+    if (!(error instanceof FeedbackError && isAboutCampaign(error))) throw error;
+    const only = `grades of campaign ${campaign.id}`;
+    throw new CloseloopError(error.message, { ...error.advice, kind: 'config', only }, { cause: error });
+  }
+  return refused;
+}
+
 async function tell(journey: Journey, context: SourceContext): Promise<StageResult> {
-  const { store, feedback, log } = context;
+  const { store, log } = context;
   const { given, requestId } = journey;
   if (!given || given.told) return { do: 'done' };
   if (requestId === undefined || !askedStates.includes(journey.state)) {
@@ -112,19 +138,14 @@ async function tell(journey: Journey, context: SourceContext): Promise<StageResu
     await store.note(journey.id, 'the grade is not passed on: the campaign is not external, it asks by itself');
     return { do: 'done' };
   }
-  let refused: CloseloopError | undefined;
-  if (given.grade !== null) {
-    const outside = outsideOf(campaign, given.grade);
-    await feedback.grade(requestId, given.grade).catch((error: unknown) => {
-      if (outside === undefined || adviceOf(error).kind !== 'permanent') throw error;
-      refused = new CloseloopError(outside, { kind: 'permanent' }, { cause: error });
-    });
-  }
-  if (given.comment !== null && !isBlank(given.comment)) await feedback.comment(requestId, given.comment);
+  const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
+  await context.holds.pass('plan', needs);
+  const refused = await send(given, requestId, campaign, context);
   if (refused !== undefined) {
     await store.note(journey.id, refused.message);
     throw refused;
   }
+  await context.holds.lift('plan', needs);
   const after = await store.update(journey.id, (now) => {
     const told = now.given?.at.getTime() === given.at.getTime();
     if (!now.given || now.given.told === told) return undefined;

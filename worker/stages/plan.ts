@@ -5,7 +5,7 @@ import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
-import { decide } from './decide.ts';
+import { decide, needsOf } from './decide.ts';
 import { erasedMeanwhile } from './erased-meanwhile.ts';
 import { takeGraded } from './graded.ts';
 import { merged } from './merged.ts';
@@ -253,10 +253,13 @@ export async function planned(journey: Journey, record: PresentedRecord, context
 async function decided(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
   const { clock, store, log } = context;
   const { id: journeyId, recordId, closedAt } = journey;
-  const verdict = await decide({ journeyId, recordId, closedAt }, record, context).catch(async (error: unknown) => {
-    if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
-    throw error;
-  });
+  const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
+  const verdict = await decide({ journeyId, recordId, closedAt }, record, context, pass).catch(
+    async (error: unknown) => {
+      if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
+      throw error;
+    },
+  );
   if (verdict.do === 'skip') {
     const { rule } = verdict;
     const chosen = {
@@ -286,6 +289,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: Sourc
       : undefined,
   );
   failpoint('decision-saved');
+  await context.holds.lift('plan', needsOf(rule));
   log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
   return after ?? journey;
 }

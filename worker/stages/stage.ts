@@ -10,11 +10,14 @@ import {
   Worker,
 } from 'bullmq';
 import { z } from 'zod';
-import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { type Advice, adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
-import { nextStep } from '../../core/retry.ts';
+import { nextStep, patient } from '../../core/retry.ts';
+import type { Holds } from '../holds.ts';
+import type { Outage } from '../outage.ts';
 import type { Quarantine } from '../quarantine.ts';
 import { isRedisTrouble } from '../redis/trouble.ts';
+import { Door } from './admission.ts';
 
 /** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
 export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
@@ -32,6 +35,14 @@ export interface StageOptions<Data extends z.ZodType> {
   process: (data: z.output<Data>) => Promise<StageResult>;
   /** No further attempt will be made: settle what the job was about, with this reason. */
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
+  /** No journey tells of it: the job itself is kept when it is given up, so long, to be replayed. Real time. */
+  keepGivenUp?: { isKept: (data: z.output<Data>) => boolean; forMs: number };
+  /** What its jobs call: while one of these is down one job finds out for all. */
+  endpoints?: readonly Outage[];
+  /** Where jobs wait whose campaign, rule or operation is at fault; left out: the stage stops. */
+  holds?: Holds;
+  /** A job is given up when it has failed for so long. Real time. Default a week. */
+  retryForMs?: number;
   /** Where a job runs that was running when a process ended. Left out: here, like any other. */
   quarantine?: Quarantine;
   /** A person has to act before any job of this stage can succeed. The stage stops itself. */
@@ -55,6 +66,12 @@ const troubleMs = 1_000;
 /** A job that only another version can read: how often this one looks whether it still can't. Real time. */
 const asideMs = 600_000;
 
+/** Until a held job looks by itself whether it is still held; mended, it goes on at once. Spread. Real time. */
+const heldMs = 600_000;
+
+/** How a job fails, kept with it. */
+const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
+
 /** A job that was running when a process ended is suspected. Nearly all are innocent: a kill hits many at once. */
 const suspectedAfter = 1;
 
@@ -67,6 +84,7 @@ export class Stage<Data extends z.ZodType> {
   readonly #options: StageOptions<Data>;
   #worker: Worker | undefined;
   #trouble: Promise<void> | undefined;
+  readonly #door: Door;
   /** Jobs that run in this process. */
   #running = 0;
 
@@ -78,6 +96,14 @@ export class Stage<Data extends z.ZodType> {
       defaultJobOptions: jobDefaults,
     });
     this.queue.on('error', (error) => this.#lost(error));
+    this.#door = new Door({
+      endpoints: options.endpoints ?? [],
+      concurrency: options.concurrency,
+      setConcurrency: (jobs) => {
+        if (this.#worker) this.#worker.concurrency = jobs;
+      },
+      random: options.ports.random,
+    });
   }
 
   /** Adds jobs in one write. A job whose id waits or runs already is not added again. `delayMs` is real time. */
@@ -110,7 +136,7 @@ export class Stage<Data extends z.ZodType> {
   }
 
   start(): void {
-    const { name, prefix, connection, concurrency, ports } = this.#options;
+    const { name, prefix, connection, concurrency } = this.#options;
     const work = async (job: Job, token?: string) => {
       this.#running++;
       await this.#process(job, token).finally(() => this.#running--);
@@ -120,13 +146,8 @@ export class Stage<Data extends z.ZodType> {
       connection,
       concurrency,
       ...crashSettings,
-      settings: {
-        backoffStrategy: (attempt, _type, error) => {
-          if (isRedisTrouble(error)) return troubleMs;
-          const step = nextStep(adviceOf(error), attempt, ports.random());
-          return step.do === 'stop' ? -1 : step.delayMs;
-        },
-      },
+      // Only what fails while a failure is being settled comes here.
+      settings: { backoffStrategy: () => troubleMs },
     });
     this.#worker.on('error', (error) => {
       this.#lost(error);
@@ -140,6 +161,7 @@ export class Stage<Data extends z.ZodType> {
    * second call of BullMQ's `close` would only wait on, so it isn't waited for.
    */
   async close(graceMs: number): Promise<void> {
+    this.#door.close();
     const worker = this.#worker;
     if (worker) {
       let timer: NodeJS.Timeout | undefined;
@@ -193,14 +215,25 @@ export class Stage<Data extends z.ZodType> {
       await this.#options.onForeign(why);
       return await this.#delay(job, token, asideMs);
     }
-    const { data } = parsed;
+    const admission = await this.#door.admit(token ?? '');
+    if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
+    try {
+      await this.#work(job, token, parsed.data);
+    } finally {
+      await admission.done();
+    }
+  }
+
+  async #work(job: Job, token: string | undefined, data: z.output<Data>): Promise<void> {
     try {
       const { name, source, quarantine } = this.#options;
       const isSuspect = quarantine !== undefined && job.stalledCounter >= suspectedAfter;
       const result = isSuspect
         ? await quarantine.run({ source, stage: name, data: job.data })
         : await this.#options.process(data);
-      if (result.do === 'wait') await this.#delay(job, token, result.delayMs);
+      if (result.do === 'done') return;
+      if (Failing.safeParse(job.progress).success) await job.updateProgress({});
+      await this.#delay(job, token, result.delayMs);
     } catch (error) {
       if (error instanceof DelayedError) throw error;
       await this.#handle(job, token, data, error);
@@ -208,29 +241,54 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
-    const { name, source, log, ports } = this.#options;
     if (isRedisTrouble(error)) throw error;
-    const about = { source, stage: name, ...idsOf(data) };
+    const { name, source, log, ports, retryForMs } = this.#options;
     const advice = adviceOf(error);
-    const message = messageOf(error);
-    // Our own bugs keep their stack in the log; what a connector or client says is a sentence for people.
-    const detail = error instanceof CloseloopError ? {} : { stack: error instanceof Error ? error.stack : undefined };
-    if (advice.kind === 'config') {
-      // In this order: a queue that nobody knows to be stopped would stand still for good.
-      await this.#options.onConfigError(message);
-      await this.queue.pause();
-      await job.moveToWait(token);
-      throw new WaitingError();
+    const failing = failingOf(job, advice);
+    const step = nextStep(
+      advice,
+      { attempt: failing.attempts, elapsedMs: Date.now() - failing.since, doubts: failing.doubts },
+      ports.random(),
+      { ...patient, ...(retryForMs !== undefined && { forMs: retryForMs }) },
+    );
+    if (step.do === 'wait') return await this.#delay(job, token, step.delayMs);
+    const about = { source, stage: name, ...idsOf(data), why: messageOf(error), ...detailOf(error) };
+    if (step.do === 'retry') {
+      // That an endpoint is down is told once, not for each job.
+      const isTold = (await this.#door.down()) !== undefined;
+      log[isTold ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
+      await job.updateProgress(failing);
+      return await this.#delay(job, token, step.delayMs);
     }
-    const step = nextStep(advice, job.attemptsMade + 1, ports.random());
-    if (step.do === 'wait') await this.#delay(job, token, step.delayMs);
-    if (step.do === 'stop') {
-      log.error({ ...about, why: message, ...detail }, 'given up');
-      await this.#options.giveUp(data, message);
-      throw new UnrecoverableError(message);
+    if (advice.kind === 'config') return await this.#stop(job, token, messageOf(error), advice.only);
+    if (!(await this.#isOurs(job, token))) throw new DelayedError();
+    log.error(about, 'given up');
+    await this.#options.giveUp(data, messageOf(error));
+    const { keepGivenUp } = this.#options;
+    if (keepGivenUp?.isKept(data)) job.opts.removeOnFail = { age: Math.ceil(keepGivenUp.forMs / 1_000) };
+    throw new UnrecoverableError(messageOf(error));
+  }
+
+  /** A person has to act: this job waits, and with it those that need the same, or the whole stage. */
+  async #stop(job: Job, token: string | undefined, why: string, only: string | undefined): Promise<never> {
+    const { name, holds, ports } = this.#options;
+    if (only !== undefined && holds && job.id !== undefined) {
+      await holds.set(name, only, why, job.id);
+      await job.moveToDelayed(Date.now() + Math.ceil(heldMs * (1 + ports.random())), token);
+      // Lifted in between, which nobody would tell this job.
+      if (!(await holds.stands(name, only))) await job.promote();
+      throw new DelayedError();
     }
-    log.warn({ ...about, attempt: job.attemptsMade + 1, why: message, ...detail }, 'will be retried');
-    throw error instanceof Error ? error : new Error(message);
+    // In this order: a queue that nobody knows to be stopped would stand still for good.
+    await this.#options.onConfigError(why);
+    await this.queue.pause();
+    await job.moveToWait(token);
+    throw new WaitingError();
+  }
+
+  /** A worker that stood still has lost its jobs to others: what became of them is theirs to say. */
+  async #isOurs(job: Job, token: string | undefined): Promise<boolean> {
+    return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
   }
 
   async #delay(job: Job, token: string | undefined, delayMs: number): Promise<never> {
@@ -241,6 +299,19 @@ export class Stage<Data extends z.ZodType> {
   #lost(error: unknown): void {
     this.#options.onLost(error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+/** This failure counted. */
+function failingOf(job: Job, advice: Advice): z.output<typeof Failing> {
+  const before = Failing.safeParse(job.progress).data ?? { since: Date.now(), attempts: 0, doubts: 0 };
+  const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
+  return { ...before, attempts: before.attempts + 1, doubts: before.doubts + (isDoubtful ? 1 : 0) };
+}
+
+/** Our own bugs keep their stack in the log; what a connector or client says is a sentence for people. */
+function detailOf(error: unknown): { stack?: string | undefined; reference?: string | undefined } {
+  if (error instanceof CloseloopError) return error.reference === undefined ? {} : { reference: error.reference };
+  return { stack: error instanceof Error ? error.stack : undefined };
 }
 
 /** What a job is about, for the log: jobs hold ids only. */

@@ -7,8 +7,8 @@ import { type Found, lookForRequest } from './look-for-request.ts';
 import type { StageResult } from './stage.ts';
 import { withContact } from './with-contact.ts';
 
-/** Attempts whose outcome was unknown and turned out to be nothing; then a person should look at the service. */
-const mostAttempts = 8;
+/** Attempts whose outcome was unknown and turned out to be nothing, at least; then a person should look at the service. */
+const fewAttempts = 8;
 /** Looks that could not tell, one after the other; then a person should look. */
 const mostLooks = 4;
 
@@ -33,7 +33,8 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
     return done;
   }
   const attempts = journey.attempts ?? 1;
-  if (attempts >= mostAttempts) {
+  const forMs = context.clock.now().getTime() - (journey.dueAt ?? journey.closedAt).getTime();
+  if (attempts >= fewAttempts && forMs >= context.retryForMs) {
     await settle(
       journey,
       'failed',

@@ -61,7 +61,8 @@ export async function tryToWithdraw(
   try {
     return await withdraw(journey, why, context);
   } catch (error) {
-    if (adviceOf(error).kind !== 'permanent') throw error;
+    // The form of the call is a person's to mend; what can be done without it is not held up by that.
+    if (adviceOf(error).kind !== 'permanent' && !isFormFault(error)) throw error;
     const told = { journey: refOf(context.name, journey.id), why: messageOf(error) };
     context.log.warn(told, 'its request could not be cancelled');
     return 'ended';
@@ -93,13 +94,23 @@ export async function withdrawAll(
 /** A refusal that is about this request; 403: its campaign is not active any more. */
 const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
 
+/** As the service's client calls the form of the call that cancels. */
+const cancelNeed = 'operation cancel';
+
+function isFormFault(error: unknown): boolean {
+  const advice = adviceOf(error);
+  return advice.kind === 'config' && advice.only === cancelNeed;
+}
+
 /** Undefined: it is cancelled. Else what stands in the way. */
-async function cancelRequest(requestId: string, { feedback }: SourceContext): Promise<string | undefined> {
+async function cancelRequest(requestId: string, { feedback, holds }: SourceContext): Promise<string | undefined> {
+  await holds.pass('plan', [cancelNeed]);
   try {
     await feedback.cancel(requestId);
+    await holds.lift('plan', [cancelNeed]);
     return undefined;
   } catch (error) {
-    if (!(error instanceof FeedbackError && refusals.includes(error.status))) throw error;
+    if (!(error instanceof FeedbackError && refusals.includes(error.status)) || isFormFault(error)) throw error;
   }
   // Refused: it was sent, or an earlier attempt of ours has cancelled it and its answer was lost.
   try {

@@ -5,6 +5,7 @@ import {
   answerFailure,
   FeedbackError,
   mismatchesOf,
+  misnamed,
   notJsonFailure,
   type Place,
   retryAfter,
@@ -48,20 +49,15 @@ describe('the message for an answer', () => {
       'config',
       'the campaign is not active, or it or the request belongs to another account than the key',
     ],
-    [404, {}, get, 'permanent', nothing],
+    [404, {}, get, 'config', nowhere],
     [404, {}, cancel, 'permanent', `${nothing}${form}`],
     [404, page, get, 'config', nowhere],
     [404, page, cancel, 'config', `${nowhere}${form}`],
-    [405, {}, cancel, 'permanent', `the path exists but not for this method${form}`],
+    [405, {}, get, 'permanent', 'the path exists but not for this method'],
+    [405, {}, cancel, 'config', `the path exists but not for this method${form}`],
     [408, {}, cancel, 'transient', failed],
     [415, {}, get, 'permanent', 'the body did not arrive as JSON with Content-Type application/json (a proxy?)'],
-    [
-      415,
-      {},
-      cancel,
-      'permanent',
-      `the body did not arrive as JSON with Content-Type application/json (a proxy?)${form}`,
-    ],
+    [415, {}, cancel, 'config', `the body did not arrive as JSON with Content-Type application/json (a proxy?)${form}`],
     [422, {}, cancel, 'permanent', `the service refuses the call${form}`],
     [429, {}, cancel, 'transient', 'the service asks to wait'],
     [499, {}, get, 'permanent', 'the service refuses the call'],
@@ -82,6 +78,41 @@ describe('the message for an answer', () => {
     'Not found.',
   ])('it quotes "%s", which holds nothing of ours', (detail) => {
     expect(answerFailure(answer(404, { detail }), get, now).message).toContain(` answered 404 ("${detail}"): `);
+  });
+});
+
+describe('what nothing is behind', () => {
+  const rows: [what: string, body: unknown, place: Place, advice: object][] = [
+    ["the service's own words", { detail: 'Not found.' }, get, { kind: 'permanent' }],
+    ['a draft', { detail: 'No Campaign matches the given query.' }, create, { kind: 'permanent' }],
+    [
+      'a path that the service does not have',
+      { detail: 'Not found.' },
+      create,
+      { kind: 'config', only: 'operation create' },
+    ],
+    ['somebody else who answers in JSON', { message: 'no Route' }, get, { kind: 'config', doubtful: true }],
+    ['somebody else, about a request', { message: 'no Route' }, cancel, { kind: 'permanent', doubtful: true }],
+    ['a page', page, get, { kind: 'config', doubtful: true }],
+    ['a page, about a request', page, cancel, { kind: 'config', doubtful: true, only: 'operation cancel' }],
+  ];
+  test.each(rows)('it is told from %s (audit 17)', (_, body, place, advice) => {
+    expect(answerFailure(answer(404, body), place, now).advice).toEqual(advice);
+  });
+});
+
+describe('what the call itself lacks or has too much', () => {
+  const rows: [says: string, expected: string[]][] = [
+    ['This field is required.', ['x']],
+    ['Unknown field.', ['x']],
+    ['Unexpected parameter', ['x']],
+    ['Enter a valid phone number.', []],
+    ['Unknown country code.', []],
+    ['"a" is not a valid choice.', []],
+  ];
+  test.each(rows)('it is told by "%s": %j (audit 17)', (says, expected) => {
+    expect(misnamed(answerFailure(answer(400, { x: [says] }), create, now))).toEqual(expected);
+    expect(misnamed(answerFailure(answer(422, { x: [says] }), create, now))).toEqual([]);
   });
 });
 

@@ -78,7 +78,7 @@ const rows: Row[] = [
     it: 'tells a contact path that does not exist from a contact who does not',
     call: (c) => c.contact(phone),
     reply: { status: 404, body: detail('No route') },
-    expected: { advice: permanent, detail: 'No route' },
+    expected: { advice: { kind: 'config', doubtful: true }, detail: 'No route' },
     says: /404/,
   },
   {
@@ -91,33 +91,33 @@ const rows: Row[] = [
   {
     it: 'tells a wrong address from an unknown object',
     reply: { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>404</h1>' },
-    expected: { advice: config },
+    expected: { advice: { kind: 'config', doubtful: true } },
     says: /no such path.*feedback\.baseUrl/,
   },
   {
     it: 'tells a wrong method',
     call: cancel,
     reply: { status: 405, body: detail('Method "POST" not allowed.') },
-    expected: { advice: permanent, outcome: 'refused' },
+    expected: { advice: { kind: 'config', only: 'operation cancel' }, outcome: 'refused' },
     says: /not for this method.*feedback\.operations\.cancel/,
   },
   {
     it: 'tells a body that was not taken for JSON',
     call: create,
     reply: { status: 415, body: detail('x') },
-    expected: { advice: permanent, outcome: 'refused' },
+    expected: { advice: { kind: 'config', doubtful: true, only: 'operation create' }, outcome: 'refused' },
     says: /Content-Type application\/json/,
   },
   {
     it: 'tells a path that lost its slash',
     reply: { status: 301, headers: { location: '/api/appeals/' } },
-    expected: { advice: config },
+    expected: { advice: { kind: 'config', doubtful: true } },
     says: /redirect.*slash.*feedback\.baseUrl/,
   },
   {
     it: 'follows no other redirect either',
     reply: { status: 307, headers: { location: 'http://127.0.0.1:1/' } },
-    expected: { advice: config },
+    expected: { advice: { kind: 'config', doubtful: true } },
     says: /redirect/,
   },
   {
@@ -194,7 +194,7 @@ const rows: Row[] = [
   {
     it: 'takes any other refusal for good',
     reply: { status: 413, body: 'no' },
-    expected: { advice: permanent },
+    expected: { advice: { kind: 'permanent', doubtful: true } },
     says: /refuses/,
   },
   {
@@ -214,21 +214,21 @@ const rows: Row[] = [
     it: 'does not know whether a record of another shape was created',
     call: create,
     reply: { status: 201, body: { number: 1, phone: '+37255512345' } },
-    expected: { advice: permanent, outcome: 'unknown' },
+    expected: { advice: { kind: 'permanent', doubtful: true }, outcome: 'unknown' },
     says: /POST \/appeals\/ \(create\) answered 201 in another shape than specified, at id.*feedback\.operations/,
   },
   {
     it: 'says where a record in a list has another shape',
     call: (c) => all(c.requests()),
     reply: { body: { count: 1, next: null, previous: null, results: [{ id: 1, grade: 'Mari Maasikas' }] } },
-    expected: { advice: permanent },
+    expected: { advice: { kind: 'permanent', doubtful: true } },
     says: /GET \/appeals\/ answered 200 in another shape .* results\.0\.grade; set feedback\.operations/,
   },
   {
     it: 'does not know how many a mask of another shape masked',
     call: (c) => c.mask(phone),
     reply: { body: {} },
-    expected: { advice: permanent, outcome: 'unknown' },
+    expected: { advice: { kind: 'permanent', doubtful: true }, outcome: 'unknown' },
     says: /contact \(expected string\)/,
   },
 ];

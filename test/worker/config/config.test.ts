@@ -73,6 +73,7 @@ sources:
       http: { host: '127.0.0.1', port: 9000, publicUrl: 'https://closeloop.example.com' },
       collect: { every: 300_000, fullEvery: 86_400_000 },
       lookup: { after: 30_000 },
+      retry: { for: 604_800_000 },
       retention: { journeys: 400 * 86_400_000 },
       expireAfter: 14 * 86_400_000,
       marker: 'closeloop',

@@ -21,9 +21,8 @@ function pair(settings: Omit<BudgetSettings, 'account'> = {}) {
     slept.push(ms);
     await realSleep(ms);
   };
-  const now = () => new Date();
-  const one = createBudget(redis.handle.client, { account, ...settings }, { sleep, now });
-  const two = createBudget(other.client, { account, ...settings }, { sleep, now });
+  const one = createBudget(redis.handle.client, { account, ...settings }, { sleep });
+  const two = createBudget(other.client, { account, ...settings }, { sleep });
   return { account, one, two, slept, sleep };
 }
 

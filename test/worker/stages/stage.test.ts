@@ -16,7 +16,7 @@ const random = () => 0.25;
 const timerSlackMs = 20;
 /** What core/retry.ts says for the attempt with this number. */
 function backoffMs(attempt: number): number {
-  const next = nextStep({ kind: 'transient' }, attempt, random());
+  const next = nextStep({ kind: 'transient' }, { attempt, elapsedMs: 0, doubts: 0 }, random());
   return next.do === 'retry' ? next.delayMs : expect.fail('no retry');
 }
 
