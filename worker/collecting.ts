@@ -7,6 +7,7 @@ import type { Outage } from './outage.ts';
 import { Pauses } from './pauses.ts';
 import { probe } from './redis/trouble.ts';
 import { CollectJob, collect } from './stages/collect.ts';
+import { tellOverdue } from './stages/collect-overdue.ts';
 import { Stage } from './stages/stage.ts';
 
 interface CollectingOptions {
@@ -26,6 +27,7 @@ export class Collecting {
   readonly stage: Stage<typeof CollectJob>;
   readonly pauses: Pauses;
   readonly #options: CollectingOptions;
+  #told: readonly string[] = [];
 
   constructor(options: CollectingOptions) {
     this.#options = options;
@@ -86,12 +88,37 @@ export class Collecting {
     for (const known of await queue.getJobSchedulers()) {
       // A clock that was set back since leaves the next pass as far away.
       const isStuck = (known.next ?? 0) > Date.now() + 2 * every;
-      if (wanted.has(known.key) && known.every === every && !isStuck) wanted.delete(known.key);
+      const isWhole = wanted.has(known.key) && known.every === every && !isStuck;
+      if (isWhole && !(await this.#hasLostJob(known.key, known.next))) wanted.delete(known.key);
       else await queue.removeJobScheduler(known.key);
     }
     for (const [key, campaign] of wanted) {
       await queue.upsertJobScheduler(key, { every }, { name: 'collect', data: { campaign } });
     }
+  }
+
+  /** A schedule makes its next job when one begins: without any (Redis lost it, somebody removed it) it stands still for good. */
+  async #hasLostJob(key: string, next: number | undefined): Promise<boolean> {
+    const { queue } = this.stage;
+    const job = await queue.getJob(`repeat:${key}:${next}`);
+    if (job && (await job.getState()) !== 'unknown') return false;
+    // It may have begun and ended meanwhile.
+    if ((await queue.getJobScheduler(key))?.next !== next) return false;
+    this.#options.engine.log.warn({ schedule: key }, 'a schedule of collecting had lost its job, and is made anew');
+    return true;
+  }
+
+  /** Tells of campaigns whose grades don't come in. */
+  async tellOverdue(): Promise<void> {
+    const { engine, alerts, sources } = this.#options;
+    const told = await tellOverdue(await this.#campaigns(), {
+      redis: engine.redis,
+      sources,
+      alert: (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy }),
+      everyMs: engine.clock.real(engine.config.collect.every),
+    });
+    for (const why of told) if (!this.#told.includes(why)) engine.log.error({ why }, 'grades do not come in');
+    this.#told = told;
   }
 
   /** Those of the rules, and those of earlier rules whose requests may still be answered. */

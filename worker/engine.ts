@@ -25,7 +25,7 @@ import { campaignOf, ruleFault } from './stages/decide.ts';
 import { EraseJob } from './stages/erase.ts';
 import { PlanJob } from './stages/plan.ts';
 import type { Stage, StageResult } from './stages/stage.ts';
-import { sweep } from './stages/sweep.ts';
+import { type SweepPlaces, sweep } from './stages/sweep.ts';
 import type { WriteBackJob } from './stages/write-back.ts';
 import { watchCalls } from './watched-calls.ts';
 
@@ -83,6 +83,7 @@ export class Engine {
   #lostAt = 0;
   #isClosed = false;
   readonly #rounds: Rounds[] = [];
+  readonly #places = new Map<string, SweepPlaces>();
 
   constructor(options: EngineOptions) {
     const { config, ports, redis, log } = options;
@@ -208,21 +209,29 @@ export class Engine {
     await step('all', 'note', () => this.noteSources());
     for (const [name, { context, pauses, holds, stages }] of this.lanes) {
       const queues = Object.values(stages).map(({ queue }) => queue);
-      await step(name, 'sweep', () => sweep(context, settings));
+      await step(name, 'sweep', () => sweep(context, settings, this.#placesOf(name)));
       await step(name, 'probe', () => pauses.probe(queues));
       await step(name, 'holds', () => holds.probe());
     }
     await step('all', 'orphans', async () => {
       for (const orphan of await this.orphans()) {
         const { name } = orphan.lane.context;
-        await step(name, 'sweep', () => sweep(orphan.lane.context, { ...settings, isGone: orphan.isGone }));
+        await step(name, 'sweep', () =>
+          sweep(orphan.lane.context, { ...settings, isGone: orphan.isGone }, this.#placesOf(name)),
+        );
         await step(name, 'tell', () => this.#orphanNews.tell(orphan));
       }
     });
-    await step('collect', 'schedule', () => this.#collecting.schedule());
+    await step('collect', 'schedule', () => this.lookAfterCollecting());
     await step('collect', 'probe', () => this.#collecting.pauses.probe([this.#collecting.stage.queue]));
     await step('outages', 'tell', () => this.#tellOutages());
     await step('alerts', 'send', () => this.#alerts.send());
+  }
+
+  #placesOf(source: string): SweepPlaces {
+    const places = this.#places.get(source) ?? new Map();
+    this.#places.set(source, places);
+    return places;
   }
 
   /** Remembers that these sources are in a configuration: before anything of theirs is stored, and from time to time. */
@@ -303,6 +312,12 @@ export class Engine {
     const found = stages.find(({ queue }) => queue.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);
     return await found.run(data);
+  }
+
+  /** Sees that each campaign's collecting is scheduled, and tells of grades that don't come in. */
+  async lookAfterCollecting(): Promise<void> {
+    await this.#collecting.schedule();
+    await this.#collecting.tellOverdue();
   }
 
   /** One collect job for each campaign now, beside the schedule. */

@@ -2,19 +2,21 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
+import { keepingUnknown } from './keeping-unknown.ts';
 import type { RedisClient } from './store.ts';
 
-const Asked = z.object({
+const asked = {
   at: z.coerce.date(),
   journey: z.string(),
   /** When the service sends it, where it adds the campaign's delay itself: what it calls the contact's `last_appeal`. */
   scheduled: z.coerce.date().optional(),
-});
-const LastAsked = Asked.extend({
+};
+const LastAsked = keepingUnknown({
+  ...asked,
   /** It was cancelled at the service before it was sent: it explains the service's counters, and no throttle counts it. */
   withdrawn: z.boolean().optional(),
   /** Those before it that count, last one first: what is left when this one comes to nothing. */
-  earlier: z.array(Asked).optional(),
+  earlier: z.array(keepingUnknown(asked)).optional(),
 });
 export type LastAsked = z.output<typeof LastAsked>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keepingUnknown } from './keeping-unknown.ts';
 
 /** The states of design.md; `journey/transitions.ts` says which may follow which. */
 export const journeyStates = [
@@ -16,19 +17,19 @@ export const journeyStates = [
 ] as const;
 export type JourneyState = (typeof journeyStates)[number];
 
-const Contact = z.object({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() });
+const Contact = keepingUnknown({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() });
 
 /**
  * What is noted before a feedback request is created, so that after a crash or a lost answer the request can be looked
  * for. `token` names the attempt: a second worker on the same job finds another token and doesn't create.
  */
-const Intent = z.object({
+const Intent = keepingUnknown({
   token: z.string(),
   at: z.coerce.date(),
   /** Where to look for it, whatever the configuration says by then. */
   campaign: z.number().int(),
   /** The custom field that holds the journey's reference, where the campaign had it. */
-  marker: z.object({ field: z.string(), value: z.string() }).optional(),
+  marker: keepingUnknown({ field: z.string(), value: z.string() }).optional(),
   /** The contact's counters at the service before the attempt; 0 and null for a contact it didn't know. */
   numAppeals: z.number().int(),
   lastAppeal: z.coerce.date().nullable(),
@@ -41,7 +42,7 @@ const Intent = z.object({
 });
 export type Intent = z.output<typeof Intent>;
 
-const Answer = z.object({
+const Answer = keepingUnknown({
   grade: z.number().nullable(),
   comment: z.string().nullable(),
   seenAt: z.coerce.date(),
@@ -52,8 +53,7 @@ export type Answer = z.output<typeof Answer>;
 
 const AnswerValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-/** The life of one closing. Stored as JSON in Redis; parsed once, when read. */
-export const Journey = z.object({
+const fields = {
   id: z.string(),
   source: z.string(),
   recordId: z.string(),
@@ -87,26 +87,32 @@ export const Journey = z.object({
   askedAt: z.coerce.date().optional(),
   answer: Answer.optional(),
   /** Answers to a survey's questions, by question id, as of `at`. */
-  survey: z.object({ at: z.coerce.date(), answers: z.record(z.string(), AnswerValue) }).optional(),
+  survey: keepingUnknown({ at: z.coerce.date(), answers: z.record(z.string(), AnswerValue) }).optional(),
   /** A grade that was given elsewhere, for an external campaign; `told`: the service has this version. */
-  given: z
-    .object({
-      at: z.coerce.date(),
-      grade: z.number().nullable(),
-      comment: z.string().nullable(),
-      told: z.boolean(),
-    })
-    .optional(),
+  given: keepingUnknown({
+    at: z.coerce.date(),
+    grade: z.number().nullable(),
+    comment: z.string().nullable(),
+    told: z.boolean(),
+  }).optional(),
   writtenVersion: z.number().int().optional(),
   /** That no answer came has been put on the record. */
   noAnswerWritten: z.boolean().optional(),
   /** The person was forgotten: nothing of theirs is stored here again. */
   erasedAt: z.coerce.date().optional(),
-});
+};
+
+/** The life of one closing. Stored as JSON in Redis; parsed once, when read. */
+export const Journey = keepingUnknown(fields);
 export type Journey = z.output<typeof Journey>;
 
 /** One line of the decision trace. */
 export interface TraceLine {
   at: Date;
   text: string;
+}
+
+/** Without what another version has stored in it. */
+export function onlyKnown(journey: Journey): Journey {
+  return z.object(fields).parse(journey);
 }

@@ -236,6 +236,29 @@ export class JourneyStore {
     return await this.#redis.zrangebyscore(this.#stateKey(state), '-inf', until, 'LIMIT', 0, options.limit ?? 1000);
   }
 
+  /**
+   * Ids in one state, by last change (waiting: by when they are due), earliest first, page by page: also past those that stay
+   * where they are. Those that move meanwhile come at most once more.
+   */
+  async *pagesIn(state: JourneyState, before: Date, size: number): AsyncGenerator<string[]> {
+    let from = '-inf';
+    // Thousands may be due in the same millisecond: within one, those that were given already are left out.
+    let given: string[] = [];
+    for (;;) {
+      const limit = size + given.length;
+      const until = `${before.getTime()}`;
+      const flat = await this.#redis.zrangebyscore(this.#stateKey(state), from, until, 'WITHSCORES', 'LIMIT', 0, limit);
+      const rows = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, score: flat[i + 1] ?? '' }] : []));
+      const ids = rows.map(({ id }) => id).filter((id) => !given.includes(id));
+      const last = rows.at(-1)?.score ?? from;
+      if (ids.length > 0) yield ids;
+      if (rows.length < limit) return;
+      const ofLast = rows.flatMap(({ id, score }) => (score === last ? [id] : []));
+      given = last === from ? [...new Set([...given, ...ofLast])] : ofLast;
+      from = last;
+    }
+  }
+
   /** Journeys of these states, last changed first (waiting: last due first), a page at a time. */
   async *newest(states: readonly JourneyState[]): AsyncGenerator<Journey> {
     const seen = new Set<string>();

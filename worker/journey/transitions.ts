@@ -1,4 +1,4 @@
-import type { Journey, JourneyState } from './journey.ts';
+import { type Journey, type JourneyState, onlyKnown } from './journey.ts';
 
 /**
  * Which state may follow which. From `waiting` back to `received`: the rule is gone, it is planned anew. From `waiting`
@@ -65,7 +65,9 @@ export function step(journey: Journey, to: JourneyState, at: Date, change: Parti
  * ended. The closing stays known, so that it can't ask again. Not for a journey in `creating`, whose end must be known.
  */
 export function erased(journey: Journey, at: Date): Journey {
-  const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = journey;
+  // What another version has stored may tell of the person as well.
+  const known = onlyKnown(journey);
+  const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = known;
   const { recipientZone: _7, why: _8, ...rest } = others;
   const why = 'erased at the request of the person or the vendor';
   const ends = mayFollow(journey.state, 'cancelled');

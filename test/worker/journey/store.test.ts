@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JourneyState, journeyStates } from '../../../worker/journey/journey.ts';
 import { JourneyStore } from '../../../worker/journey/store.ts';
-import { askedStates, mayFollow, step } from '../../../worker/journey/transitions.ts';
+import { askedStates, erased, mayFollow, step } from '../../../worker/journey/transitions.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();
@@ -116,6 +116,21 @@ describe('update', () => {
     expect(await store.update('r.1', () => undefined)).toMatchObject({ id: 'r.1', state: 'received' });
     expect(await store.update('r.9', () => expect.fail('shown a journey'))).toBeUndefined();
   });
+});
+
+test('what a newer version has stored in a journey is kept by one that does not know it, and goes with an erasure (audit 18)', async () => {
+  const { store, now } = fresh();
+  await store.claim(claimOf('r', 'first', 'e'), []);
+  const contact = Object.assign({ kind: 'email', value: 'e@example.com' } as const, { verified: true });
+  await store.update('r.1', (one) => ({
+    journey: Object.assign(step(one, 'waiting', now(), { contact }), { ofNextYear: { at: 'noon' } }),
+    trace: [],
+  }));
+  await store.update('r.1', (one) => ({ journey: step(one, 'waiting', now(), { recipientZone: 'UTC' }), trace: [] }));
+  const kept = await store.get('r.1');
+  expect(kept).toMatchObject({ ofNextYear: { at: 'noon' }, contact: { verified: true }, recipientZone: 'UTC' });
+  await store.update('r.1', (one) => ({ journey: erased(one, now()), trace: [] }));
+  expect(await store.get('r.1')).not.toHaveProperty('ofNextYear');
 });
 
 describe('indexes', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failingKey, seenKey } from '../../../worker/stages/collect.ts';
+import { begunKey, failingKey, seenKey } from '../../../worker/stages/collect.ts';
 import { hour, useQuiet } from '../by-hand.ts';
 
 const service = useQuiet();
@@ -11,6 +11,7 @@ const rule = (campaign: number) => `{ name: all, campaign: ${campaign}, contact:
 async function pass(asksIn = 12): Promise<void> {
   const { engine } = quiet({ general, rule: rule(asksIn) });
   await engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
+  await engine.lookAfterCollecting();
 }
 const hasFailedFor = (hours: number) => redis.handle.client.hset(failingKey, '12', Date.now() - hours * hour);
 const alerts = async (): Promise<unknown[]> =>
@@ -56,4 +57,33 @@ test('it says nothing of a campaign that is gone and that no rule asks in any mo
   await hasFailedFor(25);
   await pass(13);
   expect(await alerts()).toEqual([]);
+});
+
+test('it tells when no pass begins any more, though no pass is there to tell it (audit 19)', async () => {
+  const { engine, told } = quiet({ general });
+  await engine.lookAfterCollecting();
+  expect(await alerts()).toEqual([]);
+  await redis.handle.client.hset(begunKey, '12', Date.now() - 2 * hour);
+  await engine.lookAfterCollecting();
+  await engine.lookAfterCollecting();
+  const why = 'campaign 12: no pass over its grades begins any more';
+  expect(await alerts()).toMatchObject([{ kind: 'paused', source: 'collect', why }]);
+  expect(told.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { why } }]);
+});
+
+test('a schedule whose job is lost is made anew (audit 19)', async () => {
+  const { engine } = quiet();
+  await engine.lookAfterCollecting();
+  const [{ queue } = expect.fail('no stage')] = engine.gradeStages;
+  const [before] = await queue.getJobs(['delayed', 'waiting']);
+  expect(before?.data).toEqual({ campaign: 12 });
+  // As after a lost write, or a hand in Redis: the schedule stands, and its job is gone.
+  await redis.handle.client.del(`{cl}:collect:${before?.id}`);
+  await redis.handle.client.del('{cl}:collect:delayed', '{cl}:collect:wait');
+  await engine.lookAfterCollecting();
+  const [after, ...more] = await queue.getJobs(['delayed', 'waiting']);
+  expect(after?.data).toEqual({ campaign: 12 });
+  expect(more).toEqual([]);
+  await engine.lookAfterCollecting();
+  expect((await queue.getJobs(['delayed', 'waiting'])).map(({ id }) => id)).toEqual([after?.id]);
 });

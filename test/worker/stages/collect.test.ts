@@ -49,3 +49,22 @@ test('a journey that can not be read keeps no grade from the others', async () =
   expect(loop.told.filter(({ level }) => level === 'error').some(isTold)).toBe(true);
   await loop.close();
 });
+
+test.each(['not even JSON', '{"stats":7}'])(
+  'what was remembered of the last pass and can not be read is set aside, and the pass reads all: %s (audit 18)',
+  async (text) => {
+    await redis.handle.client.flushall();
+    await redis.handle.client.set(seenKey(12), text);
+    const loop = await startLoop(redis, { source: 'aside' });
+    await redis.handle.client.set(seenKey(12), text);
+    await loop.post(loop.vendor.close('a').delivery);
+    await loop.journey('a.1', 'asked');
+    loop.feedback.standin.answer({ contact: 'a@example.com', grade: 4 });
+    await loop.journey('a.1', 'written');
+    expect(await redis.handle.client.get(`${seenKey(12)}:unreadable`)).toBe(text);
+    expect(loop.told).toContainEqual(
+      expect.objectContaining({ level: 'error', message: expect.stringMatching(/begun anew/) }),
+    );
+    await loop.close();
+  },
+);

@@ -91,6 +91,25 @@ test('it looks at the others though a journey of another version is among them',
   await close();
 });
 
+test('it comes to those behind a page of journeys that can not be read, also where all are due at once (audit 18)', async () => {
+  const { context, journey, store, close } = await fresh();
+  const at = ago(16 * day);
+  for (let i = 0; i < 7; i++) {
+    await journey(`strange-${i}`, toAsked, at);
+    await redis.handle.client.hset(`{cl:${context.name}}:journey:strange-${i}.1`, 'data', 'of next year');
+  }
+  await journey('z-same-moment', toAsked, at);
+  await journey('later', toAsked, ago(15 * day));
+  const places = new Map();
+  for (let round = 0; round < 4; round++) await sweep(context, { ...settings, pageSize: 3 }, places);
+  expect((await store.get('z-same-moment.1'))?.state).toBe('expired');
+  expect((await store.get('later.1'))?.state).toBe('expired');
+  await journey('new', toAsked, ago(17 * day));
+  for (let round = 0; round < 4; round++) await sweep(context, { ...settings, pageSize: 3 }, places);
+  expect((await store.get('new.1'))?.state).toBe('expired');
+  await close();
+});
+
 describe('lost jobs', () => {
   test('it adds the ask of a journey that should have been asked or resolved a minute ago', async () => {
     const { context, journey, jobs, close } = await fresh();
