@@ -31,70 +31,106 @@ const PathTemplate = z.string().superRefine((text, context) => {
   if (flaw !== undefined) context.addIssue({ code: 'custom', message: flaw });
 });
 
+const body = (what: string) => `Where each value goes in the JSON body, as a place in it. ${what}`;
+const notSent = 'null: it is not sent';
+const constants = Constants.describe(
+  'Values that are in every body of this operation as well: place → text, number or true/false, as in { data.type: invitation }',
+);
+const method = 'HTTP method';
+const path =
+  'Path and perhaps query, continuing baseUrl: /invitations/:id, or /invitations/find?number=:id. :id is the feedback request';
+const idPlace = PlaceOrNone.describe(`The id of the feedback request. ${notSent} (it is in the path then)`);
+const recordPlace = (where: string) =>
+  RootOrPlace.describe(
+    `Where the record of the feedback request is in ${where}: a place, as data in {"data": {"id": 7, …}}; "": it is the whole of it`,
+  );
+
 const Create = z.strictObject({
-  method: ChangeMethod,
-  path: PathTemplate,
-  body: z.strictObject({
-    campaign: PlaceOrNone,
-    /** Exactly one of the three is sent; the same place may serve all. */
-    phone: PlaceOrNone,
-    email: PlaceOrNone,
-    identifier: PlaceOrNone,
-    scheduled: PlaceOrNone,
-    /** '' puts the values at the root, beside the other ones. */
-    customFields: RootOrPlace.nullable(),
-  }),
-  constants: Constants,
-  /** Where the record is in the answer. */
-  record: RootOrPlace,
+  method: ChangeMethod.describe(method),
+  path: PathTemplate.describe(`${path.replace(':id is the feedback request', '')}; :campaign is the campaign's id`),
+  body: z
+    .strictObject({
+      campaign: PlaceOrNone.describe(`The campaign's id, a number. ${notSent}: :campaign has to be in the path then`),
+      phone: PlaceOrNone.describe('The contact, where it is a phone number; exactly one of the three is sent'),
+      email: PlaceOrNone.describe('The contact, where it is an e-mail address; it may be the same place as phone'),
+      identifier: PlaceOrNone.describe('The contact, where it is an identifier (external campaigns)'),
+      scheduled: PlaceOrNone.describe(
+        `When to send, ISO 8601 in UTC. ${notSent}: the service waits the campaign's own delay, and closeloop does not`,
+      ),
+      customFields: RootOrPlace.nullable().describe(
+        `The custom field values, in the layout of customFields. "": their names stand at the root of the body, beside the other values. ${notSent}`,
+      ),
+    })
+    .describe(body('data.attributes.email puts the address in {"data": {"attributes": {"email": …}}}')),
+  constants,
+  record: recordPlace('the answer'),
 });
 
 const Get = z.strictObject({
-  method: Method,
-  path: PathTemplate,
-  body: z.strictObject({ id: PlaceOrNone }),
-  constants: Constants,
-  record: RootOrPlace,
+  method: Method.describe(`${method}; GET carries no body`),
+  path: PathTemplate.describe(path),
+  body: z.strictObject({ id: idPlace }).describe(body('For methods other than GET')),
+  constants,
+  record: recordPlace('the answer'),
 });
 
 const Grade = z.strictObject({
-  method: ChangeMethod,
-  path: PathTemplate,
-  body: z.strictObject({ id: PlaceOrNone, grade: PlaceOrNone }),
-  constants: Constants,
+  method: ChangeMethod.describe(method),
+  path: PathTemplate.describe(path),
+  body: z
+    .strictObject({ id: idPlace, grade: PlaceOrNone.describe('The grade, a number') })
+    .describe(body('Any 2xx answer counts as done')),
+  constants,
 });
 
 const Comment = z.strictObject({
-  method: ChangeMethod,
-  path: PathTemplate,
-  body: z.strictObject({ id: PlaceOrNone, comment: PlaceOrNone }),
-  constants: Constants,
+  method: ChangeMethod.describe(method),
+  path: PathTemplate.describe(path),
+  body: z
+    .strictObject({ id: idPlace, comment: PlaceOrNone.describe('The comment, a text') })
+    .describe(body('Any 2xx answer counts as done')),
+  constants,
 });
 
 const Cancel = z.strictObject({
-  method: ChangeMethod,
-  path: PathTemplate,
-  body: z.strictObject({ id: PlaceOrNone }),
-  constants: Constants,
+  method: ChangeMethod.describe(method),
+  path: PathTemplate.describe(path),
+  body: z.strictObject({ id: idPlace }).describe(body('Without any value no body is sent')),
+  constants,
 });
 
-/** `object`: {name: value}. `array`: [{name, value}], with the two keys called as given. Both are understood in a record. */
-const CustomFieldLayout = z.strictObject({ layout: z.enum(['object', 'array']), name: Place, value: Place });
+/** Both layouts are understood in a record. */
+const CustomFieldLayout = z.strictObject({
+  layout: z
+    .enum(['object', 'array'])
+    .describe(
+      'How custom field values are sent. object: {"Store": "Tartu"}; array: [{"name": "Store", "value": "Tartu"}]. Read are both',
+    ),
+  name: Place.describe("With layout array: the place of the field's name in each entry"),
+  value: Place.describe('With layout array: the place of its value in each entry, as content.raw'),
+});
 
+const notThere = 'null: a record has none';
 const RecordFields = z.strictObject({
-  id: Place,
-  campaign: PlaceOrNone,
-  phone: PlaceOrNone,
-  email: PlaceOrNone,
-  identifier: PlaceOrNone,
-  scheduled: PlaceOrNone,
-  status: PlaceOrNone,
-  grade: PlaceOrNone,
-  comment: PlaceOrNone,
-  customFields: RootOrPlace.nullable(),
+  id: Place.describe('The id of the feedback request, a number or text'),
+  campaign: PlaceOrNone.describe(`The campaign's id, a number. ${notThere}`),
+  phone: PlaceOrNone.describe(`The phone number it went to. ${notThere}`),
+  email: PlaceOrNone.describe(`The e-mail address it went to. ${notThere}`),
+  identifier: PlaceOrNone.describe(`The identifier, in external campaigns. ${notThere}`),
+  scheduled: PlaceOrNone.describe(`When it is or was to be sent, ISO 8601 with an offset. ${notThere}`),
+  status: PlaceOrNone.describe(`Its status, a text. ${notThere}`),
+  grade: PlaceOrNone.describe(
+    `The grade: a number, text with a number, or null. ${notThere}: grades can not be collected`,
+  ),
+  comment: PlaceOrNone.describe(`The comment: a text or null. ${notThere}`),
+  customFields: RootOrPlace.nullable().describe(
+    `Its custom field values, in either layout. "": their names stand in the record itself. ${notThere}`,
+  ),
 });
 
-const Statuses = z.strictObject({ scheduled: z.string().min(1) });
+const Statuses = z.strictObject({
+  scheduled: z.string().min(1).describe('The status of a request that can still be cancelled, as the record spells it'),
+});
 
 /** What a value of `list.filters` may hold; a filter whose placeholder has no value in a call is left out of it. */
 export const filterPlaceholders = [
@@ -108,19 +144,21 @@ export const filterPlaceholders = [
 const anyBrace = /\{[^}]*\}?/g;
 
 const List = z.strictObject({
-  /** Query parameters added to GET /appeals/: name → a constant, or text with one of the placeholders. */
-  filters: z.record(
-    z.string().min(1),
-    z.string().superRefine((text, context) => {
-      for (const found of text.match(anyBrace) ?? []) {
-        if (filterPlaceholders.some((known) => known === found)) continue;
-        const message = `holds ${found}, which is none of ${filterPlaceholders.join(' ')}`;
-        context.addIssue({ code: 'custom', message });
-      }
-    }),
-  ),
-  /** Where the record is in an entry of `results`. */
-  record: RootOrPlace,
+  filters: z
+    .record(
+      z.string().min(1),
+      z.string().superRefine((text, context) => {
+        for (const found of text.match(anyBrace) ?? []) {
+          if (filterPlaceholders.some((known) => known === found)) continue;
+          const message = `holds ${found}, which is none of ${filterPlaceholders.join(' ')}`;
+          context.addIssue({ code: 'custom', message });
+        }
+      }),
+    )
+    .describe(
+      `Query parameters added to GET /appeals/: name → text, which may hold ${filterPlaceholders.join(' ')}; one whose placeholder has no value in a call is left out of it`,
+    ),
+  record: recordPlace('an entry of results'),
 });
 
 const OperationTable = z.strictObject({
@@ -174,18 +212,24 @@ export const assumedOperations: Operations = {
   list: { filters: {}, record: '' },
 };
 
+function partial<Shape extends { body: z.ZodObject }>(operation: z.ZodObject<Shape>) {
+  return z.strictObject({ ...operation.partial().shape, body: operation.shape.body.partial().optional() });
+}
+
 /** A form of its own for any of the five: every key may be left out, and keeps its assumed value then. */
 const Partials = z
   .strictObject({
-    create: z.strictObject({ ...Create.partial().shape, body: Create.shape.body.partial().optional() }),
-    get: z.strictObject({ ...Get.partial().shape, body: Get.shape.body.partial().optional() }),
-    grade: z.strictObject({ ...Grade.partial().shape, body: Grade.shape.body.partial().optional() }),
-    comment: z.strictObject({ ...Comment.partial().shape, body: Comment.shape.body.partial().optional() }),
-    cancel: z.strictObject({ ...Cancel.partial().shape, body: Cancel.shape.body.partial().optional() }),
-    customFields: CustomFieldLayout.partial(),
-    record: RecordFields.partial(),
-    status: Statuses.partial(),
-    list: List.partial(),
+    create: partial(Create).describe('Creates a feedback request; answers with its record'),
+    get: partial(Get).describe('Reads one feedback request; answers with its record'),
+    grade: partial(Grade).describe('Grades a request of an external campaign'),
+    comment: partial(Comment).describe('Comments on a request of an external campaign'),
+    cancel: partial(Cancel).describe('Cancels a request that is still scheduled'),
+    customFields: CustomFieldLayout.partial().describe('How the values of custom fields are laid out'),
+    record: RecordFields.partial().describe(
+      'What the fields of a feedback request are called, as places in its record: in the answers of create and get, and in the list',
+    ),
+    status: Statuses.partial().describe('What its statuses are called'),
+    list: List.partial().describe('The list of feedback requests, GET /appeals/, whose envelope is specified'),
   })
   .partial();
 export type OperationOverrides = z.output<typeof Partials>;

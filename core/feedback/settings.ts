@@ -20,17 +20,21 @@ const TimeZone = z.string().refine(isTimeZone, {
 /** The `feedback` section of the configuration: one account of the Feedback Collection Service. */
 export const FeedbackSettings = z
   .strictObject({
-    /** The production address, `https://…/api`. Source: specification section 1, rules 1 and 2. */
-    baseUrl: BaseUrl,
-    /** The test environment's address; needed with `environment: test`. */
-    testBaseUrl: BaseUrl.optional(),
-    environment: z.enum(['production', 'test']).default('production'),
-    apiKey: ApiKey,
-    /** The account's zone: what the service's dates and send times are in. */
-    timeZone: TimeZone,
-    /** For one call, answer's body included. */
-    timeoutMs: z.int().min(1).max(600_000).default(10_000),
-    operations: OperationOverrides.optional(),
+    /** Source: specification section 1, rules 1 and 2. */
+    baseUrl: BaseUrl.describe('The production address, https://…/api'),
+    testBaseUrl: BaseUrl.optional().describe("The test environment's address; needed with environment: test"),
+    environment: z.enum(['production', 'test']).default('production').describe('Which of the two addresses is used'),
+    apiKey: ApiKey.describe('From the web app: Settings, API keys. Without the word Token'),
+    timeZone: TimeZone.describe(
+      "The account's zone, such as Europe/Tallinn: what the service's dates and send times are in",
+    ),
+    timeoutMs: z.int().min(1).max(600_000).default(10_000).describe('For one call, its whole answer included'),
+    operations: OperationOverrides.optional().describe(
+      'The wire form of what the public specification of the service does not show: five operations and the record of a ' +
+        'feedback request. Every key may be left out and keeps the form that the README assumes. A place says where a value ' +
+        'stands in a JSON body: a name (grade), or a dot path through nested objects (data.attributes.grade), never into a ' +
+        'list; "", where it is allowed, is the body itself. A whole example: examples/configurations/other-wire-form.yaml',
+    ),
   })
   .superRefine((settings, context) => {
     if (settings.environment !== 'test' || settings.testBaseUrl !== undefined) return;

@@ -27,4 +27,16 @@ describe('closeloop.schema.json', () => {
     expect(schema.$defs.rule.required).toEqual(['name', 'campaign', 'contact']);
     expect(schema.required).toEqual(['feedback', 'sources']);
   });
+
+  test('it describes every key of feedback.operations, so that nobody has to read the source (audit 37)', () => {
+    const schema = JSON.parse(schemaText(connectors));
+    const undescribed = (node: { description?: unknown; properties?: object }, at: string): string[] => [
+      ...(typeof node.description === 'string' || /\.body$/.test(at) ? [] : [at]),
+      ...Object.entries(node.properties ?? {}).flatMap(([name, inner]) => undescribed(inner, `${at}.${name}`)),
+    ];
+    const { operations } = schema.properties.feedback.properties;
+    expect(undescribed(operations, 'operations')).toEqual([]);
+    expect(operations.description).toMatch(/dot path.*list.*the body itself.*other-wire-form\.yaml/);
+    expect(operations.properties.create.properties.record.description).toMatch(/"": it is the whole/);
+  });
 });
