@@ -63,16 +63,16 @@ function isEmail(text: string): boolean {
 export function parseContact(text: string, options: ContactOptions = {}): Contact {
   const [value, seen] = [text.trim(), withoutUnseen(text)];
   if (isEmail(seen)) return { kind: 'email', value: seen };
-  const number = phoneNumber(seen, options);
-  if (number !== undefined) return { kind: 'phone', value: number.number };
+  const number = international(seen, options);
+  if (number !== undefined) return { kind: 'phone', value: number };
   const flaw = identifierFlaw(value);
   if (flaw !== undefined) throw unusable(flaw);
   return { kind: 'identifier', value };
 }
 
 /**
- * The contact as the service knows it: phone numbers in international form, outer spaces gone. A phone number that no
- * numbering plan knows is left as written, since a request may have been made with it.
+ * The contact as the service knows it: phone numbers in international form, outer spaces gone. An identifier is left as it is
+ * written.
  * @throws CloseloopError permanent, as `parseContact`.
  */
 export function normaliseContact(contact: Contact): Contact {
@@ -84,16 +84,38 @@ export function normaliseContact(contact: Contact): Contact {
 
 function normalValue({ kind, value }: Contact): string {
   const text = kind === 'identifier' ? value.trim() : withoutUnseen(value);
-  return kind === 'phone' ? (phoneNumber(text, {})?.number ?? withPlus(text)) : text;
+  return kind === 'phone' ? (international(text) ?? text) : text;
 }
 
 /**
- * Equal for two contacts exactly when the service takes them for one. It compares without regard to kind: a contact
- * matches every request whose phone, email or identifier equals it, ignoring case. Never throws: the service's own
- * records are compared with it, whatever is in them.
+ * Equal for all that names one contact, whatever its kind: a contact matches every request whose phone, email or identifier
+ * equals it, ignoring case, and a number is one contact with `+` and with `00`, with spaces and without. Never throws: the
+ * service's own records are compared with it, whatever is in them.
  */
-export function contactKey(contact: Contact): string {
-  return normalValue(contact).normalize('NFC').toLowerCase();
+export function contactKey({ value }: Pick<Contact, 'value'>): string {
+  const text = withoutUnseen(value);
+  return (international(text) ?? text).normalize('NFC').toLowerCase();
+}
+
+/**
+ * Every form under which the service may know what a person or a vendor wrote as a contact, the usual one first: it promises to
+ * take the forms of a mobile number for one, and keeps the identifier of an external request as it was written. Empty for
+ * text that can't name a contact.
+ */
+export function contactForms(written: string, options: ContactOptions = {}): Contact[] {
+  const text = written.trim();
+  if (identifierFlaw(text) !== undefined) return [];
+  const usual = parseContact(text, options);
+  const number = usual.kind === 'phone' ? parsePhoneNumberFromString(usual.value) : undefined;
+  const isMobile = number?.getType() === 'MOBILE';
+  const others = usual.kind !== 'phone' || isMobile ? [] : [`00${usual.value.slice(1)}`, number?.formatInternational()];
+  const forms = new Map<string, Contact>([[usual.value.toLowerCase(), usual]]);
+  for (const value of [text, ...others]) {
+    const key = value?.toLowerCase();
+    if (value === undefined || key === undefined || forms.has(key)) continue;
+    forms.set(key, { kind: 'identifier', value });
+  }
+  return [...forms.values()];
 }
 
 /** The contact as one segment of a path: `%2B37255512345`. The service reads `+` and `%2B` alike; proxies don't. */
@@ -145,11 +167,13 @@ function usable(candidate: unknown, campaignType: CampaignType, options: Contact
 
 /**
  * Requests of the caller's own channel go by identifier (specification section 2: "the identifier of an external feedback
- * request"), and anything is one. A mobile number is written as the service writes it, so that a look-up finds it.
+ * request"), and anything is one. A mobile number, and any that is written with its country, is written as the service
+ * writes it, so that a look-up finds it. Other digits may be a customer's number.
  */
 function ownChannel(text: string, options: ContactOptions): Usable {
   const number = mobile(text, options);
-  const value = number.ok ? number.contact.value : text;
+  const abroad = isInternational(text) ? phoneNumber(text, options) : undefined;
+  const value = number.ok ? number.contact.value : abroad?.ext === undefined ? (abroad?.number ?? text) : text;
   const flaw = identifierFlaw(value);
   return flaw === undefined ? { ok: true, contact: { kind: 'identifier', value } } : { ok: false, why: flaw };
 }
@@ -211,6 +235,17 @@ function validNumber(text: string, { defaultCountry }: ContactOptions): PhoneNum
     ...(defaultCountry === undefined ? {} : { defaultCountry }),
   });
   return number?.isValid() === true ? number : undefined;
+}
+
+/**
+ * International form (`+372…`) of a number that is written with its country, or understood by the default one; also of one in
+ * no numbering plan. Undefined for everything else, and for a number with an extension, which is another contact.
+ */
+function international(text: string, options: ContactOptions = {}): string | undefined {
+  const number = phoneNumber(text, options);
+  if (number !== undefined) return number.ext === undefined ? number.number : undefined;
+  const digits = /^(?:\+|＋|00)([1-9]\d{6,14})$/.exec(text.replace(/[\s()./-]/g, ''))?.[1];
+  return digits === undefined ? undefined : `+${digits}`;
 }
 
 /** `00372…` → `+372…`: the specification reads both alike, whatever a country's own dialling prefix is. */

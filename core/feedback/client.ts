@@ -3,7 +3,7 @@ import type { CampaignType, Contact } from '../contact.ts';
 import { contactPath } from '../contact.ts';
 import type { Ports } from '../ports.ts';
 import type { Place } from './failure.ts';
-import { FeedbackError, shapeFailure } from './failure.ts';
+import { FeedbackError, isNobody, shapeFailure } from './failure.ts';
 import type { Call } from './http.ts';
 import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
 import type { OperationName } from './operations.ts';
@@ -93,7 +93,7 @@ export interface FeedbackClient {
 
   /** Undefined: no feedback request of this account matches the contact, or it was masked. */
   contact(contact: Contact, options?: CallOptions): Promise<ContactRecord | undefined>;
-  /** Can't be undone. No request of this contact: a permanent error with status 404. */
+  /** Can't be undone. No request of this contact: a permanent error for which `isNobody` is true. */
   mask(contact: Contact, options?: CallOptions): Promise<MaskResult>;
   /** Newest first; accesses by people, never those by key. */
   accessLog(contact: Contact, options?: CallOptions): AsyncIterable<AccessLogEntry>;
@@ -254,8 +254,7 @@ export function createFeedbackClient(
       try {
         return await get(`/contacts/${contactPath(contact)}`, ContactRecord, '/contacts/:contact', options);
       } catch (error) {
-        // Only these words mean "no request of this contact"; any other 404 says that the address is wrong.
-        if (error instanceof FeedbackError && error.status === 404 && error.detail === 'Not found.') return undefined;
+        if (isNobody(error)) return undefined;
         throw error;
       }
     },

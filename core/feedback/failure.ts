@@ -55,6 +55,19 @@ export class FeedbackError extends CloseloopError {
   }
 }
 
+/**
+ * Does it say that the service has no request of this contact? Only by the service's own words: any other 404 is a wrong
+ * address, or somebody else's. Source: specification section 7.
+ */
+export function isNobody(error: unknown): boolean {
+  return (
+    error instanceof FeedbackError &&
+    error.status === 404 &&
+    error.detail === 'Not found.' &&
+    error.fields === undefined
+  );
+}
+
 /** A response, its body read as far as possible. */
 export interface Answer {
   status: number;

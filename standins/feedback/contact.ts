@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** `+` and digits when it is written as an international number (with + or 00), else undefined. */
+/** `+` and 7 to 15 digits when it is written as an international number (with + or 00), else undefined. */
 export function internationalNumber(text: string): string | undefined {
   const bare = text.replace(/[\s().-]/g, '');
-  const match = /^(?:\+|00)([1-9]\d{4,14})$/.exec(bare);
+  const match = /^(?:\+|00)([1-9]\d{6,14})$/.exec(bare);
   return match === null ? undefined : `+${match[1]}`;
 }
 
@@ -13,14 +13,19 @@ const plainText = (text: string): string => text.trim().toLowerCase();
 export const normalised = (contact: string): string => internationalNumber(contact) ?? plainText(contact);
 
 /**
- * The index keys under which a request with these values is found. Numbers and text are kept apart, so that the
- * identifier "0012345" is not the number +12345 (yet a look-up tries both, see `lookupKeys`).
+ * The index keys under which a request with these values is found. An identifier is kept as it was written: it is a number
+ * where it is one with + or 00 and nothing but digits ("the same number … names the same contact"); that spaces in it don't
+ * matter is not promised.
  */
 export function indexKeys(of: { phone: string | null; email: string | null; identifier: string | null }): string[] {
   const keys = new Set<string>();
   if (of.phone !== null) keys.add(`number:${of.phone}`);
   if (of.email !== null) keys.add(`text:${plainText(of.email)}`);
-  if (of.identifier !== null) keys.add(`text:${plainText(of.identifier)}`);
+  if (of.identifier !== null) {
+    keys.add(`text:${plainText(of.identifier)}`);
+    const number = /[\s().-]/.test(of.identifier.trim()) ? undefined : internationalNumber(of.identifier.trim());
+    if (number !== undefined) keys.add(`number:${number}`);
+  }
   return [...keys];
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CampaignType, Contact } from '../../core/contact.ts';
-import { contactFor, contactKey, contactPath, normaliseContact, parseContact } from '../../core/contact.ts';
+import { contactFor, contactForms, contactKey, contactPath, normaliseContact, parseContact } from '../../core/contact.ts';
 import { isBlank, withoutUnseen } from '../../core/visible-text.ts';
 
 const phone = (value: string): Contact => ({ kind: 'phone', value });
@@ -54,14 +54,19 @@ describe('contactKey', () => {
     [identifier('c-77'), identifier('C-77')],
     // The service compares a contact with every request's phone, email and identifier.
     [email('a@b.example'), identifier('A@b.example')],
+    [identifier('+372 612 3456'), phone('+3726123456')],
+    [identifier('00372 612-3456'), phone('+3726123456')],
+    [identifier('0037255512345'), identifier('+37255512345')],
+    [identifier('+999 1234 5678'), phone('0099912345678')],
   ];
-  test.each(same)('it is the same for %j and %j', (a, b) => expect(contactKey(a)).toBe(contactKey(b)));
+  test.each(same)('it is the same for %j and %j (audit 1)', (a, b) => expect(contactKey(a)).toBe(contactKey(b)));
 
   test.each<[Contact, Contact]>([
     [phone('+37255512345'), phone('+37255512346')],
     [identifier('007'), identifier('7')],
     [identifier('Maße'), identifier('MASSE')],
-    [identifier('0037255512345'), identifier('+37255512345')],
+    [identifier('0012345'), identifier('+12345')],
+    [phone('+3726123456'), identifier('+372 612 3456 ext. 7')],
   ])('it differs for %j and %j', (a, b) => expect(contactKey(a)).not.toBe(contactKey(b)));
 
   test('it never throws, and a normalised contact keeps it', () => {
@@ -78,6 +83,23 @@ describe('contactKey', () => {
         }
       }),
     );
+  });
+});
+
+describe('contactForms', () => {
+  const rows: [written: string, country: 'EE' | undefined, forms: string[]][] = [
+    ['+372 5551 2345', undefined, ['+37255512345', '+372 5551 2345']],
+    ['5551 2345', 'EE', ['+37255512345', '5551 2345']],
+    ['00372-612 3456', undefined, ['+3726123456', '00372-612 3456', '003726123456', '+372 612 3456']],
+    ['+999 1234 5678', undefined, ['+99912345678', '+999 1234 5678', '0099912345678']],
+    ['Ann@Example.com', undefined, ['Ann@Example.com']],
+    ['C/77', undefined, ['C/77']],
+    ['+372 612 3456 ext. 7', undefined, ['+372 612 3456 ext. 7']],
+    ['..', undefined, []],
+    ['a\ud800', undefined, []],
+  ];
+  test.each(rows)('it finds for %j (%s) all that the service may know it by (audit 1)', (written, country, forms) => {
+    expect(contactForms(written, { defaultCountry: country }).map(({ value }) => value)).toEqual(forms);
   });
 });
 
@@ -150,6 +172,14 @@ describe('contactFor', () => {
       ],
       ['takes an identifier for external', 'external', ['C-77'], identifier('C-77'), []],
       ['takes a number as the identifier for external', 'external', [mobile], identifier('+37255512345'), []],
+      [
+        'takes a landline as the identifier for external, as a look-up names it (audit 1)',
+        'external',
+        ['00372 612 3456'],
+        identifier('+3726123456'),
+        [],
+      ],
+      ['leaves digits without a country as they are', 'external', ['612 3456'], identifier('612 3456'), []],
       ['takes an address as the identifier for widget', 'widget', ['a@b.example'], identifier('a@b.example'), []],
       ['takes a whole number as an identifier', 'widget', [77], identifier('77'), []],
       ['refuses what no address can name', 'external', ['..'], undefined, ['a contact that no address can name']],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { adviceOf, messageOf } from '../../core/errors.ts';
-import { FeedbackError } from '../../core/feedback/failure.ts';
+import { isNobody } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { erased } from '../journey/transitions.ts';
@@ -227,7 +227,7 @@ async function mask(contact: Contact, { feedback }: SourceContext): Promise<numb
     const { masked } = await feedback.mask(contact);
     return masked.appeals ?? 0;
   } catch (error) {
-    if (error instanceof FeedbackError && error.status === 404) return 0;
+    if (isNobody(error)) return 0;
     throw error;
   }
 }

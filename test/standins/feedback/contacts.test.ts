@@ -45,12 +45,16 @@ describe('GET /contacts/:contact', () => {
     [{ campaign: 1, email: 'ann+shop@example.com' }, 'ann%2Bshop%40example.com', 'ann+shop@example.com'],
     [{ campaign: 1, email: 'ann@example.com' }, 'ann@example.co', undefined],
     [{ campaign: 3, identifier: 'Case A/1' }, 'case%20a%2F1', 'case a/1'],
-    [{ campaign: 3, identifier: '0012345' }, '0012345', '+12345'],
+    [{ campaign: 3, identifier: '0012345' }, '0012345', '0012345'],
     [{ campaign: 3, identifier: '0012345' }, '+12345', undefined],
+    [{ campaign: 3, identifier: '003726123456' }, '+3726123456', '+3726123456'],
+    [{ campaign: 3, identifier: '+3726123456' }, '00372 612 3456', '+3726123456'],
+    [{ campaign: 3, identifier: '+372 612 3456' }, '+372%20612%203456', '+3726123456'],
+    [{ campaign: 3, identifier: '+372 612 3456' }, '+3726123456', undefined],
     [{ campaign: 1, email: 'ann@example.com', phone: '+37255551234' }, '+37255551234', '+37255551234'],
     [{ campaign: 1, email: 'ann@example.com', phone: '+37255551234' }, 'ann@example.com', 'ann@example.com'],
   ];
-  test.for(matching)('a request for %j asked for as %s: %s', async ([stored, asked, contact]) => {
+  test.for(matching)('a request for %j asked for as %s: %s (audit 1)', async ([stored, asked, contact]) => {
     const s = await campaigns();
     await created(s, stored);
     const answer = await s.call('GET', `/contacts/${asked}`);
