@@ -92,7 +92,7 @@ function normalValue({ kind, value }: Contact): string {
  * equals it, ignoring case, and a number is one contact with `+` and with `00`, with spaces and without. Never throws: the
  * service's own records are compared with it, whatever is in them.
  */
-export function contactKey({ value }: Pick<Contact, 'value'>): string {
+export function contactKey({ value }: Contact): string {
   const text = withoutUnseen(value);
   return (international(text) ?? text).normalize('NFC').toLowerCase();
 }

@@ -12,7 +12,6 @@ import type { JourneyStore } from './journey/store.ts';
 import type { Seal } from './redis/seal.ts';
 import type { ToldStore } from './redis/told.ts';
 import type { LoadedRule } from './rules.ts';
-import type { EraseJob } from './stages/erase.ts';
 import type { OwnEvent, PlanJob } from './stages/plan.ts';
 
 /** Everything the stages of one source work with. */
@@ -75,10 +74,13 @@ export interface SourceContext {
   untilTurn(key: string, everyMs: number): Promise<number>;
   /** An event that closeloop found itself, as if a webhook had brought it. */
   queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
-  /** What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is. */
-  changeEvents(change: (event: PlanJob) => PlanJob | undefined): Promise<void>;
-  /** The second half of an erasure. */
-  queueErase(job: EraseJob): Promise<void>;
+  /**
+   * What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is.
+   * @returns ids of jobs that can't be read
+   */
+  changeEvents(change: (event: PlanJob) => PlanJob | undefined): Promise<string[]>;
+  /** The next attempt at an erasure. Real time. */
+  queueErasure(id: string, delayMs: number): Promise<void>;
   /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
   queueAsk(journeyId: string, dueAt: Date): Promise<void>;
   queueWriteBack(journeyIds: readonly string[]): Promise<void>;

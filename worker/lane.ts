@@ -21,6 +21,7 @@ import { createToldStore } from './redis/told.ts';
 import { probe } from './redis/trouble.ts';
 import { loadRule } from './rules.ts';
 import { AskJob, ask, giveUpAsk } from './stages/ask.ts';
+import { changeJobs } from './stages/change-jobs.ts';
 import { seenKey } from './stages/collect.ts';
 import { EraseJob, erase, giveUpErase } from './stages/erase.ts';
 import { giveUpPlan, PlanJob, plan, type RecordJob } from './stages/plan.ts';
@@ -119,7 +120,7 @@ export function createLane(
     rules: configured.rules.map(loadRule),
     holds,
     store: new JourneyStore(redis, name, { now: clock.now, log }),
-    erasures: new Erasures(redis, name),
+    erasures: new Erasures(redis, name, seal),
     told,
     contacts: new ContactMemory(redis),
     replicated: () => replicated(tagOf(name)),
@@ -178,21 +179,10 @@ export function createLane(
       const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key)}`;
       await stages.plan.add([{ id, data: event, ...(delayMs > 0 && { delayMs }) }]);
     },
-    changeEvents: async (change) => {
-      const { queue } = stages.plan;
-      // All at once: jobs move from one list to another meanwhile.
-      for (const id of await queue.getRanges(['active', 'waiting', 'prioritized', 'delayed', 'failed'], 0, -1)) {
-        const job = await queue.getJob(id);
-        const event = PlanJob.safeParse(job?.data).data;
-        const changed = event && change(event);
-        if (!job || !changed) continue;
-        await job.updateData(changed).catch(async (error: unknown) => {
-          // One that was done meanwhile is gone, and its data with it.
-          if (await queue.getJob(id)) throw error;
-        });
-      }
+    changeEvents: (change) => changeJobs(stages.plan.queue, PlanJob, change),
+    queueErasure: async (id, delayMs) => {
+      await stages.erase.add([{ id: `erasure-${id}`, data: { kind: 'go-on', erasure: id }, delayMs }]);
     },
-    queueErase: async (job) => await stages.erase.add([{ id: `copies-${jobIdOf(job.key)}`, data: job }]),
     queueAsk: async (journeyId, dueAt) => {
       await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
     },

@@ -5,7 +5,7 @@ import { standins } from '../standins/index.ts';
 import { backfill } from './commands/backfill.ts';
 import { check } from './commands/check.ts';
 import { collectOnce } from './commands/collect.ts';
-import { maskContact, showAccessLog, showContact } from './commands/contact.ts';
+import { listErasures, maskContact, retryErasures, showAccessLog, showContact } from './commands/contact.ts';
 import { exportAll, exports } from './commands/export.ts';
 import { instantHelp } from './commands/instant.ts';
 import { listJourneys, showJourney } from './commands/journeys.ts';
@@ -168,10 +168,26 @@ example(
 ).action((text: string, options) => run(() => showContact({ ...options, contact: text, connectors })));
 example(
   where(contact.command('mask <contact>'))
-    .description('erase them: masked at the service, forgotten here, with proof; can not be undone')
+    .description(
+      'erase them: masked at the service, forgotten here, taken off records, with proof; 3 when it is not done yet; can not be undone',
+    )
     .option('--yes', 'really', false),
   'contact mask carl@example.com --yes --config closeloop.yaml',
 ).action((text: string, options) => run(() => maskContact({ ...options, contact: text, connectors })));
+const erasures = contact.command('erasures').description('people to be forgotten: what is not done yet');
+example(
+  where(erasures.command('list'))
+    .description('erasures that are not done yet, and what holds each up')
+    .option('--source <name>', 'only asked for through this source')
+    .option('--subjects', 'also whom each is about: personal data', false),
+  'contact erasures list --config closeloop.yaml',
+).action((options) => run(() => listErasures({ ...options, connectors })));
+example(
+  where(erasures.command('retry [erasure]'))
+    .description('try one, or all that are not done yet, now; 3 when any is still not done')
+    .option('--source <name>', 'only asked for through this source'),
+  'contact erasures retry --config closeloop.yaml',
+).action((erasure: string | undefined, options) => run(() => retryErasures({ ...options, erasure, connectors })));
 example(
   where(contact.command('access-log <contact>')).description('who looked at their data in the service'),
   'contact access-log carl@example.com --config closeloop.yaml',
@@ -272,7 +288,7 @@ async function run(command: () => Promise<number>): Promise<void> {
 
 // Mistakes on the command line are the user's to mend, like those in a file.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-const groups = [journeys, contact, requests];
+const groups = [journeys, contact, erasures, requests];
 for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
   command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 }

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CampaignType, Contact } from '../../core/contact.ts';
-import { contactFor, contactForms, contactKey, contactPath, normaliseContact, parseContact } from '../../core/contact.ts';
+import {
+  contactFor,
+  contactForms,
+  contactKey,
+  contactPath,
+  normaliseContact,
+  parseContact,
+} from '../../core/contact.ts';
 import { isBlank, withoutUnseen } from '../../core/visible-text.ts';
 
 const phone = (value: string): Contact => ({ kind: 'phone', value });

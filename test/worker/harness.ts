@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import type { Log } from '../../core/ports.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../standins/server.ts';
 import { liveClock } from '../../worker/clock.ts';
 import { type App, run } from '../../worker/commands/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
-import { Erasures } from '../../worker/journey/erasures.ts';
+import type { Erasures } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { knownSourcesKey } from '../../worker/journey/known-sources.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
@@ -105,7 +106,7 @@ sources:${sources.join('')}
     app,
     told,
     store,
-    erasures: new Erasures(handle.client, options.source),
+    erasures: app.engine.lanes.get(options.source)?.context.erasures ?? expect.fail('no lane'),
     text,
     post: (body, headers = {}, source = options.source) =>
       fetch(`${app.url}/hooks/${source}`, {

@@ -3,7 +3,7 @@ import { liveClock } from '../../worker/clock.ts';
 import type { SourceContext } from '../../worker/context.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/stages/ask.ts';
-import { type EraseJob, erase } from '../../worker/stages/erase.ts';
+import { type AskedToErase, erase } from '../../worker/stages/erase.ts';
 import { type GradedJob, plan, type RecordJob, type SurveyJob } from '../../worker/stages/plan.ts';
 import { sweep } from '../../worker/stages/sweep.ts';
 import { writeBack } from '../../worker/stages/write-back.ts';
@@ -116,7 +116,7 @@ describe('a record that is reopened while its customer is being asked', () => {
 });
 
 describe('an erasure', () => {
-  const eraseOf = (who: Partial<EraseJob>): EraseJob => ({
+  const eraseOf = (who: Partial<AskedToErase>): AskedToErase => ({
     kind: 'erase',
     at: new Date(),
     key: 'erase',
@@ -126,7 +126,6 @@ describe('an erasure', () => {
     recordIds: [],
     contacts: [],
     everybody: false,
-    copies: [],
     ...who,
   });
 
@@ -145,7 +144,8 @@ describe('an erasure', () => {
       },
     };
     racing.sources = async () => [racing];
-    expect(await erase(eraseOf({ recordIds: ['e'] }), racing)).toMatchObject({ do: 'wait' });
+    await erase(eraseOf({ recordIds: ['e'] }), racing);
+    expect(await context.erasures.open()).toMatchObject([{ held: [expect.stringMatching(/asking at this moment/)] }]);
     expect(await context.erasures.all()).toEqual([]);
     const contact = { kind: 'email', value: 'erika@example.com' } as const;
     await hasAsked(context, 'e.1', (await context.feedback.create({ campaign: 12, contact, customFields: {} })).id);

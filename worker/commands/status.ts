@@ -9,13 +9,14 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
   return await withSources({ ...options, looks: true }, async ({ lanes, runtime, engine }) => {
     const service = await engine.service.down({ now: true });
     for (const { context, stages, pauses, holds, vendor } of lanes()) {
-      const [counts, paused, held, down, poll, erasures, waiting] = await Promise.all([
+      const [counts, paused, held, down, poll, erasures, erasing, waiting] = await Promise.all([
         context.store.counts(),
         pauses.list(),
         holds.list(),
         vendor.down({ now: true }),
         pollState(runtime.redis, context.name),
         context.erasures.all(),
+        context.erasures.open(),
         stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
       ]);
       const shown = {
@@ -29,8 +30,10 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         notPlanned: waiting,
         poll,
         erasures: erasures.length,
-        // Proof for whoever asks later. Without the key, in which a vendor may name the person.
-        erased: erasures.map(({ key: _, ...proof }) => proof),
+        // Proof for whoever asks later.
+        erased: erasures,
+        /** Asked for, and not done yet. */
+        erasing,
       };
       if (options.json) {
         process.stdout.write(`${JSON.stringify(shown)}\n`);
@@ -42,7 +45,13 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         `  journeys    ${states.join(' · ') || 'none'}`,
         `  to look at  ${waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`} to be looked at`,
         `  poll        ${pollLine(poll, context.source.poll !== undefined)}`,
-        ...(erasures.length > 0 ? [`  erasures    ${erasures.length}`] : []),
+        ...(erasures.length > 0 ? [`  erasures    ${erasures.length} done`] : []),
+        ...erasing.map(({ id, receivedAt, held }) =>
+          styleText(
+            'red',
+            `  erasing     ${id} since ${receivedAt.toISOString()}: ${held.join('; ') || 'at work'} ("contact erasures retry")`,
+          ),
+        ),
         ...paused.map(({ stage, why, at }) =>
           styleText('red', `  paused      ${stage} since ${at.toISOString()}: ${why}`),
         ),

@@ -1,78 +1,223 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { Seal } from '../redis/seal.ts';
 import { type RedisClient, tagOf } from './store.ts';
 
-const ErasureCounts = z.object({ journeys: z.number(), contacts: z.number(), requestsMasked: z.number() });
-export type ErasureCounts = z.output<typeof ErasureCounts>;
-
-const Erasure = ErasureCounts.extend({
-  at: z.coerce.date(),
-  /** The event's. */
-  key: z.string(),
+/**
+ * An erasure, from the moment it was asked for until it is done. Whom it is about is in its subjects; what is written here
+ * names nobody.
+ */
+const Erasure = z.object({
+  id: z.string(),
+  /** Who asked, in the connector's words. */
   what: z.string(),
-  /** What had been written on records: taken off again, or where it was left. */
-  copies: z.string().optional(),
-  /** Journeys that could not be read: whatever they hold is still there. */
-  unreadable: z.array(z.string()).optional(),
+  receivedAt: z.coerce.date(),
+  /** Of the source that it came by. */
+  everybody: z.boolean(),
+  /** Attempts so far that did not come to its end. */
+  tries: z.number().int(),
+  /** What the last attempt could not do, and why. */
+  held: z.array(z.string()),
+  nextAt: z.coerce.date(),
 });
 export type Erasure = z.output<typeof Erasure>;
 
-/** What was erased in one source, without the people: proof for whoever asks later. */
+/** Somebody, or something of theirs, that an erasure was asked for or has found. */
+const Subject = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('contact'),
+    key: z.string(),
+    /** All that the service may know it by. */
+    forms: z.array(z.object({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() })),
+    /** It is masked by all of them. */
+    done: z.boolean().default(false),
+    /** So many requests were masked by it. */
+    masked: z.number().default(0),
+  }),
+  /** The vendor's id of the person. */
+  z.object({ kind: z.literal('person'), source: z.string(), id: z.string() }),
+  /** A record that is about them: its snapshot goes, and its journeys. */
+  z.object({ kind: z.literal('record'), source: z.string(), id: z.string() }),
+  /** A record of one of their journeys: its snapshot goes. */
+  z.object({ kind: z.literal('snapshot'), source: z.string(), id: z.string() }),
+  /** A record that closeloop has written an answer of theirs on. `left`: the vendor was told to take it off, and keeps these. */
+  z.object({ kind: z.literal('copy'), source: z.string(), id: z.string(), left: z.array(z.string()).optional() }),
+]);
+export type Subject = z.output<typeof Subject>;
+export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>;
+
+const Proof = z.object({
+  id: z.string(),
+  /** Whatever came in before is forgotten. */
+  at: z.coerce.date(),
+  what: z.string(),
+  journeys: z.number(),
+  contacts: z.number(),
+  requestsMasked: z.number(),
+  /** What had been written on records: taken off again, or what the vendor keeps. */
+  copies: z.string(),
+  /** Journeys and jobs that could not be read: whatever they hold is still there. */
+  unreadable: z.array(z.string()).optional(),
+});
+export type Proof = z.output<typeof Proof>;
+
+/** Those asked for through one source: what is still to be done, who was forgotten, and what was done, without the people. */
 export class Erasures {
   readonly #redis: RedisClient;
-  readonly #key: string;
+  readonly #seal: Seal;
+  readonly #tag: string;
+  /** id → Erasure. */
+  readonly #open: string;
+  /** Ids by when they are tried again. */
+  readonly #due: string;
+  readonly #proofs: string;
 
-  constructor(redis: RedisClient, source: string) {
+  constructor(redis: RedisClient, source: string, seal: Seal) {
     this.#redis = redis;
-    this.#key = `${tagOf(source)}:erasures`;
+    this.#seal = seal;
+    this.#tag = tagOf(source);
+    this.#open = `${this.#tag}:erasures:open`;
+    this.#due = `${this.#tag}:erasures:due`;
+    this.#proofs = `${this.#tag}:erasures`;
   }
 
-  async note(proof: Erasure): Promise<void> {
-    await this.#redis.hset(this.#key, proof.key, JSON.stringify(proof));
-    await this.#redis.hdel(`${this.#key}:begun`, proof.key);
+  /** Kept from here on, until it is done; asked for again before that, it is the same one. */
+  async begin(
+    asked: { key: string; what: string; receivedAt: Date; everybody: boolean },
+    subjects: readonly Subject[],
+  ): Promise<string> {
+    const { key, what, receivedAt, everybody } = asked;
+    const id = createHash('sha256').update(`${this.#tag}${key}`).digest('hex').slice(0, 12);
+    // Before the erasure itself: one whose subjects were lost would be done at once.
+    await this.add(id, subjects);
+    const erasure: Erasure = { id, what, receivedAt, everybody, tries: 0, held: [], nextAt: receivedAt };
+    const isNew = await this.#redis.hsetnx(this.#open, id, JSON.stringify(erasure));
+    if (isNew === 1) await this.#redis.zadd(this.#due, erasure.nextAt.getTime(), id);
+    return id;
   }
 
-  /** What an erasure has come to so far. */
-  async noteBegun(key: string, counts: ErasureCounts): Promise<void> {
-    await this.#redis.hset(`${this.#key}:begun`, key, JSON.stringify(counts));
+  /** Undefined: it is done. */
+  async get(id: string): Promise<Erasure | undefined> {
+    const stored = await this.#redis.hget(this.#open, id);
+    return stored === null ? undefined : Erasure.parse(JSON.parse(stored));
   }
 
-  /** What earlier attempts at an erasure came to, or an earlier delivery of it: nobody finds again what is gone. */
-  async begun(key: string): Promise<ErasureCounts> {
-    const stored = (await this.#redis.hget(`${this.#key}:begun`, key)) ?? (await this.#redis.hget(this.#key, key));
-    return stored === null ? { journeys: 0, contacts: 0, requestsMasked: 0 } : ErasureCounts.parse(JSON.parse(stored));
+  /** Not done yet, the one that came first before the others. */
+  async open(): Promise<Erasure[]> {
+    const all = (await this.#redis.hvals(this.#open)).map((text) => Erasure.parse(JSON.parse(text)));
+    return all.sort((a, b) => a.receivedAt.getTime() - b.receivedAt.getTime());
   }
 
-  /** These were forgotten, as of `at`: what came in before must not be stored again. Holds hashes only, for `keepMs`. */
+  /** Ids of those that should have been tried again by then. */
+  async overdue(by: Date): Promise<string[]> {
+    return await this.#redis.zrangebyscore(this.#due, '-inf', by.getTime());
+  }
+
+  async postpone(erasure: Erasure): Promise<void> {
+    const batch = this.#redis.multi();
+    batch.hset(this.#open, erasure.id, JSON.stringify(erasure));
+    batch.zadd(this.#due, erasure.nextAt.getTime(), erasure.id);
+    await batch.exec();
+  }
+
+  async subjects(id: string): Promise<Subject[]> {
+    const key = this.#subjectsKey(id);
+    const stored = await this.#redis.hgetall(key);
+    return Object.entries(stored).map(([field, text]) =>
+      Subject.parse(JSON.parse(this.#seal.open(text, `${key} ${field}`))),
+    );
+  }
+
+  /** Those that are there already stay as they are. */
+  async add(id: string, subjects: readonly Subject[]): Promise<void> {
+    await this.#write(id, subjects, 'hsetnx');
+  }
+
+  async change(id: string, subjects: readonly Subject[]): Promise<void> {
+    await this.#write(id, subjects, 'hset');
+  }
+
+  /** Its journeys, for the proof: each counts once, however often it is found. */
+  async countJourneys(id: string, refs: readonly string[]): Promise<void> {
+    const batch = this.#redis.pipeline();
+    for (const ref of refs) batch.sadd(this.#journeysKey(id), this.#seal.digest(ref));
+    for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
+  }
+
+  async journeys(id: string): Promise<number> {
+    return await this.#redis.scard(this.#journeysKey(id));
+  }
+
+  /** It is done: whom it was about goes, and the proof stays. One that was asked for twice has one proof. */
+  async end(proof: Proof): Promise<Proof> {
+    const { id } = proof;
+    const stored = await this.#redis.hget(this.#proofs, id);
+    const before = stored === null ? undefined : Proof.parse(JSON.parse(stored));
+    const whole = before ? together(before, proof) : proof;
+    const batch = this.#redis.multi();
+    batch.hset(this.#proofs, id, JSON.stringify(whole));
+    batch.hdel(this.#open, id);
+    batch.zrem(this.#due, id);
+    batch.del(this.#subjectsKey(id), this.#journeysKey(id));
+    await batch.exec();
+    return whole;
+  }
+
+  /** Proofs, earliest first. */
+  async all(): Promise<Proof[]> {
+    const proofs = (await this.#redis.hvals(this.#proofs)).map((text) => Proof.parse(JSON.parse(text)));
+    return proofs.sort((a, b) => a.at.getTime() - b.at.getTime());
+  }
+
+  /** These were forgotten, as of `at`: what came in before must not be stored again. Holds digests only, for `keepMs`. */
   async noteForgotten(who: readonly string[], at: Date, keepMs: number): Promise<void> {
     if (who.length === 0) return;
-    const key = `${this.#key}:forgotten`;
-    await this.#redis.zadd(key, 'GT', ...who.flatMap((one) => [at.getTime(), hashOf(one)]));
+    const key = `${this.#proofs}:forgotten`;
+    await this.#redis.zadd(key, 'GT', ...who.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
     await this.#redis.zremrangebyscore(key, '-inf', at.getTime() - keepMs);
   }
 
   /** When any of these was forgotten last. */
   async lastOf(who: readonly string[]): Promise<Date | undefined> {
-    const found = await this.#redis.zmscore(`${this.#key}:forgotten`, ...who.map(hashOf));
+    if (who.length === 0) return undefined;
+    const digests = who.map((one) => this.#seal.digest(one));
+    const found = await this.#redis.zmscore(`${this.#proofs}:forgotten`, ...digests);
     const times = found.flatMap((at) => (at === null ? [] : [Number(at)]));
     return times.length === 0 ? undefined : new Date(Math.max(...times));
   }
 
-  /** What became of the copies on records. By itself, as it may be known before the rest of the proof or long after. */
-  async noteCopies(key: string, copies: string): Promise<void> {
-    await this.#redis.hset(`${this.#key}:copies`, key, copies);
+  async #write(id: string, subjects: readonly Subject[], how: 'hset' | 'hsetnx'): Promise<void> {
+    const key = this.#subjectsKey(id);
+    const batch = this.#redis.pipeline();
+    for (const subject of subjects) {
+      const field = this.#seal.digest(nameOf(subject));
+      batch[how](key, field, this.#seal.seal(JSON.stringify(subject), `${key} ${field}`));
+    }
+    for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
   }
 
-  /** Earliest first. */
-  async all(): Promise<Erasure[]> {
-    const [all, copies] = await Promise.all([this.#redis.hvals(this.#key), this.#redis.hgetall(`${this.#key}:copies`)]);
-    const proofs = all.map((text) => Erasure.parse(JSON.parse(text)));
-    return proofs
-      .map((proof) => ({ ...proof, ...(copies[proof.key] !== undefined && { copies: copies[proof.key] }) }))
-      .sort((a, b) => a.at.getTime() - b.at.getTime());
+  #subjectsKey(id: string): string {
+    return `${this.#tag}:erasure:${id}`;
+  }
+  #journeysKey(id: string): string {
+    return `${this.#tag}:erasure:${id}:journeys`;
   }
 }
 
-function hashOf(who: string): string {
-  return createHash('sha256').update(who).digest('base64url');
+/** The same for two that are the same. */
+export function nameOf(subject: Subject): string {
+  return subject.kind === 'contact' ? `contact:${subject.key}` : `${subject.kind}:${subject.source}/${subject.id}`;
 }
+
+/** The later one finds nothing of what the earlier one has forgotten. */
+function together(before: Proof, now: Proof): Proof {
+  return {
+    ...now,
+    journeys: Math.max(before.journeys, now.journeys),
+    contacts: Math.max(before.contacts, now.contacts),
+    requestsMasked: Math.max(before.requestsMasked, now.requestsMasked),
+    copies: now.copies === noCopies ? before.copies : now.copies,
+  };
+}
+
+export const noCopies = 'none were written';

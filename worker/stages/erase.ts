@@ -1,165 +1,216 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
-import { adviceOf, messageOf } from '../../core/errors.ts';
+import { adviceOf } from '../../core/errors.ts';
 import { isNobody } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
+import { type Erasure, noCopies, type Proof, type Subject, type SubjectOf } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
 import { erased } from '../journey/transitions.ts';
-import { contactIn, forgetTold, type Meant, names, toldOf } from './erase-told.ts';
-import { named } from './erased-meanwhile.ts';
+import { takeOff } from './erase-copies.ts';
+import { type Found, findAll } from './erase-find.ts';
+import { type Held, heldBy } from './erase-held.ts';
+import { wipeSnapshots } from './erase-snapshots.ts';
 import { Happened } from './plan.ts';
+import { subjectOf } from './snapshot.ts';
 import type { StageResult } from './stage.ts';
 import { tryToWithdraw } from './withdraw.ts';
 
-/**
- * Who is to be forgotten. Holds contacts until it is done. A queue of its own: it must not wait for a vendor, so what is
- * left to do there (`copies`) is a job of its own.
- */
-export const EraseJob = Happened.extend({
+/** Who is to be forgotten, as it was asked for. */
+const AskedToErase = Happened.extend({
   kind: z.literal('erase'),
   personIds: z.array(z.string()).default([]),
   recordIds: z.array(z.string()).default([]),
   contacts: z.array(z.string()).default([]),
   everybody: z.boolean().default(false),
-  /** Second half of an erasure, and nothing else is done then: grades are taken off these records. */
-  copies: z.array(z.object({ source: z.string(), recordIds: z.array(z.string()) })).default([]),
 });
+export type AskedToErase = z.output<typeof AskedToErase>;
+
+/** An erasure that was begun: the next attempt. */
+const GoOn = z.object({ kind: z.literal('go-on'), erasure: z.string() });
+
+export const EraseJob = z.discriminatedUnion('kind', [AskedToErase, GoOn]);
 export type EraseJob = z.output<typeof EraseJob>;
 
-/** Whether the service has a request is being found out. Real time. */
-const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
+const done: StageResult = { do: 'done' };
+/** The next attempt comes after a second, then two, then four …; at most an hour later. Real time. */
+const firstMs = 1_000;
+const longestMs = 3_600_000;
+/** That somebody is just being asked, or the service away for a moment, is no reason to tell a person. */
+const toldAfter = 5;
+/** The service is away, or takes our key no more: after so many failures in a row the others wait for the next attempt. */
+const mostInARow = 3;
 
-/**
- * Forgets people: their contacts are masked at the service, their journeys lose everything personal and end. First the
- * masking, so that whoever is killed in between finds the contacts again. What was done is kept as proof, without them.
- */
-export async function erase(event: EraseJob, context: SourceContext): Promise<StageResult> {
-  if (event.copies.length > 0) return await takeOff(event, context);
-  const contacts = new Map<string, Contact>();
-  for (const text of event.contacts) {
-    const contact = contactIn(text, context);
-    if (contact) contacts.set(contactKey(contact), contact);
-  }
-  // Before looking for journeys: one that is saved meanwhile finds this (erased-meanwhile.ts).
-  const persons = [...event.personIds.map(named.person), ...event.recordIds.map(named.record)];
-  const who = event.everybody ? [named.everybody, ...persons] : persons;
-  await context.erasures.noteForgotten(who, event.receivedAt, context.keepMs);
-  const unreadable = new Set<string>();
-  const left = (of: SourceContext) => (id: string) => unreadable.add(refOf(of.name, id));
-  const journeys = new Map<string, { journey: Journey; of: SourceContext }>();
-  const add = (journey: Journey, of: SourceContext) => journeys.set(refOf(of.name, journey.id), { journey, of });
-  for await (const journey of meant(event, context, left(context))) {
-    add(journey, context);
-    if (journey.contact) contacts.set(contactKey(journey.contact), journey.contact);
-  }
-  for (const of of await context.sources()) {
-    if (contacts.size === 0 || !(await of.told.isUsed())) continue;
-    for await (const journey of of.store.all(left(of))) {
-      if (names(await toldOf(journey.recordId, of), contacts, of)) add(journey, of);
-    }
-  }
-  // The same person may be known by other sources: a contact is one at the service.
-  for (const of of await context.sources()) {
-    await of.erasures.noteForgotten([...contacts.values()].map(named.contact), event.receivedAt, of.keepMs);
-    for (const contact of contacts.values()) {
-      for (const journey of await of.store.of({ contact }, left(of))) add(journey, of);
-    }
-  }
-  let asking = 0;
-  for (const { journey, of } of journeys.values()) {
-    // A request that the service refuses to cancel is masked all the same.
-    if ((await tryToWithdraw(journey, event.what, of)) === 'asking') asking++;
-  }
-  if (asking > 0) return comeAgain;
-
-  const before = await context.erasures.begun(event.key);
-  const counts = {
-    journeys: Math.max(before.journeys, journeys.size),
-    contacts: Math.max(before.contacts, contacts.size),
-    requestsMasked: before.requestsMasked,
-  };
-  await context.erasures.noteBegun(event.key, counts);
-  for (const contact of contacts.values()) {
-    counts.requestsMasked += await mask(contact, context);
-    await context.erasures.noteBegun(event.key, counts);
-    await context.contacts.forgetAsked(contact);
-  }
-  // Before the journeys are erased: they lead to the records.
-  const copies = copiesOf([...journeys.values()]);
-  if (copies.length > 0) await context.queueErase(takingOff(event, copies));
-  const counted = new Set(copies.flatMap(({ source, recordIds }) => recordIds.map((id) => refOf(source, id))));
-  // First: an erased journey can't be found by its contact any more.
-  for (const of of await context.sources())
-    await forgetTold(meantIn(of, event, context, contacts, journeys.values()), of);
-  for (const { journey, of } of journeys.values()) {
-    if ((await eraseOne(journey, counted, event, of, context)) === 'creating') return comeAgain;
-  }
-  const proof = {
-    ...counts,
-    copies: counted.size === 0 ? 'none were written' : 'being taken off',
-    ...(unreadable.size > 0 && { unreadable: [...unreadable] }),
-  };
-  if (unreadable.size > 0) await tellUnreadable(event, [...unreadable], context);
-  await context.erasures.note({ at: context.clock.now(), key: event.key, what: event.what, ...proof });
-  context.log.info({ source: context.name, event: event.what, proof }, 'erased');
-  return { do: 'done' };
+export async function erase(job: EraseJob, context: SourceContext): Promise<StageResult> {
+  if (job.kind === 'go-on') return await attempt(job.erasure, context);
+  const id = await begin(job, context);
+  const result = await attempt(id, context);
+  // By its id only: this job, which names the people, goes.
+  if (result.do === 'wait') await context.queueErasure(id, result.delayMs);
+  return done;
 }
 
-/** Ids of people and records mean something in the source of the event only; contacts in all. */
-function meantIn(
-  of: SourceContext,
-  event: EraseJob,
+/** Stored, with whom it is about, until it is done. */
+export async function begin(asked: AskedToErase, context: SourceContext): Promise<string> {
+  const source = context.name;
+  return await context.erasures.begin(asked, [
+    ...asked.contacts.flatMap((text) => subjectOf(text, context) ?? []),
+    ...asked.personIds.map((id) => ({ kind: 'person' as const, source, id })),
+    ...asked.recordIds.map((id) => ({ kind: 'record' as const, source, id })),
+  ]);
+}
+
+/**
+ * Forgets people: whom it is about is found and stored with the erasure, then masked at the service, then taken out of
+ * journeys, snapshots and waiting events here, and what was written on records is taken off at the vendor. Whoever is killed
+ * in between finds the rest again. What can't be done yet holds up nobody else, and is tried again; nothing is given up. What
+ * was done is kept as proof, without the people.
+ */
+export async function attempt(id: string, context: SourceContext): Promise<StageResult> {
+  const erasure = await context.erasures.get(id);
+  if (!erasure) return done;
+  const held: Held[] = [];
+  let found: Found;
+  do {
+    found = await findAll(erasure, context);
+    held.splice(0, held.length, ...(await forget(found, erasure, context)));
+    // What came in meanwhile is theirs as well: done is what finds nothing any more.
+  } while (held.length === 0 && found.journeys.size + found.snapshots.size > 0);
+  held.push(...(await takeOff(id, context)));
+  if (held.length > 0) return await postpone(erasure, held, context);
+  await prove(erasure, found, context);
+  return done;
+}
+
+/** Masks them at the service, then takes them out here: only where every contact of theirs is masked. */
+async function forget(found: Found, erasure: Erasure, context: SourceContext): Promise<Held[]> {
+  const { held, busy } = await withdrawAll(found, erasure);
+  const unmasked = await maskAll(found, busy, held, erasure, context);
+  const isHeld = (contacts: readonly string[]) => contacts.some((key) => unmasked.has(key));
+  const heldRecords = new Set<string>();
+  const free: { journey: Journey; of: SourceContext }[] = [];
+  for (const [ref, { journey, of }] of found.journeys) {
+    const contacts = journey.contact ? [contactKey(journey.contact)] : [];
+    if (busy.has(ref) || isHeld(contacts)) heldRecords.add(refOf(of.name, journey.recordId));
+    else free.push({ journey, of });
+  }
+  for (const [ref, { contacts }] of found.snapshots) if (isHeld(contacts)) heldRecords.add(ref);
+  await wipeSnapshots(found, heldRecords, context);
+  for (const { journey, of } of free) {
+    const after = await eraseOne(journey, erasure, of, context);
+    if (after?.state === 'creating') held.push(asking);
+  }
+  return held;
+}
+
+const asking: Held = {
+  what: 'journeys are asking at this moment',
+  why: 'whether the service has taken a request is being found out',
+  passes: true,
+};
+
+/**
+ * Cancels what was not sent yet. A request that the service refuses to cancel is masked all the same.
+ * @returns `busy`: journeys that hold up themselves, as they are asking, or the service can't be reached
+ */
+async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Held[]; busy: Map<string, Journey> }> {
+  const held: Held[] = [];
+  const busy = new Map<string, Journey>();
+  let inARow = 0;
+  for (const [ref, { journey, of }] of found.journeys) {
+    if (journey.state === 'asked' && inARow >= mostInARow) {
+      busy.set(ref, journey);
+      continue;
+    }
+    try {
+      if ((await tryToWithdraw(journey, what, of)) === 'asking') {
+        busy.set(ref, journey);
+        held.push(asking);
+      }
+      inARow = 0;
+    } catch (error) {
+      inARow++;
+      busy.set(ref, journey);
+      held.push(heldBy(error, 'requests could not be cancelled'));
+    }
+  }
+  return { held, busy };
+}
+
+/**
+ * Masks each contact by every form that the service may know it by. One that is being asked at this moment waits: its request
+ * may come after the masking. @returns the keys of those that are not masked
+ */
+async function maskAll(
+  found: Found,
+  busy: ReadonlyMap<string, Journey>,
+  held: Held[],
+  { id }: Erasure,
   context: SourceContext,
-  contacts: ReadonlyMap<string, Contact>,
-  journeys: Iterable<{ journey: Journey; of: SourceContext }>,
-): Meant {
-  const own = [...journeys].filter((one) => one.of.name === of.name).map(({ journey }) => journey);
-  const isHere = of.name === context.name;
-  return {
-    until: event.receivedAt,
-    everybody: isHere && event.everybody,
-    contacts,
-    personIds: new Set(isHere ? event.personIds : []),
-    records: new Set([...own.map(({ recordId }) => recordId), ...(isHere ? event.recordIds : [])]),
-    requests: new Set(own.flatMap(({ requestId }) => requestId ?? [])),
-  };
+): Promise<Set<string>> {
+  const keysOf = (journeys: Iterable<Journey>) =>
+    new Set([...journeys].flatMap(({ contact }) => (contact ? [contactKey(contact)] : [])));
+  const isAsking = keysOf([...busy.values()].filter(({ state }) => state !== 'asked'));
+  const isLive = keysOf([...found.journeys.values()].map(({ journey }) => journey));
+  const unmasked = new Set<string>();
+  let inARow = 0;
+  for (const [key, contact] of found.contacts) {
+    if (contact.done && !isLive.has(key)) continue;
+    if (isAsking.has(key) || inARow >= mostInARow) {
+      unmasked.add(key);
+      continue;
+    }
+    try {
+      await mask(contact, id, context);
+      inARow = 0;
+    } catch (error) {
+      if (adviceOf(error).kind !== 'permanent') inARow++;
+      unmasked.add(key);
+      held.push(heldBy(error, 'contacts are not masked'));
+    }
+  }
+  return unmasked;
 }
 
-/** The second half of an erasure. It holds no contacts. */
-export function takingOff(
-  { at, key, what, receivedAt }: Pick<EraseJob, 'at' | 'key' | 'what' | 'receivedAt'>,
-  copies: EraseJob['copies'],
-): EraseJob {
-  const nobody = { personIds: [], recordIds: [], contacts: [], everybody: false };
-  return { kind: 'erase', at, key, what, receivedAt, ...nobody, copies };
+async function mask(contact: SubjectOf<'contact'>, id: string, context: SourceContext): Promise<void> {
+  let { masked } = contact;
+  for (const form of contact.forms) masked += await maskForm(form, context);
+  await context.erasures.change(id, [{ ...contact, masked, done: true }]);
+  const [usual] = contact.forms;
+  if (usual) await context.contacts.forgetAsked(usual);
 }
 
-/**
- * The journey loses everything personal. What was written, or began to be, after the copies were `counted` is taken off as
- * well: noted before, as the journey leads to its record.
- */
+/** How many requests were masked by it; none where the service knows nobody by this form. */
+async function maskForm(form: Contact, { feedback }: SourceContext): Promise<number> {
+  try {
+    return (await feedback.mask(form)).masked.appeals ?? 0;
+  } catch (error) {
+    if (isNobody(error)) return 0;
+    throw error;
+  }
+}
+
+/** The journey loses everything personal. What was written for it is noted before, as it leads to its record. */
 async function eraseOne(
   journey: Journey,
-  counted: Set<string>,
-  event: EraseJob,
+  { id, what }: Erasure,
   of: SourceContext,
   context: SourceContext,
-): Promise<Journey['state'] | undefined> {
-  for (;;) {
-    const uncounted: string[] = [];
+): Promise<Journey | undefined> {
+  for (const noted = new Set<string>(); ; ) {
+    const written: string[] = [];
     const after = await of.store.update(journey.id, (now) => {
-      uncounted.length = 0;
+      written.length = 0;
       if (now.erasedAt || now.state === 'creating') return undefined;
       const record = copyOf(now);
-      if (record !== undefined && !counted.has(refOf(of.name, record))) uncounted.push(record);
-      if (uncounted.length > 0) return undefined;
-      return { journey: erased(now, of.clock.now()), trace: [`erased: ${event.what}`] };
+      if (record !== undefined && !noted.has(record)) written.push(record);
+      return written.length > 0 ? undefined : { journey: erased(now, of.clock.now()), trace: [`erased: ${what}`] };
     });
-    if (uncounted.length === 0) return after?.state;
-    // The first of all is what the proof tells of.
-    const key = counted.size === 0 ? event.key : `written meanwhile ${refOf(of.name, journey.id)}`;
-    await context.queueErase(takingOff({ ...event, key }, [{ source: of.name, recordIds: uncounted }]));
-    for (const record of uncounted) counted.add(refOf(of.name, record));
+    if (written.length === 0) return after;
+    await context.erasures.change(
+      id,
+      written.map((record) => ({ kind: 'copy', source: of.name, id: record })),
+    );
+    for (const record of written) noted.add(record);
   }
 }
 
@@ -169,73 +220,55 @@ function copyOf({ state, writtenVersion, noAnswerWritten, currentId, recordId }:
   return isThere ? (currentId ?? recordId) : undefined;
 }
 
-function copiesOf(journeys: readonly { journey: Journey; of: SourceContext }[]): EraseJob['copies'] {
-  const bySource = new Map<string, Set<string>>();
-  for (const { journey, of } of journeys) {
-    const record = copyOf(journey);
-    if (record === undefined) continue;
-    const records = bySource.get(of.name) ?? new Set();
-    bySource.set(of.name, records.add(record));
+/** Kept, told where it doesn't pass by itself, and tried again, less and less often. */
+async function postpone(erasure: Erasure, held: readonly Held[], context: SourceContext): Promise<StageResult> {
+  const tries = erasure.tries + 1;
+  const delayMs = Math.min(longestMs, firstMs * 2 ** Math.min(erasure.tries, 30));
+  const groups = Map.groupBy(held, ({ what, why }) => `${what}: ${why}`);
+  const said = [...groups].map(([text, { length }]) => (length === 1 ? text : `${length} times ${text}`));
+  const nextAt = new Date(context.ports.now().getTime() + delayMs);
+  await context.erasures.postpone({ ...erasure, tries, held: said, nextAt });
+  const about = { source: context.name, erasure: erasure.id, event: erasure.what, held: said, nextAt };
+  context.log.warn(about, 'an erasure is not done yet; it is kept, and tried again');
+  if (tries >= toldAfter || held.some(({ passes }) => !passes)) {
+    const why = `an erasure is not done yet: ${said.join('; ')}`;
+    await context.alert('to-do', why, 'see "closeloop contact erasures list"; it is tried again by itself');
   }
-  return [...bySource].map(([source, records]) => ({ source, recordIds: [...records] }));
+  return { do: 'wait', delayMs };
 }
 
-/**
- * Takes off records again what closeloop put there, where the connector can. Access that is gone isn't waited for: the proof
- * tells what was left at the vendor, and why.
- */
-async function takeOff(event: EraseJob, context: SourceContext): Promise<StageResult> {
-  const left: string[] = [];
-  let later: unknown;
-  for (const { source: name, recordIds } of event.copies) {
-    const source = (await context.sources()).find((one) => one.name === name)?.source;
-    try {
-      const some = await (source?.forget?.(recordIds) ?? ['everything: its connector takes nothing off again']);
-      left.push(...some.map((what) => `${name}: ${what}`));
-    } catch (error) {
-      if (adviceOf(error).kind === 'transient') later = error;
-      left.push(`${name}: ${messageOf(error)}`);
-    }
+async function prove({ id, what }: Erasure, found: Found, context: SourceContext): Promise<void> {
+  const subjects = await context.erasures.subjects(id);
+  const contacts = subjects.filter((one) => one.kind === 'contact');
+  const unreadable = [...found.unreadable];
+  const proof: Proof = {
+    id,
+    at: found.until,
+    what,
+    journeys: await context.erasures.journeys(id),
+    contacts: contacts.length,
+    requestsMasked: contacts.reduce((sum, { masked }) => sum + masked, 0),
+    copies: copiesIn(subjects),
+    ...(unreadable.length > 0 && { unreadable }),
+  };
+  if (unreadable.length > 0) {
+    const why = 'what can not be read was left out of an erasure: personal data may still be in it';
+    context.log.error({ source: context.name, event: what, unreadable }, why);
+    await context.alert('to-do', why, 'look at it in Redis, and remove it there; the log names it');
   }
-  if (later !== undefined) throw later;
-  await noteCopies(event, left, context);
-  return { do: 'done' };
+  await context.erasures.end(proof);
+  context.log.info({ source: context.name, event: what, proof }, 'erased');
 }
 
-async function noteCopies({ key, what }: EraseJob, left: readonly string[], context: SourceContext): Promise<void> {
-  const copies = left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
-  await context.erasures.noteCopies(key, copies);
-  if (left.length > 0) context.log.warn({ source: context.name, event: what, copies }, 'not all could be taken off');
+function copiesIn(subjects: readonly Subject[]): string {
+  const copies = subjects.filter((one) => one.kind === 'copy');
+  if (copies.length === 0) return noCopies;
+  const left = copies.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
+  return left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
 }
 
-async function* meant(event: EraseJob, { store }: SourceContext, left: (id: string) => void): AsyncGenerator<Journey> {
-  if (event.everybody) return yield* store.all(left);
-  for (const personId of event.personIds) yield* await store.of({ personId }, left);
-  for (const recordId of event.recordIds) yield* await store.ofRecord(recordId, left);
-}
-
-/** Who they are about can't be told: a person has to look. */
-async function tellUnreadable(event: EraseJob, unreadable: string[], context: SourceContext): Promise<void> {
-  const why = 'journeys that can not be read were left out of an erasure: their personal data may still be there';
-  context.log.error({ source: context.name, event: event.what, journeys: unreadable }, why);
-  await context.alert('to-do', why, 'look at them in Redis, and remove them there; the log names them');
-}
-
-/** How many requests were masked by it; none where the service knows nobody by this contact. */
-async function mask(contact: Contact, { feedback }: SourceContext): Promise<number> {
-  try {
-    const { masked } = await feedback.mask(contact);
-    return masked.appeals ?? 0;
-  } catch (error) {
-    if (isNobody(error)) return 0;
-    throw error;
-  }
-}
-
-export async function giveUpErase(event: EraseJob, why: string, context: SourceContext): Promise<void> {
-  if (event.copies.length > 0) return await noteCopies(event, [why], context);
-  context.log.error(
-    { source: context.name, event: event.what, why },
-    'a person could not be erased: see to it by hand',
-  );
+/** A bug of ours: whatever it was asked for is kept all the same, and tried again by the sweep. */
+export async function giveUpErase(job: EraseJob, why: string, context: SourceContext): Promise<void> {
+  const id = job.kind === 'go-on' ? job.erasure : await begin(job, context);
+  context.log.error({ source: context.name, erasure: id, why }, 'an erasure failed; it is kept, and tried again');
 }

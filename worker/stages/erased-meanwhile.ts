@@ -1,15 +1,26 @@
-import { contactKey } from '../../core/contact.ts';
+import { type Contact, contactKey } from '../../core/contact.ts';
 import type { SourceContext } from '../context.ts';
+import type { Subject } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
 import { erased } from '../journey/transitions.ts';
+import { contactsIn, personIn } from './snapshot.ts';
 
-/** Whom an erasure names, and a journey is about. */
+/** Whom an erasure names, and a journey or a snapshot is about. */
 export const named = {
   everybody: 'everybody',
   record: (id: string) => `record:${id}`,
   person: (id: string) => `person:${id}`,
-  contact: (contact: Parameters<typeof contactKey>[0]) => `contact:${contactKey(contact)}`,
+  contact: (contact: Contact) => `contact:${contactKey(contact)}`,
 };
+
+/** The names in this source of whom an erasure is about. Contacts name somebody in every source. */
+export function namesOf(subjects: readonly Subject[], source: string): string[] {
+  return subjects.flatMap((subject) => {
+    if (subject.kind === 'contact') return [`contact:${subject.key}`];
+    const isHere = subject.source === source && (subject.kind === 'person' || subject.kind === 'record');
+    return isHere ? [named[subject.kind](subject.id)] : [];
+  });
+}
 
 function whoIn({ recordId, personId, contact }: Journey): string[] {
   return [
@@ -33,4 +44,22 @@ export async function erasedMeanwhile(journey: Journey, context: SourceContext):
       : { journey: erased(now, context.clock.now()), trace: ['erased: its person was forgotten meanwhile'] },
   );
   return after?.erasedAt && after;
+}
+
+/** Keeps what an event tells of its record, unless somebody in it was forgotten since the event came in. */
+export async function keepSnapshot(
+  { recordId, at, receivedAt, told }: { recordId: string; at: Date; receivedAt: Date; told?: object | undefined },
+  context: SourceContext,
+  options: { onlyFirst?: boolean } = {},
+): Promise<void> {
+  if (!told) return;
+  const personId = personIn(told);
+  const names = [
+    named.everybody,
+    named.record(recordId),
+    ...(personId === undefined ? [] : [named.person(personId)]),
+    ...contactsIn(told, context).map((key) => `contact:${key}`),
+  ];
+  const forgotten = await context.erasures.lastOf(names);
+  if (forgotten === undefined || receivedAt > forgotten) await context.told.keep(recordId, at, told, options);
 }

@@ -5,6 +5,7 @@ import { isBlank } from '../../core/visible-text.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import type { Journey } from '../journey/journey.ts';
 import { askedStates } from '../journey/transitions.ts';
+import { keepSnapshot } from './erased-meanwhile.ts';
 import type { GradedJob } from './plan.ts';
 import { planned } from './plan.ts';
 import type { StageResult } from './stage.ts';
@@ -72,7 +73,7 @@ async function journeyFor(event: GradedJob, context: SourceContext): Promise<Jou
   const before = isOver && asked !== undefined ? await store.get(asked) : undefined;
   if (before) return before;
   if (known && known.state !== 'received') return known;
-  if (event.told) await context.told.keep(event.recordId, event.at, event.told, { onlyFirst: true });
+  await keepSnapshot(event, context, { onlyFirst: true });
   const look = lookAt(await context.read(event.recordId, 'plan'));
   if (look.is !== 'closed') {
     const why = look.is === 'open' ? 'it is not closed' : look.why;

@@ -6,7 +6,7 @@ import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
 import { decide, needsOf } from './decide.ts';
-import { erasedMeanwhile } from './erased-meanwhile.ts';
+import { erasedMeanwhile, keepSnapshot } from './erased-meanwhile.ts';
 import { takeGraded } from './graded.ts';
 import { merged } from './merged.ts';
 import type { StageResult } from './stage.ts';
@@ -97,7 +97,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   const known =
     (await store.ofEvent(event.recordId, event.key)) ??
     (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
-  if (event.told && !known?.erasedAt) await context.told.keep(event.recordId, event.at, event.told);
+  if (!known?.erasedAt) await keepSnapshot(event, context);
   if (known && known.state !== 'received') return await goOn(known, context);
   const untilTurn = event.everyMs === undefined ? 0 : await context.untilTurn(event.key, event.everyMs);
   if (untilTurn > 0) return { do: 'wait', delayMs: untilTurn };

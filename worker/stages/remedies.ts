@@ -1,4 +1,3 @@
-import type { EraseJob } from './erase.ts';
 import type { PlanJob } from './plan.ts';
 
 const replay = '"closeloop journeys replay"';
@@ -16,8 +15,5 @@ export const remedies = {
   plan: ({ kind }: PlanJob) => ofEvents[kind],
   ask: () => `${replay}, for parked ones "closeloop journeys resolve"`,
   writeBack: () => replay,
-  erase: ({ copies }: EraseJob) =>
-    copies.length > 0
-      ? 'take off by hand what was written on the records; the proof says where it was left'
-      : 'have the erasure sent again, or "closeloop contact mask"; there is nothing to replay',
+  erase: () => '"closeloop contact erasures retry": whom it is about is kept, and it is tried again by itself as well',
 };

@@ -63,6 +63,8 @@ export async function sweep(
     log.info({ journey: refOf(context.name, id) }, 'expired');
   });
 
+  for (const id of await context.erasures.overdue(new Date(context.ports.now().getTime() - overdueMs)))
+    await context.queueErasure(id, 0);
   await each(await next('plan', 'received', unplannedMs), async (id) => {
     const journey = await store.get(id);
     if (journey) await planAgain(journey, context);

@@ -4,7 +4,7 @@ import { refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step } from '../journey/transitions.ts';
-import { takingOff } from './erase.ts';
+import { takeOffLate } from './erase-copies.ts';
 import type { StageResult } from './stage.ts';
 
 /** `noAnswer`: the journey is about to expire, and that is to be written. */
@@ -26,7 +26,8 @@ export async function writeBack(
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   // Whose worker was killed may have written, after everything else was taken off.
-  if (journey?.state === 'cancelled' && journey.erasedAt && !noAnswer) await takeOffLate(journey, context);
+  if (journey?.state === 'cancelled' && journey.erasedAt && !noAnswer)
+    await takeOffLate(journey, about(journey).recordId, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return { do: 'done' };
   const ref = refOf(context.name, journey.id);
@@ -98,7 +99,7 @@ export async function writeBack(
   });
   failpoint('written-saved');
   if (after?.erasedAt) {
-    await takeOffLate(journey, context);
+    await takeOffLate(journey, about(journey).recordId, context);
     return { do: 'done' };
   }
   context.log.info({ journey: ref, version: answer.version }, 'written');
@@ -108,14 +109,6 @@ export async function writeBack(
 /** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */
 function isAsItWas(now: Journey, before: Journey): boolean {
   return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
-}
-
-async function takeOffLate(journey: Journey, context: SourceContext): Promise<void> {
-  const at = context.clock.now();
-  const what = 'an answer was being written while its person was forgotten';
-  const copies = [{ source: context.name, recordIds: [about(journey).recordId] }];
-  const key = `late ${refOf(context.name, journey.id)}`;
-  await context.queueErase(takingOff({ at, key, what, receivedAt: at }, copies));
 }
 
 /** `isNewer`: it is about a later closing. */

@@ -1,0 +1,54 @@
+import { ZodError } from 'zod';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import type { SourceContext } from '../context.ts';
+import type { Journey } from '../journey/journey.ts';
+import { type Held, heldBy } from './erase-held.ts';
+
+/**
+ * Takes off records again what closeloop put there, where the connector can. Access that is gone isn't waited for: the proof
+ * tells what was left at the vendor, and why.
+ */
+export async function takeOff(id: string, context: SourceContext): Promise<Held[]> {
+  const held: Held[] = [];
+  const copies = (await context.erasures.subjects(id)).filter((one) => one.kind === 'copy');
+  const still = Map.groupBy(
+    copies.filter(({ left }) => left === undefined),
+    ({ source }) => source,
+  );
+  for (const [name, some] of still) {
+    const source = (await context.sources()).find((one) => one.name === name)?.source;
+    let left: string[];
+    try {
+      const ids = some.map((copy) => copy.id);
+      left = (await source?.forget?.(ids)) ?? ['everything: its connector takes nothing off again'];
+    } catch (error) {
+      if (error instanceof CloseloopError && adviceOf(error).kind === 'transient') {
+        held.push(heldBy(error, `answers are still on records of ${name}`));
+        continue;
+      }
+      left = [whyLeft(error)];
+    }
+    // Told once for all of them.
+    await context.erasures.change(
+      id,
+      some.map((copy, index) => ({ ...copy, left: index === 0 ? left : [] })),
+    );
+    if (left.length > 0) context.log.warn({ source: name, erasure: id, left }, 'not all could be taken off');
+  }
+  return held;
+}
+
+function whyLeft(error: unknown): string {
+  if (error instanceof CloseloopError) return error.message;
+  if (error instanceof ZodError) return 'the vendor answered in another shape than documented';
+  throw error;
+}
+
+/** An answer was on its way to the record while its person was forgotten: taken off again, as an erasure of its own. */
+export async function takeOffLate(journey: Journey, recordId: string, context: SourceContext): Promise<void> {
+  const key = `late ${journey.id} ${recordId}`;
+  const what = 'an answer was being written while its person was forgotten';
+  const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
+  const id = await context.erasures.begin(asked, [{ kind: 'copy', source: context.name, id: recordId }]);
+  await context.queueErasure(id, 0);
+}
