@@ -164,12 +164,18 @@ export type ReadResult<Shape extends object = object> =
 
 export type WriteResult =
   /**
-   * `findings`: what the vendor didn't take, with the remedy (a dropdown value that doesn't exist …).
+   * `findings`: what of the answer the vendor didn't take, with the remedy (a dropdown value that doesn't exist …): the
+   * journey is parked until a person has acted, and written again then.
+   * `remarks`: what else the trace should say, about which nobody has to do anything (the record holds a later answer …).
    * `where`: for the trace, when it isn't the record itself ("the requester's user field, as the ticket is closed").
    */
-  | { ok: true; findings: string[]; where?: string }
+  | { ok: true; findings: string[]; remarks?: string[]; where?: string }
   /** The record can't be written any more: a closed ticket. Kept on our side, not retried. */
   | { ok: false; why: 'closed' | 'not-found'; message: string }
+  /**
+   * A CloseloopError that is permanent: the vendor refuses this record as it is (a required field is empty …), and the
+   * message says what a person has to mend. The journey is parked until then.
+   */
   | { ok: false; why: 'error'; error: Error };
 
 /**

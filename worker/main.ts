@@ -135,7 +135,7 @@ example(
 ).action((journey: string, options) => run(() => showJourney({ ...options, journey, connectors })));
 example(
   filtered(journeys.command('replay [journey]')).description(
-    'take failed or skipped journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',
+    'take failed, skipped or parked journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',
   ),
   'journeys replay --config closeloop.yaml --source support --error "custom fields"',
 ).action((journey: string | undefined, options) => run(() => replayJourneys({ ...options, journey, connectors })));

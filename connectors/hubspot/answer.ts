@@ -52,11 +52,10 @@ export function cut(text: string, maxUnits: number): string {
   return kept + cutMark;
 }
 
-/** What HubSpot says the record holds now, against what we sent. */
+/** What the record holds now, against what was sent; a property that is nowhere told holds nothing. */
 export function notTaken(sent: Record<string, string>, held: Properties): string[] {
   return Object.entries(sent).flatMap(([name, value]) => {
-    const now = held[name];
-    if (now === undefined || sameValue(value, now ?? '')) return [];
+    if (sameValue(value, held[name] ?? '')) return [];
     return [`HubSpot holds another value in ${name} than was sent: check the property's type and rules`];
   });
 }

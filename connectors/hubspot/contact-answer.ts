@@ -2,11 +2,11 @@ import type { WriteBack } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsLater, laterStays, notTaken, propertiesOf } from './answer.ts';
 import type { HubSpotApi } from './client.ts';
+import { updateConfirmed } from './confirmed.ts';
 import { chooseContacts } from './contacts.ts';
 import { heldBy } from './held.ts';
 import type { ObjectType } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
-import { updateAll } from './update.ts';
 
 /** An answer, and the record it is about, by the id that it has now. */
 export interface About {
@@ -15,7 +15,10 @@ export interface About {
   id: string;
 }
 
-export type OnContact = { is: 'written' | 'not-written'; findings: string[] } | { is: 'refused'; error: Error };
+export type OnContact =
+  | { is: 'written'; findings: string[] }
+  | { is: 'not-written'; remark: string }
+  | { is: 'refused'; error: Error };
 
 /**
  * Puts answers on the people who gave them: the contact who was asked or, where that isn't known, the one who would be
@@ -39,12 +42,12 @@ export async function writeOnContacts(
       return [];
     }
     if (holdsLater(item, names.answeredAt, held.get(id))) {
-      outcomes.set(item, { is: 'not-written', findings: [laterStays('contact')] });
+      outcomes.set(item, { is: 'not-written', remark: laterStays('contact') });
       return [];
     }
     return [{ item, id, properties: propertiesOf(item, names), at: item.answeredAt }];
   });
-  const updates = await updateAll(api, 'contacts', writes);
+  const updates = await updateConfirmed(api, 'contacts', writes);
   for (const { item, id } of writes) {
     const update = updates.get(id);
     if (update?.is === 'refused') outcomes.set(item, update);
@@ -57,7 +60,7 @@ export async function writeOnContacts(
 
 const nobody: OnContact = {
   is: 'not-written',
-  findings: ['HubSpot has no contact for this record any more: the answer is on the record alone'],
+  remark: 'HubSpot has no contact for this record any more: the answer is on the record alone',
 };
 
 /** Contact ids; an outcome where there is none to be had. Two calls per 100 records whose contact isn't known. */

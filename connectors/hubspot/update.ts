@@ -160,7 +160,7 @@ const wordFor = (plural: Plural) => plural.slice(0, -1);
 
 const noSuchProperty = (plural: Plural, property = '(not named)') =>
   new CloseloopError(
-    `HubSpot has no ${wordFor(plural)} property ${property}. Create it, or correct its internal name under writeBack`,
+    `HubSpot has no ${wordFor(plural)} property ${property}. Let "closeloop setup" create it (or restore it in HubSpot, Settings > Properties), or correct its internal name under writeBack`,
     { kind: 'config' },
   );
 

@@ -1,13 +1,14 @@
 import type { WriteBack, WriteResult } from '../../core/connector.ts';
 import { holdsLater, laterStays, notTaken, propertiesOf, sameValue } from './answer.ts';
 import type { HubSpotApi } from './client.ts';
+import { updateConfirmed } from './confirmed.ts';
 import { type About, type OnContact, writeOnContacts } from './contact-answer.ts';
 import { heldBy } from './held.ts';
 import { createNotes, findNotes, type Note } from './note.ts';
 import { type ObjectType, objectTypes, parseRecordId } from './objects.ts';
 import type { Properties } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
-import { type Plural, type Update, updateAll } from './update.ts';
+import type { Plural, Update } from './update.ts';
 
 /** One answer on its way to one record. */
 interface Answer extends About {
@@ -53,7 +54,7 @@ async function writeOnRecords(settings: HubSpotSettings, api: HubSpotApi, type: 
 
   const isLate = ({ item, before }: Answer) => holdsLater(item, writeBack.answeredAt, before);
   const writes = answers.filter((answer) => !isLate(answer) && Object.keys(answer.properties).length > 0);
-  const updates = await updateAll(
+  const updates = await updateConfirmed(
     api,
     plural,
     writes.map(({ id, properties, item }) => ({ id, properties, at: item.answeredAt })),
@@ -102,7 +103,7 @@ function mayHaveNote({ properties, before }: Answer): boolean {
   return telling.some(([name, value]) => sameValue(value, before[name] ?? ''));
 }
 
-const late: WriteResult = { ok: true, findings: [laterStays('record')] };
+const late: WriteResult = { ok: true, findings: [], remarks: [laterStays('record')] };
 
 function resultOf(update: Update | undefined, type: ObjectType): WriteResult {
   if (update === undefined) return { ok: true, findings: [] };
@@ -115,8 +116,10 @@ function resultOf(update: Update | undefined, type: ObjectType): WriteResult {
 function together(record: WriteResult, contact: OnContact | undefined): WriteResult {
   if (contact === undefined || (!record.ok && record.why === 'error')) return record;
   if (contact.is === 'refused') return { ok: false, why: 'error', error: contact.error };
-  if (record.ok) return { ok: true, findings: [...record.findings, ...contact.findings] };
-  if (contact.is === 'not-written') return record;
+  if (contact.is === 'not-written') {
+    return record.ok ? { ...record, remarks: [...(record.remarks ?? []), contact.remark] } : record;
+  }
+  if (record.ok) return { ...record, findings: [...record.findings, ...contact.findings] };
   return { ok: true, findings: contact.findings, where: 'the contact, as HubSpot has the record no more' };
 }
 

@@ -151,11 +151,15 @@ export function missing(fields: readonly WantedField[], values: Values): WantedF
 
 /** What Zendesk didn't take, in words for the operator. A dropdown value that is no option's tag is dropped without an error. */
 export function findingsOn(wanted: Wanted, ticket: Ticket): string[] {
-  const refused = [...refusals(wanted.fields, valuesOf(ticket), 'writeBack', 'ticket field'), ...(wanted.unfit ?? [])];
+  return [...refusals(wanted.fields, valuesOf(ticket), 'writeBack', 'ticket field'), ...(wanted.unfit ?? [])];
+}
+
+/** Tags that are gone again: a trigger that acts upon a tag takes it off as a rule, so that nobody has to do anything. */
+export function remarksOn(wanted: Wanted, ticket: Ticket): string[] {
   const lost = wanted.tags.filter((tag) => !ticket.tags.includes(tag));
   return lost.length === 0
-    ? refused
-    : [...refused, `the tags ${lost.join(', ')} are not on the ticket; a trigger may take them off again.`];
+    ? []
+    : [`the tags ${lost.join(', ')} are not on the ticket; a trigger may take them off again.`];
 }
 
 /** @param at The setting the fields come from. @param kind What Zendesk calls such a field. */

@@ -7,7 +7,7 @@ import { ZendeskFailure } from './failure.ts';
 import { kept } from './kept.ts';
 import { objectFields } from './keyed-fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { resolveObjectFields, type Targets, writableTargets } from './targets.ts';
+import { refuseRetired, resolveObjectFields, type Targets, writableTargets } from './targets.ts';
 import { FieldValue } from './ticket.ts';
 
 const RecordOfObject = z.object({
@@ -77,6 +77,7 @@ export function recordWriter(
     const held = new Map(found.map((record) => [record.external_id, record]));
     const results: WriteResult[] = [];
     for (const item of items) results.push(await write(item, held.get(externalId(item)), targets));
+    await refuseRetired(results, () => look(true), subdomain);
     return results;
   };
 }

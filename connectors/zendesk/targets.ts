@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector.ts';
+import type { Finding, WriteResult } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Catalogue, TicketField } from './fields.ts';
 import type { KeyedField } from './keyed-fields.ts';
@@ -136,8 +136,31 @@ export async function writableTargets(
   if (held.problems.length === 0) return held.targets;
   const { targets, problems } = await look(true);
   if (problems.length === 0) return targets;
+  throw unwritable(problems, subdomain);
+}
+
+/**
+ * A field that was deleted or switched off since the catalogue was read takes nothing, without a word: where something was
+ * not taken, the fields are looked at as they are now.
+ * @throws CloseloopError config, that names the field
+ */
+export async function refuseRetired(
+  results: readonly (WriteResult | undefined)[],
+  look: () => Promise<Resolved>,
+  subdomain: string,
+): Promise<void> {
+  if (!results.some((result) => result?.ok === true && result.findings.length > 0)) return;
+  const { problems } = await look();
+  if (problems.length > 0) throw unwritable(problems, subdomain);
+}
+
+function unwritable(problems: readonly Misfit[], subdomain: string): CloseloopError {
   const why = problems.map(({ at, problem, remedy }) => `${at}: ${problem} ${remedy}`).join(' ');
-  throw new CloseloopError(`Zendesk ${subdomain}: ${why}`, { kind: 'config' }, { outcome: 'never-sent' });
+  return new CloseloopError(
+    `Zendesk ${subdomain}: ${why} "closeloop check" looks at all of them.`,
+    { kind: 'config' },
+    { outcome: 'never-sent' },
+  );
 }
 
 type Found = { target: Target } | { problem: Misfit };

@@ -1,6 +1,6 @@
 import type { WriteBack, WriteResult } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { type Change, findingsOn, type Wanted } from './answer.ts';
+import { type Change, findingsOn, remarksOn, type Wanted } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
 import { errorName } from './failure.ts';
 import { JobAnswer, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
@@ -72,7 +72,13 @@ function judge({ item, wanted }: Order, result: JobResult | undefined, now: Tick
   if (now === undefined) return { result: notFound(item) };
   if (!now.ok) return { result: { ok: false, why: 'error', error: now.error } };
   const { ticket } = now;
-  if (result.success) return { result: { ok: true, findings: findingsOn(wanted, ticket) }, ticket };
+  if (result.success) {
+    const remarks = remarksOn(wanted, ticket);
+    return {
+      result: { ok: true, findings: findingsOn(wanted, ticket), ...(remarks.length > 0 && { remarks }) },
+      ticket,
+    };
+  }
   // Zendesk's words for it are in the API user's language: the ticket itself tells.
   if (ticket.status === 'closed') return { result: closed(item), ticket };
   const name = errorName(result) ?? 'refused';

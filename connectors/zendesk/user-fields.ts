@@ -7,7 +7,7 @@ import { kept } from './kept.ts';
 import { userFields } from './keyed-fields.ts';
 import { usersLane } from './quota.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { resolveUserFields, writableTargets } from './targets.ts';
+import { refuseRetired, resolveUserFields, writableTargets } from './targets.ts';
 import { FieldValue, showUsers, type User } from './ticket.ts';
 
 export interface Asked {
@@ -55,6 +55,8 @@ export function userFieldWriter(
       return isDue && isThere(people.get(userId)) ? [{ userId, wanted }] : [];
     });
     const written = await updateUsers(api, finished, orders);
+    const look = async () => resolveUserFields(writeBack, await catalogue(true));
+    await refuseRetired([...written.values()], look, subdomain);
     return new Map(
       asked.map(({ item, userId }) => [item, isThere(people.get(userId)) ? (written.get(userId) ?? fine) : gone(item)]),
     );

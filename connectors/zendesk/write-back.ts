@@ -9,7 +9,7 @@ import { jobWatch } from './jobs.ts';
 import type { LookUp } from './kept.ts';
 import { hasNote } from './note.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { resolveFields, type Targets, writableTargets } from './targets.ts';
+import { refuseRetired, resolveFields, type Targets, writableTargets } from './targets.ts';
 import { batchSize, isTicketId, showMany, type TicketResult } from './ticket.ts';
 import { notFound, type Order, ticketUpdater } from './ticket-update.ts';
 import { userFieldWriter } from './user-fields.ts';
@@ -88,6 +88,7 @@ export function writer(
     // Together, so that one look asks for both jobs.
     const [updated, onPeople] = await both(updateTickets(open), writeUserFields(asked, before.users));
     const results = new Map(open.map(({ item }, index) => [item, updated[index]?.result]));
+    await refuseRetired([...results.values()], async () => resolveFields(writeBack, await catalogue(true)), subdomain);
 
     const shut = orders.filter(({ item, ticket }) => {
       const result = results.get(item);
@@ -123,7 +124,8 @@ function together(ticket: WriteResult, person: WriteResult | undefined): WriteRe
   if (person === undefined) return ticket;
   if (!person.ok && person.why === 'error' && adviceOf(person.error).kind !== 'permanent') return person;
   if (!ticket.ok) return ticket;
-  const said = person.ok ? person.findings : [person.why === 'error' ? person.error.message : person.message];
+  if (!person.ok && person.why !== 'error') return { ...ticket, remarks: [...(ticket.remarks ?? []), person.message] };
+  const said = person.ok ? person.findings : [person.error.message];
   return { ...ticket, findings: [...new Set([...ticket.findings, ...said])] };
 }
 

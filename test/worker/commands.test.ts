@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Finding, GoingLive, SetupStep } from '../../core/connector.ts';
 import { backfill } from '../../worker/commands/backfill.ts';
@@ -769,5 +770,25 @@ test('status shows journeys by state, what waits and what webhooks missed', asyn
   await redis.handle.client.hset(`{cl:${loop.store.source}}:poll`, 'missed', 3, 'doneAt', Date.now());
   const { rows } = await printed(() => status(beside(loop)));
   expect(rows).toMatchObject([{ source: loop.store.source, journeys: { asked: 1 }, paused: [], poll: { missed: 3 } }]);
+  await loop.close();
+});
+
+test('status shows what waits for a person, and why; what waits to be planned stands in a queue (audit 36) (audit 37)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  const { source } = loop.store;
+  loop.vendor.results.push({ ok: true, findings: ['the field Score has no option 4: add it.'] });
+  await loop.post(loop.vendor.close('a').delivery);
+  const { requestId } = await loop.journey('a.1', 'asked');
+  loop.feedback.standin.answer({ request: Number(requestId), grade: 4 });
+  await loop.journey('a.1', 'parked');
+  const why = 'the record does not hold all of the answer: the field Score has no option 4: add it.';
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ journeys: { parked: 1 }, parked: [{ journey: `${source}/a.1`, why }] }]);
+  const { out } = await printed(() => status({ ...beside(loop), json: false }));
+  expect(stripVTControlCharacters(out)).toContain(`parked      ${source}/a.1: ${why}`);
+  expect(out).toContain('queue       no delivery waits');
+  // Mended, it is taken up again with all that are parked.
+  await printed(() => replayJourneys({ ...beside(loop), source, state: 'parked' }));
+  await loop.journey('a.1', 'written');
   await loop.close();
 });

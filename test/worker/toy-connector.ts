@@ -28,6 +28,8 @@ export interface ToyRecord {
 export class ToyVendor {
   readonly records = new Map<string, ToyRecord>();
   readonly written: WriteBack[] = [];
+  /** What the next writes come to, first to last; then all is taken. */
+  readonly results: WriteResult[] = [];
   readonly calls: { what: string; size: number }[] = [];
   /** Thrown by the next calls of that kind, first to last. */
   readonly failures: { read: Error[]; writeBack: Error[]; forget: Error[] } = { read: [], writeBack: [], forget: [] };
@@ -123,7 +125,7 @@ export class ToyVendor {
           if (failure) throw failure;
           await this.beforeWriteBack?.(items);
           this.written.push(...items);
-          return items.map((): WriteResult => ({ ok: true, findings: [] }));
+          return items.map((): WriteResult => this.results.shift() ?? { ok: true, findings: [] });
         },
         ...(this.forgotten && {
           forget: async (ids) => {

@@ -4,6 +4,7 @@ import { refOf } from '../context.ts';
 import { type Found, type JourneyFilter, select } from './journey-filter.ts';
 import { find } from './repair.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { waitingInQueue } from './status.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { json: boolean };
@@ -72,8 +73,7 @@ async function tellHeldUp({ lanes }: Sources): Promise<void> {
     }
     const waiting = await stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed');
     if (waiting > 0) {
-      const what = waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`;
-      process.stderr.write(`Source ${context.name}: ${what} to be looked at by a running "closeloop start".\n`);
+      process.stderr.write(`Source ${context.name}: ${waitingInQueue(waiting)}.\n`);
     }
   }
 }

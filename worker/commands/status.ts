@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { refOf, type SourceContext } from '../context.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { pollState } from '../stages/poll.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -9,7 +10,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
   return await withSources({ ...options, looks: true }, async ({ lanes, runtime, engine }) => {
     const service = await engine.service.down({ now: true });
     for (const { context, stages, pauses, holds, vendor } of lanes()) {
-      const [counts, paused, held, down, poll, erasures, erasing, waiting] = await Promise.all([
+      const [counts, paused, held, down, poll, erasures, erasing, waiting, parked] = await Promise.all([
         context.store.counts(),
         pauses.list(),
         holds.list(),
@@ -18,6 +19,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         context.erasures.all(),
         context.erasures.open(),
         stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
+        lastParked(context),
       ]);
       const shown = {
         source: context.name,
@@ -27,6 +29,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         down: [down, service].flatMap((one) =>
           one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [],
         ),
+        parked,
         notPlanned: waiting,
         poll,
         erasures: erasures.length,
@@ -43,7 +46,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
       const lines = [
         styleText('bold', context.name),
         `  journeys    ${states.join(' · ') || 'none'}`,
-        `  to look at  ${waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`} to be looked at`,
+        `  queue       ${waitingInQueue(waiting)}`,
         `  poll        ${pollLine(poll, context.source.poll !== undefined)}`,
         ...(erasures.length > 0 ? [`  erasures    ${erasures.length} done`] : []),
         ...erasing.map(({ id, receivedAt, held }) =>
@@ -62,10 +65,32 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
           styleText('yellow', `  away        ${endpoint} does not answer since ${since.toISOString()}: ${why}`),
         ),
       ];
+      for (const { journey, why } of parked) lines.push(styleText('red', `  parked      ${journey}: ${why}`));
+      if (counts.parked > parked.length) {
+        lines.push(`              all: closeloop journeys list --source ${context.name} --state parked`);
+      }
       process.stdout.write(`${lines.join('\n')}\n`);
     }
     return 0;
   });
+}
+
+const mostParked = 5;
+
+/** Journeys that wait for a person, last changed first, with what they wait for. */
+async function lastParked({ name, store }: SourceContext): Promise<{ journey: string; why: string }[]> {
+  const found: { journey: string; why: string }[] = [];
+  for await (const { id, why = '' } of store.newest(['parked'])) {
+    found.push({ journey: refOf(name, id), why });
+    if (found.length === mostParked) break;
+  }
+  return found;
+}
+
+/** What was accepted and not planned yet. */
+export function waitingInQueue(waiting: number): string {
+  if (waiting === 0) return 'no delivery waits';
+  return `${waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`} in the queue for a running "closeloop start"`;
 }
 
 function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean): string {

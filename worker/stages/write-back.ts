@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { WriteBack } from '../../core/connector.ts';
+import type { WriteBack, WriteResult } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
@@ -56,45 +57,102 @@ export async function writeBack(
     answeredAt: answer.seenAt,
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   });
-  if (!result.ok) {
-    const now = await store.get(journeyId);
-    // What was refused, or failed, is no more what is to be written.
-    if (now?.state === 'answered' && !isAsItWas(now, journey)) return { do: 'wait', delayMs: 0 };
-  }
-  if (!result.ok && result.why === 'error') throw result.error;
-  if (!result.ok) {
-    const why = `the grade can't be put on the record and is kept here: ${result.message}`;
-    const after = await store.update(journeyId, (now) =>
-      now.state === 'answered' && isAsItWas(now, journey)
-        ? { journey: step(now, 'parked', clock.now(), { why }), trace: [`parked: ${why}`] }
-        : undefined,
+  return result.ok
+    ? await written(journey, answer, result, isLater, context)
+    : await notWritten(journey, result, context);
+}
+
+type Result<Ok extends boolean> = Extract<WriteResult, { ok: Ok }>;
+
+/** What may pass, or stops the source, is thrown for the queue. What a person has to mend about this record parks the journey. */
+async function notWritten(journey: Journey, result: Result<false>, context: SourceContext): Promise<StageResult> {
+  const now = await context.store.get(journey.id);
+  // What was refused, or failed, is no more what is to be written.
+  if (now?.state === 'answered' && !isAsItWas(now, journey)) return { do: 'wait', delayMs: 0 };
+  if (result.why !== 'error') {
+    const remedy =
+      'put them there by hand and "closeloop journeys resolve … --written", or choose a fallback in writeBack';
+    return await park(
+      journey,
+      result.message,
+      { why: 'grades that can not be put on their records are kept here', remedy },
+      context,
     );
-    if (after?.state === 'answered') return { do: 'wait', delayMs: 0 };
-    context.log.warn({ journey: ref, why }, 'parked');
-    await context.alert(
-      'parked',
-      'grades that can not be put on their records are kept here',
-      'put them there by hand and "closeloop journeys resolve … --written", or choose a fallback in writeBack',
-    );
-    return { do: 'done' };
   }
+  const { error } = result;
+  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+  return await park(
+    journey,
+    error.message,
+    { why: `a record refuses its answer: ${error.message}`, remedy: replay },
+    context,
+  );
+}
+
+const replay = 'mend that, then "closeloop journeys replay --state parked" writes what is parked again';
+
+async function park(
+  journey: Journey,
+  reason: string,
+  alert: { why: string; remedy: string },
+  context: SourceContext,
+): Promise<StageResult> {
+  const why = `the grade can't be put on the record and is kept here: ${reason}`;
+  const after = await context.store.update(journey.id, (now) =>
+    now.state === 'answered' && isAsItWas(now, journey)
+      ? { journey: parked(now, why, context), trace: [`parked: ${why}`] }
+      : undefined,
+  );
+  if (after?.state === 'answered') return { do: 'wait', delayMs: 0 };
+  await tellParked(journey, why, alert, context);
+  return { do: 'done' };
+}
+
+/** Parts of the answer may be there, which an erasure has to know. */
+function parked(journey: Journey, why: string, { clock }: SourceContext): Journey {
+  const { answer } = journey;
+  return step(journey, 'parked', clock.now(), { why, ...(answer && { writtenVersion: answer.version }) });
+}
+
+async function tellParked(
+  { id }: Journey,
+  why: string,
+  alert: { why: string; remedy: string },
+  { name, log, alert: raise }: SourceContext,
+): Promise<void> {
+  log.warn({ journey: refOf(name, id), why }, 'parked');
+  await raise('parked', alert.why, alert.remedy);
+}
+
+/** The vendor said yes: noted with what it took, where nothing newer came meanwhile. What it did not take parks the journey. */
+async function written(
+  journey: Journey,
+  answer: NonNullable<Journey['answer']>,
+  result: Result<true>,
+  isLater: IsLater,
+  context: SourceContext,
+): Promise<StageResult> {
+  const { clock, log } = context;
+  const ref = refOf(context.name, journey.id);
+  const { findings, remarks = [], where = 'the record' } = result;
   failpoint('vendor-written');
-  for (const finding of result.findings) context.log.warn({ journey: ref, finding }, 'the vendor did not take all');
+  const why = `the record does not hold all of the answer: ${findings.join(' ')}`;
   // Before ours is noted: whoever is killed after that would never look again.
   await writeLaterAgain(journey, context, isLater);
-  const after = await store.update(journeyId, (now) => {
+  const after = await context.store.update(journey.id, (now) => {
     if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
-    const findings = result.findings.map((finding) => `not taken: ${finding}`);
-    const written = { writtenVersion: answer.version };
+    const told = [...remarks, ...findings.map((finding) => `not taken: ${finding}`)];
+    const version = { writtenVersion: answer.version };
     // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
     // record may show the older now. Or the record was merged meanwhile, or a write about another closing came over ours.
     if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, journey))) {
-      return { journey: step(now, 'answered', clock.now(), written), trace: findings };
+      return { journey: step(now, 'answered', clock.now(), version), trace: told };
     }
     if (now.state === 'written') return undefined;
+    if (findings.length > 0) return { journey: parked(now, why, context), trace: [...told, `parked: ${why}`] };
     return {
-      journey: step(now, 'written', clock.now(), written),
-      trace: [...findings, `written on ${result.where ?? 'the record'} (answer ${answer.version})`],
+      journey: step(now, 'written', clock.now(), version),
+      trace: [...told, `written on ${where} (answer ${answer.version})`],
     };
   });
   failpoint('written-saved');
@@ -102,7 +160,14 @@ export async function writeBack(
     await takeOffLate(journey, about(journey).recordId, context);
     return { do: 'done' };
   }
-  context.log.info({ journey: ref, version: answer.version }, 'written');
+  if (after?.state === 'parked') {
+    await tellParked(
+      journey,
+      why,
+      { why: `a record does not hold its answer: ${findings.join(' ')}`, remedy: replay },
+      context,
+    );
+  } else log.info({ journey: ref, version: answer.version }, 'written');
   return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
 }
 
@@ -185,7 +250,11 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
   if (!result.ok && result.why === 'error') throw result.error;
   if (result.ok) await writeLaterAgain(journey, context, isLater);
   const told = result.ok
-    ? [...result.findings.map((finding) => `not taken: ${finding}`), '"no answer" is written on the record']
+    ? [
+        ...(result.remarks ?? []),
+        ...result.findings.map((finding) => `not taken: ${finding}`),
+        '"no answer" is written on the record',
+      ]
     : [`"no answer" can't be put on the record: ${result.message}`];
   const after = await store.update(journey.id, (now) => {
     // The answer came, and may have been written, while this was on its way: the record may show the older now.

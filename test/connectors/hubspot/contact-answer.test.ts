@@ -55,7 +55,7 @@ describe('the contact', () => {
       expect(await source.writeBack([later, answer(one)])).toEqual([done, done]);
       expect(lastOf(desk, jane)).toBe('9');
       expect(await source.writeBack([answer(one)])).toEqual([
-        { ok: true, findings: ['the contact holds a later answer already, which stays'] },
+        { ok: true, findings: [], remarks: ['the contact holds a later answer already, which stays'] },
       ]);
       expect(lastOf(desk, jane)).toBe('9');
     }));
@@ -67,7 +67,7 @@ describe('the contact', () => {
       const source = desk.source({ writeBack: { grade: 'feedback_grade', contact } });
       for (const known of [{ personId: String(jane) }, {}]) {
         expect(await source.writeBack([answer(ids[0] ?? '', known)])).toEqual([
-          { ok: true, findings: [expect.stringContaining('no contact for this record any more')] },
+          { ok: true, findings: [], remarks: [expect.stringContaining('no contact for this record any more')] },
         ]);
       }
     }));

@@ -153,11 +153,35 @@ describe('an answer', () => {
   });
 });
 
-test('a grade of nought is not the same as nothing', async () => {
-  const { results } = await writing(
-    ({ body }) => ({ body: { results: body.inputs.map(({ id }) => ({ id, properties: { feedback_grade: null } })) } }),
-    [answer('ticket-7', { grade: 0 })],
+/** Its answer to an update tells of these alone; what it is asked for it holds like that. */
+const holding =
+  (told: object, held: object): Handler =>
+  ({ path, body }) => ({
+    body: { results: body.inputs.map(({ id }) => ({ id, properties: path.endsWith('/read') ? held : told })) },
+  });
+
+test('what the answer leaves out is read: taken, it is fine (audit 36)', async () => {
+  const { results, calls } = await writing(
+    holding({ feedback_grade: '5' }, { feedback_comment: 'good', feedback_at: '2026-11-21T09:30:00Z' }),
+    [answer('ticket-7')],
   );
+  expect(results).toEqual([{ ok: true, findings: [] }]);
+  expect(calls.map(({ path }) => path.split('/').at(-1))).toEqual(['update', 'read']);
+});
+
+test('a grade that HubSpot never tells of was not taken (audit 36)', async () => {
+  for (const held of [{}, { feedback_grade: null }]) {
+    const { results } = await writing(holding({}, held), [answer('ticket-7')], {
+      writeBack: { grade: 'feedback_grade' },
+    });
+    expect(results).toMatchObject([{ ok: true, findings: [expect.stringContaining('feedback_grade')] }]);
+  }
+});
+
+test('a grade of nought is not the same as nothing', async () => {
+  const { results } = await writing(holding({ feedback_grade: null }, {}), [answer('ticket-7', { grade: 0 })], {
+    writeBack: { grade: 'feedback_grade' },
+  });
   expect(results).toMatchObject([{ ok: true, findings: [expect.stringContaining('feedback_grade')] }]);
 });
 
@@ -264,7 +288,8 @@ describe('a batch', () => {
     };
     await expect(writing(() => missing, [answer('ticket-7'), answer('ticket-8')])).rejects.toMatchObject({
       advice: { kind: 'config' },
-      message: 'HubSpot has no ticket property feedback_grade. Create it, or correct its internal name under writeBack',
+      message:
+        'HubSpot has no ticket property feedback_grade. Let "closeloop setup" create it (or restore it in HubSpot, Settings > Properties), or correct its internal name under writeBack',
     });
   });
 

@@ -178,14 +178,14 @@ describe('the requester', () => {
     expect(standin.user(other).userFields).toMatchObject({ last_grade: null });
   });
 
-  test('that is gone is a finding: the ticket has its answer', async () => {
+  test('that is gone is a remark: the ticket has its answer', async () => {
     const { standin, source, solved } = await account({ grade: ids.grade, userFields });
     addUserFields(standin);
     const requesterId = standin.addUser({ name: 'Brief' }).id;
     const id = solved({ requesterId });
     standin.changeUser({ id: requesterId, active: false });
     expect(await source.writeBack([answer(id)])).toEqual([
-      { ok: true, findings: [`the requester of Zendesk ticket ${id} does not exist any more.`] },
+      { ok: true, findings: [], remarks: [`the requester of Zendesk ticket ${id} does not exist any more.`] },
     ]);
     expect(standin.ticket(id).fields).toEqual({ [ids.grade]: 9 });
   });
@@ -444,5 +444,52 @@ describe('our own write-backs', () => {
     await standin.close(id);
     await source.writeBack([answer(id, { marker: 'two', grade: 1 })]);
     expect(await state()).toEqual(before);
+  });
+});
+
+describe('a field that was retired after the start', () => {
+  const retired: [what: string, writeBack: object, says: string][] = [
+    ['a ticket field', { grade: 360_099 }, 'writeBack.grade: ticket field 360099 is inactive.'],
+    [
+      'a user field',
+      { userFields: { grade: 'last_grade' } },
+      'writeBack.userFields.grade: user field "last_grade" is inactive.',
+    ],
+    [
+      'a field of a custom object',
+      { grade: ids.grade, whenClosed: ['customObject'], customObject: { object: 'feedback', grade: 'grade' } },
+      'writeBack.customObject.grade: field of the custom object "feedback" "grade" is inactive.',
+    ],
+  ];
+  test.each(retired)(
+    '%s stops the source, by its name and with what to do (audit 36)',
+    async (what, writeBack, says) => {
+      let now = Date.now();
+      const { standin, source, solved } = await account(writeBack, { now: () => new Date(now) });
+      const { fields } = standin.addCustomObject({ key: 'feedback', fields: [{ key: 'grade', type: 'integer' }] });
+      const ticketField = standin.addTicketField({ id: 360_099, title: 'Mine', type: 'integer' });
+      const userField = standin.addUserField({ key: 'last_grade', title: 'Last grade', type: 'decimal' });
+      const status = what.includes('object') ? 'closed' : 'solved';
+      expect(await source.writeBack([answer(solved({ status }))])).toMatchObject([{ ok: true, findings: [] }]);
+      for (const field of [ticketField, userField, ...fields]) field.active = false;
+      now += 60_000; // its limits of calls a minute
+      const requesterId = standin.addUser({ name: 'Other', email: 'other@example.com' }).id;
+      const writing = source.writeBack([answer(solved({ status, requesterId }))]);
+      const error = await writing.catch((thrown: unknown) => thrown);
+      expect(String(error)).toContain(says);
+      expect(String(error)).toContain('"closeloop check"');
+      expect(adviceOf(error)).toEqual({ kind: 'config' });
+    },
+  );
+
+  test('tags that a trigger took off again are a remark, not something to be mended (audit 36)', async () => {
+    const { standin, source, solved } = await account({ tags: true });
+    standin.addTrigger({
+      title: 'act upon the answer',
+      conditions: { all: [{ field: 'current_tags', operator: 'includes', value: 'fb_answered' }], any: [] },
+      actions: [{ field: 'remove_tags', value: 'fb_answered' }],
+    });
+    const [result] = await source.writeBack([answer(solved())]);
+    expect(result).toMatchObject({ ok: true, findings: [] });
   });
 });
