@@ -192,6 +192,38 @@ export interface Quota {
   resetMs: number;
 }
 
+/** A bucket of points that fills up again by the second, as vendors have it that charge a call for what it asks. */
+export interface PointsBucket {
+  limit: number;
+  available: number;
+  perSecond: number;
+}
+
+/** A call that is charged in points, for a number of records that the bucket may lower. */
+export interface PointsWanted {
+  /** At most, and before the vendor gives back what the call didn't need: without a record, and for each. */
+  base: number;
+  each: number;
+  /** Records: not more, and not fewer (default 1) than so many. */
+  most: number;
+  least?: number;
+  /** Of the first call of the same work: the rest of it goes on before what came after it. */
+  since?: number;
+  /** What the bucket is taken for until an answer has told. */
+  assumed: Omit<PointsBucket, 'available'>;
+}
+
+export interface PointsTaken {
+  /** For how many records. */
+  records: number;
+  since: number;
+  /**
+   * To be called when the call is over: what its answer says of the bucket; `unspent` when the vendor never got it or
+   * refused it; `unknown` otherwise.
+   */
+  settle(said: PointsBucket | 'unspent' | 'unknown'): Promise<void>;
+}
+
 /** The quota of one vendor account, shared by all processes. Before every vendor call: `take`. */
 export interface Budget {
   /**
@@ -199,6 +231,11 @@ export interface Budget {
    * @param lane Names an endpoint with a limit of its own ("search"); the account's own budget is always taken as well.
    */
   take(lane?: string, urgency?: Urgency): Promise<void>;
+  /**
+   * Waits until the bucket affords the call, however long: the oldest work of all processes first, and `background` behind
+   * `work`. Before `take`, at vendors that charge in points.
+   */
+  takePoints(wanted: PointsWanted, urgency?: Urgency): Promise<PointsTaken>;
   /** The vendor told us to stop: no call of this account (or lane), from any process, before `ms` have passed. */
   pause(ms: number, lane?: string): Promise<void>;
   /**

@@ -13,6 +13,7 @@ import type { Config, ConfiguredSource } from './config/config.ts';
 import { KnownSources } from './journey/known-sources.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
 import { createLane, jobIdOf, type Lane } from './lane.ts';
+import type { VendorTime } from './open-source.ts';
 import { type Orphan, OrphanNews, Orphans } from './orphans.ts';
 import { Outage } from './outage.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
@@ -56,6 +57,8 @@ export interface EngineOptions {
   sweepEveryMs?: number;
   clock: Clock;
   ports: Ports;
+  /** By which vendors give quotas back. Left out: the machine's, also where the loop's own clock runs faster. */
+  vendorTime?: VendorTime;
   log: Log;
   /** For jobs that are suspected of crashing the process; left out: they run like any other. */
   quarantine?: Quarantine;

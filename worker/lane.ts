@@ -78,11 +78,20 @@ export function createLane(
     alerts: Alerts;
   },
 ): Lane {
-  const { config, redis, seal, connection, replicated, clock, ports, log, quarantine } = shared.options;
+  const { config, redis, seal, connection, replicated, clock, ports, log, quarantine, vendorTime } = shared.options;
   const { name } = configured;
   const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys });
   const vendor = new Outage(redis, { endpoint: `source ${name}`, key: `${tagOf(name)}:outage`, log });
-  const source = watchCalls(openSource(configured, { config, redis, ports, log, told, seal }), vendor, false);
+  const opened = openSource(configured, {
+    config,
+    redis,
+    ports,
+    log,
+    told,
+    seal,
+    ...(vendorTime && { vendorTime }),
+  });
+  const source = watchCalls(opened, vendor, false);
   const alert: SourceContext['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
   const pauses = new Pauses(redis, tagOf(name), name, log, (stage, why) =>
     alert(

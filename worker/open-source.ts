@@ -6,6 +6,9 @@ import { createBudget } from './redis/budget.ts';
 import type { Seal } from './redis/seal.ts';
 import { createVault } from './redis/vault.ts';
 
+/** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
+export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
+
 /** A configured source, open for work: with the budget of its vendor's account and its stored secrets. */
 export function openSource(
   { name, connector, settings }: Config['sources'][number],
@@ -16,13 +19,25 @@ export function openSource(
     log,
     told,
     seal,
-  }: { config: Config; redis: RedisClient; ports: Ports; log: Log; told: Told; seal: Seal },
+    vendorTime = { now: () => new Date(), sleep: ports.sleep },
+  }: {
+    config: Config;
+    redis: RedisClient;
+    ports: Ports;
+    log: Log;
+    told: Told;
+    seal: Seal;
+    vendorTime?: VendorTime;
+  },
 ): Source {
   const account = connector.account(settings);
-  const budget = createBudget(redis, { account: account === undefined ? name : `${connector.name}:${account}` }, ports);
+  const budget = createBudget(
+    redis,
+    { account: account === undefined ? name : `${connector.name}:${account}` },
+    vendorTime,
+  );
   const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
-  // Vendors' clocks run at the speed of ours, also where the loop's own runs faster.
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
-  return connector.open(settings, { ...ports, ...hookUrl, now: () => new Date(), log, budget, vault, told });
+  return connector.open(settings, { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told });
 }

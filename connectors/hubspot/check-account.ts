@@ -59,6 +59,7 @@ export function listening(budget: Budget): { budget: Budget; day: () => Quota | 
     day: () => day,
     budget: {
       take: (lane, urgency) => budget.take(lane, urgency),
+      takePoints: (wanted, urgency) => budget.takePoints(wanted, urgency),
       pause: (ms, lane) => budget.pause(ms, lane),
       left(quota, name) {
         if (name === 'daily') day = quota;

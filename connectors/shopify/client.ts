@@ -1,23 +1,60 @@
 import { z } from 'zod';
-import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
+import type { ConnectorPorts, PointsBucket, PointsTaken, Urgency } from '../../core/connector.ts';
 import { CloseloopError, type Outcome } from '../../core/errors.ts';
 import { isNeverSent } from '../../core/feedback/network-failure.ts';
 import { jsonBody } from '../../core/json-body.ts';
 import { type Credentials, dailyTokens, permanentToken } from './credentials.ts';
-import { Envelope, type Failure, failureOf, untilAffordable } from './failure.ts';
+import { type Cost, Envelope, entryFailures, exceededCost, type Failure, failureOf } from './failure.ts';
+import { type Price, Prices, smallestPlan } from './points.ts';
 import { addressOf, apiVersion, type ShopifySettings } from './settings.ts';
 
 const timeoutMs = 30_000;
+const graphqlPath = `/admin/api/${apiVersion}/graphql.json`;
 
-/** Every call to one shop: inside its budget, with a valid token, one attempt. Throws CloseloopError. */
+/** A query or mutation by its name in the document, what comes back, and what it may cost. */
+export interface Operation<S extends z.ZodType> {
+  name: string;
+  data: S;
+  price: Price;
+}
+
+export interface Request {
+  document: string;
+  variables: Readonly<Record<string, unknown>>;
+}
+
+/** How many entries a call may have: as many as the points afford, within this. */
+export interface Size {
+  most: number;
+  least?: number;
+  /** Of an earlier call of the same work, whose place in line this one keeps. */
+  since?: number;
+}
+
+export interface SizedAnswer<Data> {
+  data: Data;
+  /** How many the call had. */
+  entries: number;
+  /** Those that failed alone, by their place in the answer: `nodes.3`, `o3`. */
+  failures: ReadonlyMap<string, CloseloopError>;
+  since: number;
+}
+
+/** Every call to one shop: its points taken beforehand, with a valid token, one attempt. Throws CloseloopError. */
 export interface ShopifyApi {
-  /** @param document One named operation. */
+  /** One answer, whole. */
   call<S extends z.ZodType>(
-    document: string,
-    variables: Readonly<Record<string, unknown>>,
-    data: S,
+    operation: Operation<S> & { document: string },
+    variables?: Request['variables'],
     urgency?: Urgency,
   ): Promise<z.output<S>>;
+  /** As many entries as the points afford; some may have failed. */
+  callSized<S extends z.ZodType>(
+    operation: Operation<S>,
+    size: Size,
+    requestOf: (entries: number) => Request,
+    urgency?: Urgency,
+  ): Promise<SizedAnswer<z.output<S>>>;
 }
 
 const Token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().nullish() });
@@ -27,6 +64,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
   const base = addressOf(settings);
   const { shop } = settings;
   const credentials = credentialsOf(settings);
+  const prices = new Prices();
   let warned: string | undefined;
 
   async function post(place: string, path: string, body: object, urgency: Urgency, token?: string) {
@@ -86,17 +124,6 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     return dailyTokens(() => fetchToken(clientId, clientSecret), ports.now);
   }
 
-  /** What is left, and nothing at all where the next call of this size would be refused. */
-  async function heed({ extensions }: Envelope): Promise<void> {
-    const cost = extensions?.cost;
-    if (cost === undefined) return;
-    const { maximumAvailable: limit, currentlyAvailable, restoreRate } = cost.throttleStatus;
-    const waitMs = untilAffordable(cost);
-    const fullMs = ((limit - currentlyAvailable) / restoreRate) * 1000;
-    const remaining = waitMs > 0 ? 0 : Math.floor(currentlyAvailable);
-    await ports.budget.left({ limit, remaining, resetMs: Math.ceil(waitMs || fullMs) });
-  }
-
   function compareVersion(answered: string | null): void {
     if (answered === null || answered === apiVersion || answered === warned) return;
     warned = answered;
@@ -106,24 +133,68 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     );
   }
 
+  /** One call, paid for. What its answer says of the points is told before anything else is made of it. */
+  async function send(
+    operation: Operation<z.ZodType>,
+    request: Request,
+    paid: PointsTaken,
+    urgency: Urgency,
+    token: string,
+  ) {
+    let said: Parameters<PointsTaken['settle']>[0] = 'unknown';
+    try {
+      const body = { query: request.document, variables: request.variables };
+      const answer = await post(`${shop}, ${operation.name}`, graphqlPath, body, urgency, token);
+      const envelope = Envelope.safeParse(answer.json).data;
+      const cost = envelope?.extensions?.cost;
+      said = cost === undefined ? (answer.status < 500 ? 'unspent' : 'unknown') : bucketOf(cost);
+      const charged = cost?.requestedQueryCost ?? (envelope && exceededCost(envelope));
+      if (charged !== undefined) prices.learn(operation.name, operation.price, paid.records, charged);
+      return { ...answer, envelope };
+    } catch (error) {
+      if (error instanceof CloseloopError && error.outcome === 'never-sent') said = 'unspent';
+      throw error;
+    } finally {
+      await paid.settle(said);
+    }
+  }
+
+  async function charged<S extends z.ZodType>(
+    operation: Operation<S>,
+    { most, least = 1, since }: Size,
+    requestOf: (entries: number) => Request,
+    urgency: Urgency,
+    byEntry: boolean,
+  ): Promise<SizedAnswer<z.output<S>>> {
+    const place = `${shop}, ${operation.name}`;
+    for (let replaced = false; ; replaced = true) {
+      const token = await credentials.current();
+      const { base, each, mostEntries } = prices.of(operation.name, operation.price);
+      const wanted = { base, each, least, most: Math.max(least, Math.min(most, mostEntries)), assumed: smallestPlan };
+      const paid = await ports.budget.takePoints({ ...wanted, ...(since !== undefined && { since }) }, urgency);
+      const request = requestOf(paid.records);
+      const { status, headers, envelope } = await send(operation, request, paid, urgency, token);
+      if (status === 401 && !replaced && credentials.refused(token)) continue;
+      const failure = failureOf(place, status, headers.get('retry-after'), envelope, ports.random(), byEntry);
+      if (failure !== undefined) return fail(failure);
+      compareVersion(headers.get('x-shopify-api-version'));
+      const failures = envelope === undefined ? new Map() : entryFailures(place, envelope);
+      const data = shaped(place, operation.data, envelope?.data);
+      return { data, entries: paid.records, failures, since: paid.since };
+    }
+  }
+
   return {
-    async call(document, variables, data, urgency = 'work') {
-      const operation = /^\s*(?:query|mutation)\s+(\w+)/.exec(document)?.[1] ?? 'call';
-      const place = `${shop}, ${operation}`;
-      for (let replaced = false; ; replaced = true) {
-        const token = await credentials.current();
-        const path = `/admin/api/${apiVersion}/graphql.json`;
-        const { status, headers, json } = await post(place, path, { query: document, variables }, urgency, token);
-        if (status === 401 && !replaced && credentials.refused(token)) continue;
-        const body = Envelope.safeParse(json).data;
-        const failure = failureOf(place, status, headers.get('retry-after'), body, ports.random());
-        if (failure !== undefined) return fail(failure);
-        compareVersion(headers.get('x-shopify-api-version'));
-        if (body !== undefined) await heed(body);
-        return shaped(place, data, body?.data);
-      }
+    async call(operation, variables = {}, urgency = 'work') {
+      const request = { document: operation.document, variables };
+      return (await charged(operation, { most: 1 }, () => request, urgency, false)).data;
     },
+    callSized: (operation, size, requestOf, urgency = 'work') => charged(operation, size, requestOf, urgency, true),
   };
+}
+
+function bucketOf({ throttleStatus: { maximumAvailable, currentlyAvailable, restoreRate } }: Cost): PointsBucket {
+  return { limit: maximumAvailable, available: currentlyAvailable, perSecond: restoreRate };
 }
 
 function networkError(place: string, cause: unknown): CloseloopError {
@@ -133,14 +204,14 @@ function networkError(place: string, cause: unknown): CloseloopError {
   return new CloseloopError(`Shopify ${place}: ${what}; tried again`, { kind: 'transient' }, { outcome, cause });
 }
 
-/** Another shape than documented is named by its place, never by its values. */
+/** Another shape than documented is named by its place, never by its values. It is of no order in particular: none ends for it. */
 function shaped<S extends z.ZodType>(place: string, schema: S, json: unknown): z.output<S> {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join('.') || 'its top';
   throw new CloseloopError(
-    `Shopify ${place}: the answer has another shape than documented, at ${where}`,
-    { kind: 'permanent' },
+    `Shopify ${place}: the answer has another shape than documented, at ${where}; tried again`,
+    { kind: 'transient' },
     { outcome: 'unknown' },
   );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Source } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import { removalFrom } from './answer.ts';
 import type { ShopifyApi } from './client.ts';
 import { heldReader } from './held.ts';
@@ -11,6 +12,13 @@ const Installation = z.object({
   currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: z.string() })) }),
 });
 
+const scopesQuery = {
+  name: 'Scopes',
+  document: 'query Scopes { currentAppInstallation { accessScopes { handle } } }',
+  data: Installation,
+  price: { base: 2, each: 0 },
+};
+
 /**
  * Takes answers off orders: the metafields of the settings, and our tags and our line of the note, whatever the settings say of
  * these now. Calls as few as for writing. An order that can't be seen is gone, unless it may only be too old for the app.
@@ -20,8 +28,7 @@ export function forgetter({ writeBack }: ShopifySettings, api: ShopifyApi): NonN
   const send = sender('ForgetAnswers', api);
 
   async function seesAll(): Promise<boolean> {
-    const document = 'query Scopes { currentAppInstallation { accessScopes { handle } } }';
-    const { currentAppInstallation: app } = await api.call(document, {}, Installation);
+    const { currentAppInstallation: app } = await api.call(scopesQuery);
     return app.accessScopes.some(({ handle }) => handle === 'read_all_orders');
   }
 
@@ -30,11 +37,13 @@ export function forgetter({ writeBack }: ShopifySettings, api: ShopifyApi): NonN
     const found = await heldBy(ids);
     const work = new Map<string, Mutation[]>();
     for (const [id, held] of found) {
+      if (held instanceof CloseloopError) throw held;
       const change = removalFrom(writeBack, held);
       if (change !== undefined) work.set(id, mutationsFor(id, change, writeBack));
     }
-    const refused = await send(work);
-    const left = [...refused].map(([id, why]) => `something on order ${id} (${why}): take it off by hand`);
+    const undone = await send(work);
+    for (const why of undone.values()) if (typeof why !== 'string') throw why;
+    const left = [...undone].map(([id, why]) => `something on order ${id} (${why}): take it off by hand`);
     const unseen = ids.length - found.size;
     if (unseen > 0 && !(await seesAll())) {
       left.push(

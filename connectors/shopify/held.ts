@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { CloseloopError } from '../../core/errors.ts';
 import { fieldsOf, type Held } from './answer.ts';
 import type { ShopifyApi } from './client.ts';
+import { inPages } from './each.ts';
 import { idOf, orderGid } from './ids.ts';
-import { mostPoints } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
 const Nodes = z.object({
@@ -15,32 +16,42 @@ const Nodes = z.object({
 });
 const Metafield = z.object({ value: z.string() });
 
-/** Reads what orders hold of ours, by their ids; those that can't be seen are left out. As many share a call as it may cost. */
+/** What an order holds, or why that couldn't be read. */
+export type HeldResult = Held | CloseloopError;
+
+/** Reads what orders hold of ours, by their ids; those that can't be seen are left out. As many share a call as the points afford. */
 export function heldReader(
   writeBack: ShopifySettings['writeBack'],
   api: ShopifyApi,
   { note }: { note: boolean },
-): (ids: readonly string[]) => Promise<Map<string, Held>> {
+): (ids: readonly string[]) => Promise<Map<string, HeldResult>> {
   const keys = fieldsOf(writeBack).map(({ key }) => key);
   const metafields = keys.map(
     (key, index) => `m${index}: metafield(namespace: "${writeBack.namespace}", key: "${key}") { value }`,
   );
   const fields = ['id tags', ...(note ? ['note'] : []), ...metafields].join(' ');
-  const readSize = Math.min(100, Math.floor(mostPoints / (1 + keys.length)));
   const document = `query AnswersOnOrders($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${fields} } } }`;
+  const operation = { name: 'AnswersOnOrders', data: Nodes, price: { base: 0, each: 1 + keys.length } };
 
   return async (ids) => {
-    const held = new Map<string, Held>();
-    for (let start = 0; start < ids.length; start += readSize) {
-      const page = ids.slice(start, start + readSize).map(orderGid);
-      const { nodes } = await api.call(document, { ids: page }, Nodes);
-      for (const node of nodes) {
+    const held = new Map<string, HeldResult>();
+    const requestOf = (page: readonly string[]) => ({ document, variables: { ids: page.map(orderGid) } });
+    for await (const page of inPages(api, operation, ids, requestOf)) {
+      if ('error' in page) {
+        for (const id of page.items) held.set(id, page.error);
+        break;
+      }
+      for (const node of page.data.nodes) {
         if (node === null) continue;
         const values = keys.flatMap((key, index) => {
           const value = Metafield.safeParse(node[`m${index}`]).data?.value;
           return value === undefined ? [] : [[key, value] as const];
         });
         held.set(idOf(node.id), { values: new Map(values), tags: node.tags, note: node.note ?? '' });
+      }
+      for (const [index, id] of page.items.entries()) {
+        const error = page.failures.get(`nodes.${index}`);
+        if (error !== undefined) held.set(id, error);
       }
     }
     return held;

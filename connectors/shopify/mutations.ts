@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { CloseloopError } from '../../core/errors.ts';
 import type { Change } from './answer.ts';
-import type { ShopifyApi } from './client.ts';
+import type { Request, ShopifyApi } from './client.ts';
+import { inPages } from './each.ts';
 import { orderGid } from './ids.ts';
-import { mostPoints } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
 /** One mutation among those that share a call; `$v` stands for its variable. */
@@ -15,9 +16,8 @@ export interface Mutation {
   errors: string;
 }
 
-/** Points of one, with its list of errors. Source: shopify.dev, "rate limits". */
-const mutationPoints = 11;
-const mostMutations = Math.floor(mostPoints / mutationPoints);
+/** Of one, with its list of errors. Source: shopify.dev, "rate limits". */
+const price = { base: 0, each: 11 };
 
 /** Asked for of every mutation; only metafields have codes. */
 const Outcome = z
@@ -70,45 +70,38 @@ export function mutationsFor(orderId: string, change: Change, writeBack: Shopify
   return all.filter((one) => one !== false);
 }
 
-/** Sends orders' mutations, as many in one call as may cost together less than its limit. Why some were refused, by order. */
-export function sender(
-  name: string,
-  api: ShopifyApi,
-): (work: ReadonlyMap<string, Mutation[]>) => Promise<Map<string, string>> {
+/** What was not done, by order: Shopify's refusal in its words, or why nobody knows. */
+export type Undone = Map<string, string | CloseloopError>;
+
+/** Sends orders' mutations, as many in one call as the points afford; those of an order stay together, in their order. */
+export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string, Mutation[]>) => Promise<Undone> {
+  const operation = { name, data: z.record(z.string(), Outcome), price };
+  type Item = readonly [id: string, mutations: Mutation[]];
+  const requestOf = (items: readonly Item[]) =>
+    callOf(
+      name,
+      items.flatMap(([, mutations]) => mutations),
+    );
+
   return async (work) => {
-    const refused = new Map<string, string>();
-    for (const call of callsOf(work)) {
-      const { document, variables } = callOf(
-        name,
-        call.map(({ mutation }) => mutation),
-      );
-      const outcomes = await api.call(document, variables, z.record(z.string(), Outcome));
-      for (const [index, { id, mutation }] of call.entries()) {
-        const why = refusalOf(mutation, outcomes[`o${index}`]);
-        if (why !== undefined) refused.set(id, why);
+    const undone: Undone = new Map();
+    for await (const page of inPages(api, operation, [...work], requestOf, ([, mutations]) => mutations.length)) {
+      if ('error' in page) {
+        for (const [id] of page.items) undone.set(id, page.error);
+        break;
+      }
+      const all = page.items.flatMap(([id, mutations]) => mutations.map((mutation) => ({ id, mutation })));
+      for (const [index, { id, mutation }] of all.entries()) {
+        const why = page.failures.get(`o${index}`) ?? refusalOf(mutation, page.data[`o${index}`]);
+        if (why !== undefined) undone.set(id, why);
       }
     }
-    return refused;
+    return undone;
   };
 }
 
-/** What shares a call. The mutations of an order stay together, in their order. */
-function callsOf(work: ReadonlyMap<string, Mutation[]>): { id: string; mutation: Mutation }[][] {
-  const calls: { id: string; mutation: Mutation }[][] = [];
-  for (const [id, mutations] of work) {
-    const last = calls.at(-1);
-    const own = mutations.map((mutation) => ({ id, mutation }));
-    if (last !== undefined && last.length + own.length <= mostMutations) last.push(...own);
-    else calls.push(own);
-  }
-  return calls;
-}
-
 /** Many mutations in one call; the answer has an outcome for each, as `o0`, `o1` … */
-function callOf(
-  name: string,
-  mutations: readonly Mutation[],
-): { document: string; variables: Record<string, unknown> } {
+function callOf(name: string, mutations: readonly Mutation[]): Request {
   const variables = mutations.map(({ type }, index) => `$v${index}: ${type}`).join(', ');
   const fields = mutations.map(
     ({ call, errors }, index) => `o${index}: ${call.replace('$v', `$v${index}`)} { userErrors { ${errors} } }`,

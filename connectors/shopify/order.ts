@@ -92,16 +92,26 @@ export const Order = z.object({
 });
 export type Order = z.output<typeof Order>;
 
-/** Shopify refuses a call that could cost more than 1,000 points; some are left for what stands around the records. */
-export const mostPoints = 950;
-
 const fulfillments = 'id status displayStatus createdAt updatedAt deliveredAt requiresShipping';
+const payments = 'id kind status processedAt';
+const lineItems =
+  'nodes { title variantTitle sku vendor currentQuantity isGiftCard requiresShipping } pageInfo { hasNextPage endCursor }';
 
-/** What `OrderState` needs: up to 8 parcels or payments, and 9 points an order. */
-export const stateFields = (trigger: 'paid' | 'fulfilled' | 'delivered'): string => `
+export type Trigger = 'paid' | 'fulfilled' | 'delivered';
+
+/** So many parcels or payments, and items, are asked for with an order; the few orders that have more are completed (rest.ts). */
+export const shown = { parts: 8, items: 10 };
+
+const parts = (trigger: Trigger, first: number) =>
+  trigger === 'paid'
+    ? `transactions(first: ${first}) { ${payments} }`
+    : `fulfillments(first: ${first}) { ${fulfillments} }`;
+
+/** What `OrderState` needs: 9 points an order. */
+export const stateFields = (trigger: Trigger): string => `
   id updatedAt processedAt test cancelledAt sourceName displayFinancialStatus displayFulfillmentStatus
-  ${trigger === 'paid' ? 'transactions(first: 8) { id kind status processedAt }' : `fulfillments(first: 8) { ${fulfillments} }`}`;
-export const statePoints = 9;
+  ${parts(trigger, shown.parts)}`;
+export const statePoints = 1 + shown.parts;
 
 /** What `Order` needs beyond its state. */
 export const orderFields = `
@@ -117,5 +127,12 @@ export const orderFields = `
     defaultEmailAddress { emailAddress marketingState }
     defaultPhoneNumber { phoneNumber smsMarketingConsent { state } }
   }
-  lineItems(first: 10) { nodes { title variantTitle sku vendor currentQuantity isGiftCard requiresShipping } }`;
+  lineItems(first: ${shown.items}) { ${lineItems} }`;
 export const orderPoints = 25;
+
+/** All parcels, or payments, of an order: Shopify's lists of these have no second page. */
+export const allParts = 250;
+export const partsFields = (trigger: Trigger): string => `id ${parts(trigger, allParts)}`;
+/** The items after a cursor, `$after`. */
+export const moreItems = 100;
+export const moreItemsFields = `id lineItems(first: ${moreItems}, after: $after) { ${lineItems} }`;

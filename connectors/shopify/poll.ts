@@ -4,13 +4,15 @@ import { jsonBody } from '../../core/json-body.ts';
 import type { ShopifyApi } from './client.ts';
 import { stateOf } from './closing.ts';
 import { idOf } from './ids.ts';
-import { mostPoints, OrderState, stateFields, statePoints } from './order.ts';
+import { OrderState, stateFields, statePoints } from './order.ts';
+import { hasMoreParts } from './rest.ts';
 import type { ShopifySettings } from './settings.ts';
 import { Watched, watcher } from './watch.ts';
 
 /** Orders are found by an index that lags behind, and by Shopify's clock. */
 const overlapMs = 15 * 60_000;
-const pageSize = Math.floor(mostPoints / statePoints);
+/** Fewer where the points afford no more. */
+const pageSize = 250;
 
 /** Carriers tell late. What closed longer before it changed is an old order that somebody touched. */
 const lateMs = 7 * 86_400_000;
@@ -22,6 +24,13 @@ const Cursor = z.object({
   after: z.string().max(1_000).optional(),
   watched: Watched.optional(),
 });
+
+const Ids = z.object({
+  orders: z.object({ nodes: z.array(z.object({ id: z.string(), updatedAt: z.coerce.date() })) }),
+});
+const idsDocument = `query ChangedOrderIds($query: String!, $after: String, $first: Int!) {
+  orders(first: $first, after: $after, query: $query, sortKey: UPDATED_AT) { nodes { id updatedAt } }
+}`;
 
 const Page = z.object({
   orders: z.object({
@@ -41,26 +50,47 @@ export function poller(
   ports: Pick<ConnectorPorts, 'now' | 'log' | 'hookUrl'>,
 ): NonNullable<Source['poll']> {
   const watch = watcher(settings, api, ports);
-  const document = `query ChangedOrders($query: String!, $after: String) {
-    orders(first: ${pageSize}, after: $after, query: $query, sortKey: UPDATED_AT) {
+  const operation = { name: 'ChangedOrders', data: Page, price: { base: 2, each: statePoints } };
+  const document = `query ChangedOrders($query: String!, $after: String, $first: Int!) {
+    orders(first: $first, after: $after, query: $query, sortKey: UPDATED_AT) {
       nodes { ${stateFields(settings.trigger)} }
       pageInfo { hasNextPage endCursor }
     }
   }`;
+
+  /** The orders of a page, where some can't be shown: nobody is passed over, planning reads them one by one. */
+  async function idsOf(query: string, after: string | undefined, first: number) {
+    const price = { base: 2 + first, each: 0 };
+    const { orders } = await api.call(
+      { name: 'ChangedOrderIds', document: idsDocument, data: Ids, price },
+      { query, after, first },
+      'background',
+    );
+    return orders.nodes;
+  }
 
   return async (from): Promise<PollPage> => {
     const { since, floor, after, watched } =
       'cursor' in from ? Cursor.parse(jsonBody(from.cursor)) : startAt(from.since);
     const seen = 'cursor' in from ? await watch(watched) : undefined;
     const now = ports.now();
-    const { orders } = await api.call(document, { query: `updated_at:>='${since}'`, after }, Page, 'background');
+    const query = `updated_at:>='${since}'`;
+    const requestOf = (first: number) => ({ document, variables: { query, after, first } });
+    const { data, entries, failures } = await api.callSized(operation, { most: pageSize }, requestOf, 'background');
+    const { orders } = data;
     const { pageInfo } = orders;
     const nodes = orders.nodes.filter((node) => node !== null);
     const done = !pageInfo.hasNextPage || pageInfo.endCursor == null;
     const next = done
       ? { since: later(since, now.getTime() - overlapMs), floor: later(floor, Date.parse(since) - lateMs) }
       : { since, floor, after: pageInfo.endCursor };
-    const events = nodes.flatMap((order) => eventOf(order, settings, now) ?? []);
+    const unread = failures.size === 0 ? [] : await idsOf(query, after, entries);
+    const events = [
+      ...nodes.flatMap((order) => eventOf(order, settings, now) ?? []),
+      ...unread
+        .filter(({ id }) => !nodes.some((one) => one.id === id))
+        .map((one) => hint(one, 'it could not be shown')),
+    ];
     return {
       events: events.filter(({ kind, at }) => kind === 'changed' || at >= new Date(floor)),
       cursor: JSON.stringify({ ...next, ...(seen && { watched: seen }) }),
@@ -76,9 +106,22 @@ function startAt(instant: Date): z.output<typeof Cursor> {
 
 const later = (text: string, ms: number): string => new Date(Math.max(Date.parse(text), ms)).toISOString();
 
+/** It changed, and whether it is closed is for planning to read. */
+function hint({ id, updatedAt: at }: Pick<OrderState, 'id' | 'updatedAt'>, why: string): RecordEvent {
+  const recordId = idOf(id);
+  return {
+    kind: 'closed',
+    recordId,
+    at,
+    key: `${recordId}|changed|${at.toISOString()}`,
+    what: `found changed by a poll; ${why}`,
+  };
+}
+
 /** What an order's present state says, with a key that stays the same at every look at it. */
 function eventOf(order: OrderState, settings: ShopifySettings, now: Date): RecordEvent | undefined {
   const recordId = idOf(order.id);
+  if (hasMoreParts(order)) return hint(order, 'it has many parcels');
   const state = stateOf(order, settings, now);
   switch (state.is) {
     case 'closed': {

@@ -1,27 +1,28 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ShopifyApi } from './client.ts';
+import type { Operation, ShopifyApi } from './client.ts';
 import { stateOf } from './closing.ts';
+import { inPages } from './each.ts';
 import { idOf, isOrderId, orderGid } from './ids.ts';
-import { mostPoints, Order, OrderState, orderFields, orderPoints, stateFields, statePoints } from './order.ts';
+import { Order, OrderState, orderFields, orderPoints, stateFields, statePoints } from './order.ts';
 import { present } from './record.ts';
+import { completer, Node } from './rest.ts';
 import type { ShopifySettings } from './settings.ts';
 
 const Nodes = z.object({ nodes: z.array(z.unknown()) });
-const Node = z.looseObject({ id: z.string() });
 const Metafield = z.object({ value: z.string() });
 
-/** One way to read orders: what is asked of each, how many a call takes, and what becomes of the answer. */
-interface Plan {
+/** One way to read orders: what is asked of each, and what becomes of the answer. */
+interface Plan extends Operation<typeof Nodes> {
   document: string;
-  size: number;
-  record(node: z.output<typeof Node>): PresentedRecord;
+  record(node: Node): PresentedRecord;
 }
 
 /**
- * Reads orders by their ids, as many a call as may cost together less than Shopify's 1,000 points. Asking needs the state alone,
- * which is cheap. An order that the app may not see (older than 60 days, without `read_all_orders`) is not found.
+ * Reads orders by their ids, as many a call as the points afford. Asking needs the state alone, which is cheap. What was read is kept
+ * when a later call fails: only the rest is to be read again. An order that the app may not see (older than 60 days, without
+ * `read_all_orders`) is not found.
  */
 export function reader(
   settings: ShopifySettings,
@@ -29,17 +30,29 @@ export function reader(
   { now }: Pick<ConnectorPorts, 'now'>,
 ): Source['read'] {
   const plans: Record<'plan' | 'ask', Plan> = { plan: wholeOrders(settings, now), ask: statesOnly(settings, now) };
+  const complete = completer(settings.shop, settings.trigger, api);
 
   return async (recordIds, purpose) => {
-    const { document, size, record } = plans[purpose];
+    const plan = plans[purpose];
     const ids = [...new Set(recordIds)].filter(isOrderId);
     const results = new Map<string, ReadResult>();
-    for (let start = 0; start < ids.length; start += size) {
-      const page = ids.slice(start, start + size);
-      const { nodes } = await api.call(document, { ids: page.map(orderGid) }, Nodes);
-      for (const node of nodes) {
+    const requestOf = (page: readonly string[]) => ({
+      document: plan.document,
+      variables: { ids: page.map(orderGid) },
+    });
+    for await (const page of inPages(api, plan, ids, requestOf)) {
+      if ('error' in page) {
+        for (const id of page.items) results.set(id, { ok: false, why: 'error', error: page.error });
+        break;
+      }
+      for (const [index, id] of page.items.entries()) {
+        const error = page.failures.get(`nodes.${index}`);
+        if (error !== undefined) results.set(id, { ok: false, why: 'error', error });
+      }
+      for (const node of page.data.nodes) {
         const known = Node.safeParse(node); // null: there is no such order
-        if (known.success) results.set(idOf(known.data.id), attempt(settings.shop, known.data, record));
+        if (!known.success || results.has(idOf(known.data.id))) continue;
+        results.set(idOf(known.data.id), await attempt(settings.shop, known.data, complete, plan.record));
       }
     }
     return recordIds.map((id) => results.get(id) ?? { ok: false, why: 'not-found' });
@@ -54,8 +67,10 @@ function wholeOrders(settings: ShopifySettings, now: () => Date): Plan {
   });
   const fields = [stateFields(settings.trigger), orderFields, ...wanted.map(({ field }) => field)].join('\n');
   return {
+    name: 'Orders',
     document: `query Orders($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${fields} } } }`,
-    size: Math.floor(mostPoints / (statePoints + orderPoints + wanted.length)),
+    data: Nodes,
+    price: { base: 0, each: statePoints + orderPoints + wanted.length },
     record: (node) => {
       const values = wanted.flatMap(({ name, alias }) => {
         const value = Metafield.safeParse(node[alias]).data?.value;
@@ -68,8 +83,10 @@ function wholeOrders(settings: ShopifySettings, now: () => Date): Plan {
 
 function statesOnly(settings: ShopifySettings, now: () => Date): Plan {
   return {
+    name: 'OrderStates',
     document: `query OrderStates($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${stateFields(settings.trigger)} } } }`,
-    size: Math.floor(mostPoints / statePoints),
+    data: Nodes,
+    price: { base: 0, each: statePoints },
     record: (node) => {
       const order = OrderState.parse(node);
       const id = idOf(order.id);
@@ -79,10 +96,16 @@ function statesOnly(settings: ShopifySettings, now: () => Date): Plan {
 }
 
 /** One odd order must not cost the others of its call their turn. */
-function attempt(shop: string, node: z.output<typeof Node>, record: Plan['record']): ReadResult {
+async function attempt(
+  shop: string,
+  node: Node,
+  complete: (node: Node) => Promise<Node>,
+  record: Plan['record'],
+): Promise<ReadResult> {
   try {
-    return { ok: true, record: record(node) };
+    return { ok: true, record: record(await complete(node)) };
   } catch (error) {
+    if (error instanceof CloseloopError) return { ok: false, why: 'error', error };
     if (!(error instanceof z.ZodError)) throw error;
     const where = error.issues[0]?.path.join('.') || 'its top';
     const message = `Shopify ${shop}: order ${idOf(node.id)} has another shape than documented, at ${where}`;

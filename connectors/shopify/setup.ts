@@ -30,7 +30,8 @@ export function setupOf(settings: ShopifySettings, api: ShopifyApi): NonNullable
       // Only for our own namespace may we say who else sees it.
       ...(writeBack.namespace.startsWith('$app') && { access: { admin: 'MERCHANT_READ' } }),
     };
-    const { made } = await api.call(document, { definition }, Made);
+    const price = { base: 11, each: 0 };
+    const { made } = await api.call({ name: 'Define', document, data: Made, price }, { definition });
     const codes = made === null ? ['no answer'] : made.userErrors.map(({ code }) => code ?? 'refused');
     const refused = codes.find((code) => code !== 'TAKEN');
     if (refused === undefined) {

@@ -33,14 +33,18 @@ export type Subscription = z.output<typeof Subscription>;
 /** The fields of `webhookSubscriptions`; only those made by the API are listed, not those of a shopify.app.toml. */
 export const subscriptionFields =
   'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
+export const subscriptionPoints = 102;
 export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: z.array(Subscription) }) });
 
 export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Promise<Subscription[]> {
-  const found = await api.call(`query Subscriptions { ${subscriptionFields} }`, {}, Subscriptions, urgency);
+  const document = `query Subscriptions { ${subscriptionFields} }`;
+  const price = { base: subscriptionPoints, each: 0 };
+  const found = await api.call({ name: 'Subscriptions', document, data: Subscriptions, price }, {}, urgency);
   return found.webhookSubscriptions.nodes;
 }
 
 const Outcome = z.object({ userErrors: z.array(z.object({ field: z.array(z.string()).nullish() })) }).nullable();
+const change = { data: z.object({ done: Outcome }), price: { base: 11, each: 0 } };
 
 /** Makes one. That it is there already, from an attempt whose outcome nobody learnt, is as good. */
 export async function subscribe(api: ShopifyApi, topic: string, uri: string, urgency: Urgency = 'work'): Promise<void> {
@@ -48,7 +52,7 @@ export async function subscribe(api: ShopifyApi, topic: string, uri: string, urg
     done: webhookSubscriptionCreate(topic: $topic, webhookSubscription: $subscription) { userErrors { field } }
   }`;
   const variables = { topic, subscription: { uri, format: 'JSON' } };
-  const { done } = await api.call(document, variables, z.object({ done: Outcome }), urgency);
+  const { done } = await api.call({ name: 'Subscribe', document, ...change }, variables, urgency);
   if (done !== null && done.userErrors.length === 0) return;
   const all = await listSubscriptions(api, urgency);
   if (all.some((one) => one.topic === topic && one.uri === uri)) return;
@@ -63,5 +67,5 @@ export async function unsubscribe(api: ShopifyApi, id: string): Promise<void> {
   const document = `mutation Unsubscribe($id: ID!) {
     done: webhookSubscriptionDelete(id: $id) { userErrors { field } }
   }`;
-  await api.call(document, { id }, z.object({ done: Outcome }));
+  await api.call({ name: 'Unsubscribe', document, ...change }, { id });
 }

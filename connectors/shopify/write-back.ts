@@ -24,23 +24,25 @@ export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): S
     const work = new Map<string, Mutation[]>();
     for (const [id, item] of newest) {
       const held = before.get(id);
-      const change =
-        held === undefined || isOutdated(item, writeBack, held) ? undefined : changeFor(item, writeBack, held);
+      if (held === undefined || held instanceof CloseloopError || isOutdated(item, writeBack, held)) continue;
+      const change = changeFor(item, writeBack, held);
       if (change !== undefined) work.set(id, mutationsFor(id, change, writeBack));
     }
-    const refused = await send(work);
-    const after = await heldBy([...work.keys()]);
+    const undone = await send(work);
+    const after = await heldBy([...work.keys()].filter((id) => !undone.has(id)));
 
     const resultOf = (id: string, item: WriteBack): WriteResult => {
-      const held = before.get(id);
-      const now = work.has(id) ? after.get(id) : held;
-      if (held === undefined || now === undefined) return notFound(id);
-      if (isOutdated(item, writeBack, held))
+      const why = undone.get(id);
+      if (why !== undefined) {
+        return { ok: false, why: 'error', error: typeof why === 'string' ? refusal(shop, id, why) : why };
+      }
+      const held = work.has(id) ? after.get(id) : before.get(id);
+      if (held === undefined) return notFound(id);
+      if (held instanceof CloseloopError) return { ok: false, why: 'error', error: held };
+      if (!work.has(id) && isOutdated(item, writeBack, held)) {
         return { ok: true, findings: [], where: 'nowhere: the order holds a newer answer' };
-      const why = refused.get(id);
-      return why === undefined
-        ? { ok: true, findings: findingsOn(item, writeBack, now) }
-        : { ok: false, why: 'error', error: refusal(shop, id, why) };
+      }
+      return { ok: true, findings: findingsOn(item, writeBack, held) };
     };
     return items.map((item) => resultOf(item.recordId, newest.get(item.recordId) ?? item));
   };

@@ -41,6 +41,8 @@ export function createShopifyControl(standin: ShopifyStandin): (req: StandinRequ
       soon(standin.changeScopes(scopes)),
     ),
     controlRoute('POST', 'deliveries', define.delivery, (input) => soon(standin.fireWebhook(input))),
+    controlRoute('GET', 'points', nothing, () => standin.points()),
+    controlRoute('DELETE', 'points', nothing, () => standin.drainPoints()),
     controlRoute('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
     controlRoute('POST', 'idle', nothing, () => soon(standin.idle())),
     ...vendorOrders(standin),

@@ -139,4 +139,6 @@ export const settingsChange = z.strictObject({
   sticky: z.record(z.string(), z.string()).exactOptional(),
   /** How long a change takes until `orders` finds it. */
   searchLagMs: z.number().min(0).exactOptional(),
+  /** Orders that Shopify's servers fail to show or to tag, by id: an error with a path, in an answer that is good otherwise. */
+  broken: z.array(z.string()).exactOptional(),
 });

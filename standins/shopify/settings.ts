@@ -21,6 +21,7 @@ export interface Settings {
   webhookVersion: string;
   sticky: Record<string, string>;
   searchLagMs: number;
+  broken: string[];
 }
 
 /** A shop on the standard plan, and an app with all that closeloop asks for. */
@@ -34,5 +35,6 @@ export function openSettings(): Settings {
     webhookVersion: '2026-10',
     sticky: {},
     searchLagMs: 0,
+    broken: [],
   };
 }

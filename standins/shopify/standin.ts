@@ -64,6 +64,7 @@ export class ShopifyStandin extends ShopifyOrders {
       webhookVersion: this.settings.webhookVersion,
       now,
       searchLagMs: this.settings.searchLagMs,
+      broken: this.settings.broken,
       tell: (occurrences) => void this.tell(occurrences),
     });
     const { maximumAvailable, restoreRate } = this.settings;
@@ -76,6 +77,17 @@ export class ShopifyStandin extends ShopifyOrders {
   /** Every operation that was sent, for a validator with the vendor's own schema. */
   get documents(): readonly { query: string; variables: unknown }[] {
     return this.#documents;
+  }
+
+  /** What calls were charged so far, and how many were refused as THROTTLED. */
+  points(): { spent: number; refused: number } {
+    const { spent, refused } = this.#points;
+    return { spent, refused };
+  }
+
+  /** Nothing is left of the app's points, as if it had been busy until now. */
+  drainPoints(): void {
+    this.#points.drain(this.now());
   }
 
   override clearCalls(): void {

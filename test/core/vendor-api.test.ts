@@ -11,6 +11,7 @@ import {
   type StandinServer,
   serve,
 } from '../../standins/server.ts';
+import { endlessPoints } from '../connectors/memory-points.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const asked = { takes: [] as unknown[], pauses: [] as number[], left: [] as unknown[] };
@@ -26,6 +27,7 @@ const ports: ConnectorPorts = {
   sleep: async () => undefined,
   log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   budget: {
+    takePoints: endlessPoints,
     take: async (...args) => void asked.takes.push(args),
     pause: async (ms) => void asked.pauses.push(ms),
     left: async (quota) => void asked.left.push(quota),

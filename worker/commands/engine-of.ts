@@ -14,7 +14,7 @@ export const livePorts: Ports = {
 /** The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers. */
 export async function engineOf(
   { config, handle, redis, ownKey }: Runtime,
-  options: Pick<EngineOptions, 'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine'>,
+  options: Pick<EngineOptions, 'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'>,
 ): Promise<Engine> {
   const seal = await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated('{cl}'));
   return new Engine({

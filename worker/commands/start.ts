@@ -69,7 +69,7 @@ export async function run(
   runtime: Runtime,
   options: { role: StartOptions['role']; clock: Clock; log: Log } & Pick<
     EngineOptions,
-    'batchWindowMs' | 'sweepEveryMs' | 'quarantine'
+    'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'
   >,
 ): Promise<App> {
   const { role, ...rest } = options;

@@ -3,6 +3,7 @@ import type { Budget } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../journey/store.ts';
+import { createPoints } from './points.ts';
 
 export interface BudgetSettings {
   /** The vendor account: everybody with this name shares the budget. */
@@ -56,7 +57,11 @@ if not known then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return 1`;
 
 /** One budget per vendor account, over all processes on this Redis. Its keys share a slot of a Redis Cluster. */
-export function createBudget(redis: RedisClient, settings: BudgetSettings, ports: Pick<Ports, 'sleep'>): Budget {
+export function createBudget(
+  redis: RedisClient,
+  settings: BudgetSettings,
+  ports: Pick<Ports, 'now' | 'sleep'>,
+): Budget {
   const { account, maxWaitMs = 15_000 } = settings;
   const tag = `{cl:${account}}:budget`;
   const pauseKey = (lane?: string) => (lane === undefined ? `${tag}:pause` : `${tag}:pause:${lane}`);
@@ -65,6 +70,8 @@ export function createBudget(redis: RedisClient, settings: BudgetSettings, ports
     z.number().parse(await redis.eval(script, keys.length, ...keys, ...args));
 
   return {
+    takePoints: createPoints(redis, tag, ports),
+
     async take(lane, urgency = 'work') {
       const lanes = lane === undefined ? [] : [lane];
       const pauses = [pauseKey(), ...lanes.map(pauseKey)];

@@ -8,6 +8,7 @@ import type {
   Urgency,
   WriteBack,
 } from '../../../core/connector.ts';
+import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from './sample.ts';
@@ -74,6 +75,7 @@ export function openPorts(
     logged: [],
     deadlineMs: shortenedToMs,
     budget: budget ?? {
+      takePoints: endlessPoints,
       take: async (_lane, urgency = 'work') => void asked.takes.push(urgency),
       pause: async (ms) => void asked.pauses.push(ms),
       left: async () => undefined,

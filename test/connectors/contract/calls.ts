@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { CloseloopError } from '../../../core/errors.ts';
+import { endlessPoints } from '../memory-points.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, openPorts, reopen, type TestRunner } from './bench.ts';
 import { type Breakage, type ConnectorSample, customer, secrets } from './sample.ts';
 
@@ -33,6 +34,7 @@ export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => 
     const refusal = new CloseloopError('the budget is used up', { kind: 'transient', throttled: true });
     const { ports } = openPorts(vendor.ports, {
       take: () => Promise.reject(refusal),
+      takePoints: endlessPoints,
       pause: async () => undefined,
       left: async () => undefined,
     });

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import type { ConnectorPorts, Quota, Source } from '../../../core/connector.ts';
+import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
@@ -78,6 +79,7 @@ export function testPorts(clock = () => now) {
     told: memoryTold(),
     vault: memoryVault(),
     budget: {
+      takePoints: endlessPoints,
       take: async () => {
         used.takes += 1;
       },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PollPage, RecordEvent, Source } from '../../../core/connector.ts';
+import { endlessPoints } from '../memory-points.ts';
 import { atDesk, type Desk } from './desk.ts';
 
 const hourMs = 3_600_000;
@@ -56,6 +57,7 @@ describe('a poll', () => {
       desk.standin.addTicket({});
       const taken: unknown[] = [];
       const budget = {
+        takePoints: endlessPoints,
         take: async (lane?: string, urgency?: string) => void taken.push([lane, urgency]),
         pause: async () => undefined,
         left: async () => undefined,

@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type ShopifySettings, settings } from '../../../connectors/shopify/settings.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
-import type { ConnectorPorts, Delivery, Quota, Source, WriteBack } from '../../../core/connector.ts';
+import type {
+  ConnectorPorts,
+  Delivery,
+  PointsBucket,
+  PointsWanted,
+  Source,
+  WriteBack,
+} from '../../../core/connector.ts';
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../standins/shopify/standin.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
@@ -72,14 +79,16 @@ export function settingsOf(more: object = {}): ShopifySettings {
 
 /** What a source asked of its surroundings. */
 export interface Seen {
-  lefts: Quota[];
+  /** Points that were taken, and what was said of them afterwards. */
+  wanted: PointsWanted[];
+  settled: (PointsBucket | 'unspent' | 'unknown')[];
   pauses: number[];
   takes: string[];
   warnings: string[];
 }
 
 export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: ConnectorPorts; seen: Seen } {
-  const seen: Seen = { lefts: [], pauses: [], takes: [], warnings: [] };
+  const seen: Seen = { wanted: [], settled: [], pauses: [], takes: [], warnings: [] };
   const quiet = () => undefined;
   const ports: ConnectorPorts = {
     fetch: globalThis.fetch,
@@ -90,7 +99,12 @@ export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: Connecto
     budget: {
       take: async (_lane, urgency = 'work') => void seen.takes.push(urgency),
       pause: async (ms) => void seen.pauses.push(ms),
-      left: async (quota) => void seen.lefts.push(quota),
+      left: async () => undefined,
+      takePoints: async (wanted) => {
+        seen.wanted.push(wanted);
+        const { most, since = 7 } = wanted;
+        return { records: most, since, settle: async (said) => void seen.settled.push(said) };
+      },
     },
     vault: memoryVault(),
     told: memoryTold(),
@@ -115,12 +129,15 @@ export async function openShop(settings: object = {}, options: ShopifyStandinOpt
   const clock = { now: new Date('2026-11-20T12:00:00Z') };
   const server = await startShopifyStandin({ now: () => clock.now, ...options });
   const { standin } = server;
-  const open = (more: object = {}, ports: Partial<ConnectorPorts> = {}): { source: Source; seen: Seen } => {
+  const open = (
+    more: object = {},
+    ports: Partial<ConnectorPorts> = {},
+  ): { source: Source; seen: Seen; ports: ConnectorPorts } => {
     const tested = testPorts({ now: () => clock.now, ...ports });
     const { shop, accessToken } = { shop: standin.shop.domain, accessToken: standin.accessToken };
     const all = { shop, accessToken, webhookSecrets: ['a secret'], baseUrl: server.url, ...settings, ...more };
     const written = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-    return { source: shopify.open(written, tested.ports), seen: tested.seen };
+    return { source: shopify.open(written, tested.ports), ...tested };
   };
   return {
     ...server,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settings, type WooCommerceSettings } from '../../../connectors/woocommerce/settings.ts';
 import type { ConnectorPorts, Delivery } from '../../../core/connector.ts';
+import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
@@ -81,6 +82,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
       sleep: async () => undefined,
       log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
       budget: {
+        takePoints: endlessPoints,
         take: async (_lane, urgency) => void seen.takes.push(urgency),
         pause: async (ms) => void seen.pauses.push(ms),
         left: async () => undefined,

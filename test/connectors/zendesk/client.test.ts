@@ -4,6 +4,7 @@ import { type ZendeskApi, zendeskApi } from '../../../connectors/zendesk/client.
 import { settings } from '../../../connectors/zendesk/settings.ts';
 import type { ConnectorPorts } from '../../../core/connector.ts';
 import { CloseloopError } from '../../../core/errors.ts';
+import { endlessPoints } from '../memory-points.ts';
 import { type Recorded, testPorts } from './ports.ts';
 import { answering, nobody, type ScriptedServer, type Seen, type Step } from './scripted-server.ts';
 
@@ -281,7 +282,12 @@ describe('the budget', () => {
       { kind: 'transient', retryAfterMs: 5, throttled: true },
       { outcome: 'never-sent' },
     );
-    const budget = { take: () => Promise.reject(full), pause: async () => {}, left: async () => {} };
+    const budget = {
+      take: () => Promise.reject(full),
+      takePoints: endlessPoints,
+      pause: async () => {},
+      left: async () => {},
+    };
     const { api, server } = await connected(() => fine, { budget });
     expect(await errorOf(api.get(path, anything))).toBe(full);
     expect(server.seen).toHaveLength(0);

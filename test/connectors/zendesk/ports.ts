@@ -1,5 +1,6 @@
 import type { ZendeskApi } from '../../../connectors/zendesk/client.ts';
 import type { ConnectorPorts, Quota } from '../../../core/connector.ts';
+import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';
 
@@ -25,6 +26,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
     sleep: async (ms) => void seen.slept.push(ms),
     log: { debug: log, info: log, warn: log, error: log },
     budget: {
+      takePoints: endlessPoints,
       take: async (lane, urgency) => {
         seen.taken.push(lane);
         if (urgency === 'background') seen.background.push(lane);

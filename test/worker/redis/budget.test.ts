@@ -21,8 +21,9 @@ function pair(settings: Omit<BudgetSettings, 'account'> = {}) {
     slept.push(ms);
     await realSleep(ms);
   };
-  const one = createBudget(redis.handle.client, { account, ...settings }, { sleep });
-  const two = createBudget(other.client, { account, ...settings }, { sleep });
+  const now = () => new Date();
+  const one = createBudget(redis.handle.client, { account, ...settings }, { sleep, now });
+  const two = createBudget(other.client, { account, ...settings }, { sleep, now });
   return { account, one, two, slept, sleep };
 }
 

@@ -73,7 +73,7 @@ test('a Redis Cluster with a password serves commands, queues and budgets', asyn
     expect(await queue.getWaitingCount()).toBe(1);
     await queue.close();
   }
-  const budget = createBudget(client, { account: 'a' }, { sleep });
+  const budget = createBudget(client, { account: 'a' }, { sleep, now: () => new Date() });
   await budget.take('search');
   await budget.pause(60_000, 'search');
   await expect(budget.take('search')).rejects.toThrow(/used up/);

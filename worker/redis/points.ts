@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector.ts';
+import type { Ports } from '../../core/ports.ts';
+import type { RedisClient } from '../journey/store.ts';
+import { createLine } from './line.ts';
+
+/** The background leaves this part of a bucket to work, and stands behind work that came up to a minute after it. */
+const backgroundFloor = 0.5;
+const backgroundMs = 60_000;
+
+/** How often the first in line looks again: another process may have given points back. */
+const lookMs = 100;
+/** A process that was not heard of for so long waits no more. */
+const goneMs = 5_000;
+/** A call that told no outcome for so long is over: longer than any call takes. */
+const underWayMs = 120_000;
+/** The bucket is full long before nobody has called for so long. */
+const keepMs = 86_400_000;
+
+/**
+ * Whoever is first in line takes points for as many records as the bucket affords now: at least for `least`, or for what half of its
+ * part of the bucket pays for, so that a nearly empty one isn't spent record by record. Else: how long to wait.
+ * KEYS bucket, line, seen, under way · ARGV now, id, rank, base, each, least, most, floor, assumed limit, assumed points a second,
+ * look, gone, under way, keep
+ */
+const takeScript = `
+local now, id, base, each = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
+local least, most = tonumber(ARGV[6]), tonumber(ARGV[7])
+for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now)) do
+  redis.call('ZREM', KEYS[2], gone)
+  redis.call('ZREM', KEYS[3], gone)
+end
+redis.call('ZADD', KEYS[2], ARGV[3], id)
+redis.call('ZADD', KEYS[3], now + ARGV[12], id)
+redis.call('PEXPIRE', KEYS[2], ARGV[14])
+redis.call('PEXPIRE', KEYS[3], ARGV[14])
+if redis.call('ZRANGE', KEYS[2], 0, 0)[1] ~= id then return {0, tonumber(ARGV[11])} end
+local held = redis.call('HMGET', KEYS[1], 'limit', 'rate', 'available', 'at')
+local limit, rate = tonumber(held[1] or ARGV[9]), tonumber(held[2] or ARGV[10])
+local at = tonumber(held[4] or now)
+local available = math.min(limit, tonumber(held[3] or limit) + math.max(0, now - at) * rate / 1000)
+least = math.min(most, math.max(least, math.floor((limit * (1 - ARGV[8]) / 2 - base) / each)))
+local need = math.min(base + least * each, limit)
+local floor = math.max(0, math.min(limit * tonumber(ARGV[8]), limit - need))
+if available - floor < need then return {0, math.ceil((need - available + floor) * 1000 / rate)} end
+local records = math.max(least, math.min(most, math.floor((available - floor - base) / each)))
+local cost = math.ceil(base + records * each)
+redis.call('HSET', KEYS[1], 'limit', limit, 'rate', rate, 'available', tostring(math.max(0, available - cost)), 'at', math.max(now, at))
+redis.call('PEXPIRE', KEYS[1], ARGV[14])
+redis.call('ZADD', KEYS[4], now + ARGV[13], id .. ' ' .. cost)
+redis.call('PEXPIRE', KEYS[4], ARGV[14])
+redis.call('ZREM', KEYS[2], id)
+redis.call('ZREM', KEYS[3], id)
+return {records, 0}`;
+
+/**
+ * A call is over. What the vendor says is available may not count yet what was taken here for calls that are still under way.
+ * KEYS bucket, under way · ARGV now, id and cost, given back; and, where the vendor said: limit, points a second, available
+ */
+const settleScript = `
+local now = tonumber(ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+local held = redis.call('HMGET', KEYS[1], 'limit', 'rate', 'available', 'at')
+if not held[1] then return 0 end
+local limit, rate, at = tonumber(held[1]), tonumber(held[2]), tonumber(held[4])
+local available = tonumber(held[3]) + math.max(0, now - at) * rate / 1000 + ARGV[3]
+if ARGV[4] then
+  limit, rate = tonumber(ARGV[4]), tonumber(ARGV[5])
+  local others = 0
+  for _, one in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do others = others + tonumber(string.match(one, ' (.+)$')) end
+  available = math.min(tonumber(ARGV[6]), math.max(available, ARGV[6] - others))
+end
+available = math.max(0, math.min(limit, available))
+redis.call('HSET', KEYS[1], 'limit', limit, 'rate', rate, 'available', tostring(available), 'at', math.max(now, at))
+return 1`;
+
+const Taken = z.tuple([z.number(), z.number()]);
+
+/**
+ * The points of one account, over all processes: taken before a call, oldest work first. `tag`: the slot of its keys.
+ * The clock is the caller's; where processes differ by seconds, the vendor's answers correct what that makes wrong.
+ */
+export function createPoints(
+  redis: RedisClient,
+  tag: string,
+  { now, sleep }: Pick<Ports, 'now' | 'sleep'>,
+): Budget['takePoints'] {
+  const line = createLine();
+  const [bucket, waiting, seen, underWay] = [`${tag}:points`, `${tag}:line`, `${tag}:line-seen`, `${tag}:under-way`];
+
+  async function attempt(id: string, rank: number, wanted: PointsWanted, urgency: Urgency) {
+    const { base, each, most, least = 1, assumed } = wanted;
+    const floor = urgency === 'background' ? backgroundFloor : 0;
+    const call = [now().getTime(), id, rank, base, each, least, most, floor];
+    const times = [lookMs, goneMs, underWayMs, keepMs];
+    const args = [...call, assumed.limit, assumed.perSecond, ...times];
+    return Taken.parse(await redis.eval(takeScript, 4, bucket, waiting, seen, underWay, ...args));
+  }
+
+  return async (wanted, urgency = 'work') => {
+    const id = randomUUID();
+    const since = wanted.since ?? now().getTime();
+    const rank = since + (urgency === 'background' ? backgroundMs : 0);
+    const place = line.enter(rank);
+    try {
+      for (;;) {
+        await place.first();
+        const [records, waitMs] = await attempt(id, rank, wanted, urgency);
+        if (records > 0) {
+          const cost = Math.ceil(wanted.base + records * wanted.each);
+          const settle = async (said: PointsBucket | 'unspent' | 'unknown') => {
+            const back = said === 'unspent' ? cost : 0;
+            const told = typeof said === 'string' ? [] : [said.limit, said.perSecond, said.available];
+            await redis.eval(settleScript, 2, bucket, underWay, now().getTime(), `${id} ${cost}`, back, ...told);
+          };
+          return { records, since, settle };
+        }
+        await sleep(Math.min(waitMs, lookMs));
+      }
+    } finally {
+      place.leave();
+    }
+  };
+}
