@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Finding, GoingLive, SetupStep } from '../../core/connector.ts';
 import { backfill } from '../../worker/commands/backfill.ts';
 import { check } from '../../worker/commands/check.ts';
-import { maskContact } from '../../worker/commands/contact.ts';
+import { listErasures, maskContact, retryErasures } from '../../worker/commands/contact.ts';
 import { listJourneys, showJourney } from '../../worker/commands/journeys.ts';
 import { preview } from '../../worker/commands/preview.ts';
 import { cancelJourney, replayJourneys, resolveJourney } from '../../worker/commands/repair.ts';
@@ -750,6 +750,53 @@ test('contact mask ends with 1 when nobody is known by the contact: it must not 
   const erased = [{ journeys: 0 }, { journeys: 1, contacts: 1, requestsMasked: 1, copies: 'none were written' }];
   expect(rows).toMatchObject([{ erasures: 2, erased }]);
   expect(out).not.toMatch(/@ex/);
+  await loop.close();
+});
+
+test('contact mask tells what was taken off records, and what the service and vendors keep (audit 7)', async () => {
+  const vendor = Object.assign(new ToyVendor(), { keeps: ['the notes: nobody can delete them'] });
+  const loop = await startLoop(redis, { source: fresh(), vendor });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  loop.feedback.standin.answer({ contact: 'a@example.com', grade: 4, comment: 'kind' });
+  await loop.journey('a.1', 'written');
+  const masking = await printed(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
+  expect(vendor.forgotten).toEqual(['a']);
+  const kept = [
+    expect.stringMatching(/^the service: grades, comments and statistics/),
+    `${loop.store.source}: the notes: nobody can delete them`,
+    expect.stringMatching(/retention\.journeys/),
+  ];
+  expect(masking).toMatchObject({ code: 0, rows: [{ journeys: 1, requestsMasked: 1, kept }] });
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ erased: [{ kept }] }]);
+  await loop.close();
+});
+
+test('contact mask keeps what the service refuses: it is shown by list and status, and done by retry (audit 3)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  loop.feedback.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 200, body: { ok: true } });
+  const options = beside(loop);
+  const held = [expect.stringMatching(/contacts are not masked: .*another shape/)];
+  expect(await printed(() => maskContact({ ...options, contact: 'a@example.com', yes: true }))).toMatchObject({
+    code: 3,
+    rows: [{ source: loop.store.source, held }],
+  });
+  const { rows: shown } = await printed(() => status(options));
+  expect(shown).toMatchObject([{ erasures: 0, erasing: [{ held }] }]);
+  const listed = await printed(() => listErasures({ ...options, subjects: false }));
+  expect(listed).toMatchObject({ code: 0, rows: [{ contacts: 1, masked: 0, held }] });
+  expect(listed.out).not.toContain('@');
+  expect((await printed(() => listErasures({ ...options, subjects: true }))).out).toContain('a@example.com');
+  expect((await printed(() => retryErasures(options))).code).toBe(3);
+  loop.feedback.standin.faults.clear();
+  expect((await printed(() => retryErasures({ ...options, erasure: 'none' }))).code).toBe(1);
+  await printed(() => retryErasures(options));
+  await until(async () => (await loop.store.get('a.1'))?.erasedAt);
+  expect((await printed(() => retryErasures(options))).code).toBe(0);
+  expect((await printed(() => listErasures({ ...options, subjects: false }))).rows).toEqual([]);
   await loop.close();
 });
 

@@ -56,6 +56,8 @@ const Proof = z.object({
   requestsMasked: z.number(),
   /** What had been written on records: taken off again, or what the vendor keeps. */
   copies: z.string(),
+  /** What stays at the service and at vendors, for whoever asked. */
+  kept: z.array(z.string()),
   /** Journeys and jobs that could not be read: whatever they hold is still there. */
   unreadable: z.array(z.string()).optional(),
 });
@@ -217,6 +219,7 @@ function together(before: Proof, now: Proof): Proof {
     contacts: Math.max(before.contacts, now.contacts),
     requestsMasked: Math.max(before.requestsMasked, now.requestsMasked),
     copies: now.copies === noCopies ? before.copies : now.copies,
+    kept: [...new Set([...before.kept, ...now.kept])],
   };
 }
 

@@ -249,6 +249,7 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
     contacts: contacts.length,
     requestsMasked: contacts.reduce((sum, { masked }) => sum + masked, 0),
     copies: copiesIn(subjects),
+    kept: keptOf(subjects, context),
     ...(unreadable.length > 0 && { unreadable }),
   };
   if (unreadable.length > 0) {
@@ -261,10 +262,25 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
 }
 
 function copiesIn(subjects: readonly Subject[]): string {
-  const copies = subjects.filter((one) => one.kind === 'copy');
-  if (copies.length === 0) return noCopies;
-  const left = copies.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
+  if (subjects.every(({ kind }) => kind !== 'copy')) return noCopies;
+  const left = leftIn(subjects);
   return left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
+}
+
+/** At vendors, by source. */
+function leftIn(subjects: readonly Subject[]): string[] {
+  const copies = subjects.filter((one) => one.kind === 'copy');
+  return copies.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
+}
+
+/** What an erasure can't reach. The service's part: specification, section 4.3. */
+function keptOf(subjects: readonly Subject[], { keepMs }: SourceContext): string[] {
+  const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
+  return [
+    ...(isMasked ? ["the service: grades, comments and statistics of the masked requests, under nobody's name"] : []),
+    ...leftIn(subjects),
+    `answers on records whose journeys were removed before (retention.journeys, ${Math.round(keepMs / 86_400_000)} days): nothing leads to them any more`,
+  ];
 }
 
 /** A bug of ours: whatever it was asked for is kept all the same, and tried again by the sweep. */

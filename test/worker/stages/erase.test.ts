@@ -132,6 +132,17 @@ describe('an unreadable job in the queue', () => {
     ['no JSON', '{"kind":"closed"'],
     ['of another version', '{"kind":"closed-2","told":{"mail":"erika@example.com"}}'],
   ];
+  test('what waits in a queue that is stopped is found like any other (audit 4)', async () => {
+    const town = quiet();
+    const { queue } = town.lane.stages.plan;
+    const told = { shape: { mail: email } };
+    await town.lane.stages.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), told }) }]);
+    await queue.pause();
+    await town.lane.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), told }) }]);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    for (const id of ['before', 'after']) expect(JSON.stringify((await queue.getJob(id))?.data)).not.toContain('erika');
+  });
+
   test.each(broken)('it keeps no erasure from its end, and is told (%s) (audit 4)', async (_, data) => {
     const town = quiet();
     await asked(town, 'a', { email });
