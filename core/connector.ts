@@ -85,6 +85,9 @@ export type AnswerValue = string | number | boolean | readonly string[];
 
 export type SourceEvent = RecordEvent | EraseEvent | GradedEvent | SurveyEvent | RevokedEvent;
 
+/** A delivery of more events is refused: it could not be stored before the vendor gives up. No vendor sends more than 100. */
+export const mostEvents = 500;
+
 /** What a delivery holds: events for the queue, and the reason for everything that was left out. */
 export type Events =
   | {

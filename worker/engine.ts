@@ -10,6 +10,7 @@ import { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import { Collecting } from './collecting.ts';
 import type { Config, ConfiguredSource } from './config/config.ts';
+import { countRefused } from './intake/refused-counts.ts';
 import { KnownSources } from './journey/known-sources.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
 import { createLane, jobIdOf, type Lane } from './lane.ts';
@@ -40,6 +41,8 @@ const lostEveryMs = 30_000;
 /** An endpoint that has been down for so long is told to a person. Real time. */
 const longOutageMs = 600_000;
 const outageRemedy = 'nothing is lost, work goes on by itself when it answers again; see why it does not';
+/** Events of a delivery that are stored in one write. */
+const eventsAtOnce = 100;
 
 export interface EngineOptions {
   config: Config;
@@ -151,7 +154,17 @@ export class Engine {
     }
   }
 
-  /** Stores a delivery's events in one write. Resolves only when Redis has them, and a replica of it, if there is one. */
+  /** Deliveries of a source that an intake refused for one reason: for people who look at `status`. */
+  async countRefused(source: string, why: string, count: number): Promise<void> {
+    await countRefused(this.#options.redis, source, why, count).catch((error: unknown) =>
+      this.#options.log.warn({ source, why: String(error) }, 'refused deliveries could not be counted for status'),
+    );
+  }
+
+  /**
+   * Stores a delivery's events, a hundred in one write: thousands at once would stop the process for a second. Resolves
+   * only when Redis has them all, and a replica of it, if there is one.
+   */
   async store(source: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const inlet = this.#inlets.get(source);
     if (!inlet) throw new Error(`source ${source} has no inlet: openInlets comes first`);
@@ -162,8 +175,14 @@ export class Engine {
     }
     const add = async (queue: Queue, some: readonly SourceEvent[]): Promise<void> => {
       if (some.length === 0) return;
-      const jobs = some.map((event) => ({ data: { ...event, receivedAt }, opts: { jobId: jobIdOf(event.key) } }));
-      await queue.addBulk(jobs.map((job) => ({ name: queue.name, ...job })));
+      for (let from = 0; from < some.length; from += eventsAtOnce) {
+        const jobs = some.slice(from, from + eventsAtOnce).map((event) => ({
+          name: queue.name,
+          data: { ...event, receivedAt },
+          opts: { jobId: jobIdOf(event.key) },
+        }));
+        await queue.addBulk(jobs);
+      }
     };
     await add(
       inlet.plan,

@@ -1,19 +1,40 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Delivery, SourceEvent } from '../core/connector.ts';
+import { type Delivery, mostEvents, type SourceEvent } from '../core/connector.ts';
 import type { Log } from '../core/ports.ts';
 import { failpoint } from './failpoints.ts';
+import { Bodies, type BodyLimits, BodyRefused } from './intake/bodies.ts';
+import { Connections } from './intake/connections.ts';
+import { createReadiness } from './intake/readiness.ts';
+import { Refusals } from './intake/refusals.ts';
+import { inTime, storeMs, within } from './intake/store-in-time.ts';
 import type { Lane } from './lane.ts';
 
-const bodyLimit = 1024 * 1024;
-const Source = z.object({ source: z.string().optional() });
 /** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
-/** Redis must answer within this, or the vendor is told to come again: two seconds at most, of which this is the wait. */
-const storeMs = 1_500;
-/** An answer that never comes must not keep the intake closed for good: the connection is given up well before this. */
-const longestOwedMs = 30_000;
+const longestName = 41;
+
+export interface IntakeLimits extends BodyLimits {
+  connections: number;
+  /** From the first byte of a request to its last. */
+  requestMs: number;
+  /** How often requests that take longer are looked for. */
+  lookMs: number;
+  /** A connection on which nothing moves, though a request or a response is not whole. */
+  silentMs: number;
+}
+
+const mebibyte = 1024 * 1024;
+/** Vendors send some kilobytes within milliseconds, ten deliveries at once at most: facts of HubSpot, Zendesk and the shops. */
+export const intakeLimits: IntakeLimits = {
+  bytes: mebibyte,
+  allBytes: 32 * mebibyte,
+  addressBytes: 16 * mebibyte,
+  connections: 1_000,
+  requestMs: 10_000,
+  lookMs: 1_000,
+  silentMs: 20_000,
+};
 
 export interface IntakeOptions {
   lanes: ReadonlyMap<string, Pick<Lane, 'context'>>;
@@ -21,102 +42,193 @@ export interface IntakeOptions {
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
   /** Address as the vendors call it, without a slash at the end: signatures may cover it. Default: where we listen. */
   publicUrl?: string | undefined;
-  ping: () => Promise<unknown>;
+  /** Proxies whose X-Forwarded-For is believed. */
+  trustProxy?: readonly string[];
+  /** Writes where each source's deliveries are stored. */
+  tryToStore: () => readonly Promise<unknown>[];
   /** What has been stopped for a configuration error, by source. */
-  paused: () => Promise<Record<string, { stage: string; why: string }[]>>;
+  paused: () => Promise<Record<string, unknown>>;
+  /** So many deliveries were refused for this reason. */
+  countRefused?: (source: string, why: string, count: number) => void;
+  /** How often refused deliveries are summed up. Default a minute. */
+  tellEveryMs?: number;
+  limits?: Partial<IntakeLimits>;
   now: () => Date;
   log: Log;
 }
 
 /** The HTTP server: verify over the raw bytes, one durable write, answer. Nothing slow happens before the answer. */
 export function createIntake(options: IntakeOptions): FastifyInstance {
-  const { lanes, log, now } = options;
-  const store = inTime(options.store);
-  const app = Fastify({ bodyLimit, requestTimeout: 10_000, forceCloseConnections: 'idle', return503OnClosing: true });
+  const limits = { ...intakeLimits, ...options.limits };
+  const { requestMs, lookMs, silentMs } = limits;
+  const app = Fastify({
+    bodyLimit: limits.bytes,
+    requestTimeout: requestMs,
+    connectionTimeout: silentMs,
+    http: { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookMs },
+    trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+  });
+  const connections = new Connections(app.server, limits.connections);
+  app.addHook('onResponse', async (request) => connections.waits(request.raw.socket));
+  const refusals = new Refusals(options.log, options.countRefused ?? (() => undefined));
+  const telling = setInterval(() => refusals.tell(), options.tellEveryMs ?? 60_000).unref();
+  app.addHook('onClose', async () => {
+    clearInterval(telling);
+    refusals.tell();
+  });
+  takeTypes(app, options.lanes);
+  answerErrors(app, refusals);
+  takeDeliveries(app, options, { bodies: new Bodies(limits), connections, refusals });
+  tellHealth(app, options);
+  return app;
+}
+
+const Source = z.object({ source: z.string().optional() });
+
+/** Of which type a body may be. Nothing is read yet. */
+function takeTypes(app: FastifyInstance, lanes: IntakeOptions['lanes']): void {
   app.removeAllContentTypeParsers();
-  const asBytes = { parseAs: 'buffer' } as const;
-  app.addContentTypeParser(/^application\/(.+\+)?json\b/, asBytes, (_request, body, next) => next(null, body));
-  const forms = 'application/x-www-form-urlencoded';
-  app.addContentTypeParser(forms, asBytes, (request, body, next) => {
+  app.addContentTypeParser(/^application\/(.+\+)?json\b/, (_request, _body, next) => next(null));
+  app.addContentTypeParser('application/x-www-form-urlencoded', (request, _body, next) => {
     const { source = '' } = Source.catch({}).parse(request.params);
     const takesForms = lanes.get(source)?.context.source.takesForms === true;
-    next(takesForms ? null : Object.assign(new Error('not JSON'), { statusCode: 415 }), body);
+    next(takesForms ? null : Object.assign(new Error('not JSON'), { statusCode: 415 }));
   });
+}
 
-  app.setErrorHandler(async (error: { statusCode?: number; code?: string }, request, reply) => {
+function answerErrors(app: FastifyInstance, refusals: Refusals): void {
+  app.setErrorHandler(async (error: { statusCode?: number; code?: string }, _request, reply) => {
     const status = error.statusCode ?? 500;
+    // What is left of the body is not read.
+    if (error instanceof BodyRefused) reply.header('connection', 'close');
     if (status === 415) return await reply.code(415).send({ error: 'Send JSON with Content-Type: application/json.' });
     if (status === 413) return await reply.code(413).send({ error: 'A delivery may have 1 MiB at most.' });
     if (status < 500) return await reply.code(status).send({ error: 'The request could not be read.' });
-    log.error({ path: request.routeOptions.url, why: String(error) }, 'intake failed');
-    return await reply.code(503).header('retry-after', retryAfterSeconds).send({ error: 'Try again.' });
+    if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
+    else refusals.count({ source: undefined, why: String(error), message: 'intake failed', level: 'error' });
+    return await comeAgain(reply, 'Try again.');
   });
-  app.setNotFoundHandler(async (_request, reply) => reply.code(404).send({ error: 'Not found.' }));
+  // Before its body is read, as for every request that is refused by its head.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
+    const isHook = /^\/hooks\/[^/?]+(\?|$)/.test(request.url);
+    if (isHook) await reply.code(405).header('allow', 'POST').send({ error: 'Send deliveries with POST.' });
+    else await reply.code(404).send({ error: 'Not found.' });
+  });
+}
 
-  app.post<{ Params: { source: string } }>('/hooks/:source', async (request, reply) => {
-    const { source: name } = request.params;
-    const lane = lanes.get(name);
-    if (!lane) {
-      log.warn({ source: name.slice(0, 41) }, 'delivery for a source that is not in the configuration');
-      return await reply.code(404).send({ error: 'There is no source of this name.' });
-    }
-    const { source } = lane.context;
-    const receivedAt = now();
-    const delivery: Delivery = {
-      method: request.method,
-      url: `${options.publicUrl ?? app.listeningOrigin}${request.url}`,
-      headers: firstValues(request.headers),
-      raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-      receivedAt,
-    };
+const busy = {
+  source: undefined,
+  message: 'bodies that are slow gave way to others: 503. Somebody sends many at once, or a proxy is slow',
+  level: 'warn',
+} as const;
+
+async function comeAgain(reply: FastifyReply, error: string): Promise<FastifyReply> {
+  return await reply.code(503).header('retry-after', retryAfterSeconds).send({ error });
+}
+
+interface Doors {
+  bodies: Bodies;
+  connections: Connections;
+  refusals: Refusals;
+}
+
+type HookRequest = FastifyRequest<{ Params: { source: string } }>;
+
+function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, connections, refusals }: Doors): void {
+  const { lanes, now } = options;
+  const take = createTake({ ...options, store: inTime(options.store) }, refusals);
+  app.post('/hooks/:source', {
+    onRequest: async (request: HookRequest, reply) => {
+      const { source } = request.params;
+      if (lanes.has(source)) return;
+      const message = 'delivery for a source that is not in the configuration';
+      refusals.count({
+        source: undefined,
+        why: 'unknown source',
+        message,
+        level: 'warn',
+        example: source.slice(0, longestName),
+      });
+      await reply.code(404).send({ error: 'There is no source of this name.' });
+    },
+    handler: async (request: HookRequest, reply) => {
+      const { source } = request.params;
+      const raw = await bodies.read(request.raw, reply.raw, request.ip);
+      connections.works(request.raw.socket);
+      const delivery: Delivery = {
+        method: request.method,
+        url: `${options.publicUrl ?? app.listeningOrigin}${request.url}`,
+        headers: firstValues(request.headers),
+        raw,
+        receivedAt: now(),
+      };
+      return await take(source, delivery, reply);
+    },
+  });
+}
+
+/** Verifies a whole delivery, stores what it says, and answers. */
+function createTake({ lanes, store, log }: IntakeOptions, refusals: Refusals) {
+  return async (name: string, delivery: Delivery, reply: FastifyReply): Promise<FastifyReply> => {
+    const { context } = lanes.get(name) ?? {};
+    if (!context) throw new Error('the source was there when the request began');
+    const { source } = context;
+    const refused = (why: string, message: string, level: 'warn' | 'error' = 'warn') =>
+      refusals.count({ source: name, why, message, level });
     const verdict = source.verify(delivery);
     if (!verdict.ok) {
-      log.warn({ source: name, why: verdict.why }, 'delivery refused: signature');
-      return await reply.code(401).send({ error: refusals[verdict.why] });
+      refused(verdict.why, 'delivery refused: signature');
+      return await reply.code(401).send({ error: signatureErrors[verdict.why] });
     }
     if (verdict.ping) return await reply.code(source.acceptedStatus).send({ accepted: 0, ignored: 0 });
     const found = await source.events(delivery);
     if (!found.ok) {
-      log.warn({ source: name, why: found.why }, 'delivery refused: body');
+      refused(found.why, 'delivery refused: body');
       return await reply.code(400).send({ error: found.why });
     }
-    for (const { what, why, act } of found.ignored) {
-      log[act ? 'warn' : 'debug']({ source: name, event: what, why }, act ? 'somebody has to act' : 'ignored');
-      if (act)
-        await within(storeMs, lane.context.alert('to-do', `${what}: ${why}`, 'do it by hand')).catch(() => undefined);
+    const { events, ignored } = found;
+    if (events.length > mostEvents) {
+      refused(`more than ${mostEvents} events`, 'delivery refused: body');
+      return await reply.code(413).send({ error: tooManyEvents });
     }
-    if (found.events.length > 0) {
+    for (const { what, why, act } of ignored) {
+      log[act ? 'warn' : 'debug']({ source: name, event: what, why }, act ? 'somebody has to act' : 'ignored');
+      if (act) await within(storeMs, context.alert('to-do', `${what}: ${why}`, 'do it by hand')).catch(() => undefined);
+    }
+    if (events.length > 0) {
       failpoint('event-received');
       try {
-        await store(name, found.events, receivedAt);
+        await store(name, events, delivery.receivedAt);
       } catch (error) {
-        log.error({ source: name, why: String(error) }, 'delivery not stored: the vendor is told to come again');
-        return await reply
-          .code(503)
-          .header('retry-after', retryAfterSeconds)
-          .send({ error: 'Not stored. Send it again.' });
+        refused(String(error), 'delivery not stored: the vendor is told to come again', 'error');
+        return await comeAgain(reply, 'Not stored. Send it again.');
       }
     }
     failpoint('event-stored');
-    return await reply
-      .code(source.acceptedStatus)
-      .send({ accepted: found.events.length, ignored: found.ignored.length });
-  });
-
-  app.get('/healthz', async () => ({ ok: true }));
-  app.get('/readyz', async (_request, reply) => {
-    try {
-      await within(storeMs, options.ping());
-      const paused = await within(storeMs, options.paused());
-      return await reply.send({ ok: Object.keys(paused).length === 0, redis: true, paused });
-    } catch {
-      return await reply.code(503).send({ ok: false, redis: false });
-    }
-  });
-  return app;
+    return await reply.code(source.acceptedStatus).send({ accepted: events.length, ignored: ignored.length });
+  };
 }
 
-const refusals = {
+function tellHealth(app: FastifyInstance, { tryToStore, paused, now }: IntakeOptions): void {
+  const ready = createReadiness({
+    tryToStore,
+    hasPaused: async () => Object.keys(await paused()).length > 0,
+    now,
+    waitMs: storeMs,
+  });
+  app.get('/healthz', async () => ({ ok: true }));
+  app.get('/readyz', async (_request, reply) => {
+    const { status, ...shown } = await ready();
+    return await reply.code(status).send(shown);
+  });
+}
+
+const tooManyEvents = `A delivery may hold ${mostEvents} events at most. Send them in several.`;
+
+const signatureErrors = {
   unsigned: 'The signature is missing.',
   mismatch:
     'The signature does not match. Check the secret of this source, and that nothing changes the body on its way.',
@@ -127,45 +239,4 @@ function firstValues(headers: Record<string, string | string[] | undefined>): Re
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );
-}
-
-/**
- * What was sent to Redis can't be taken back, and is kept until it answers. While it owes an answer nothing more is sent,
- * so that an outage under load fills no memory.
- */
-function inTime(store: IntakeOptions['store']): IntakeOptions['store'] {
-  let owed = 0;
-  return async (source, events, receivedAt) => {
-    if (owed > 0) throw new Error('Redis has not answered for earlier deliveries yet');
-    const work = store(source, events, receivedAt);
-    try {
-      await within(storeMs, work);
-    } catch (error) {
-      if (error instanceof TooLate) {
-        owed += 1;
-        const isOver = Promise.race([work, sleep(longestOwedMs, undefined, { ref: false })]).catch(() => undefined);
-        void isOver.finally(() => {
-          owed -= 1;
-        });
-      }
-      throw error;
-    }
-  };
-}
-
-class TooLate extends Error {}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
-    // In a process that stood still the answer may lie there unread: it is looked at first.
-    timer = setTimeout(() => setImmediate(giveUp), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
 }

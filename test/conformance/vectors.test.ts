@@ -114,7 +114,7 @@ function door(connector: Connector, settings: object, now: Date) {
     lanes: new Map([['it', lane]]),
     store: async (_source, events) => void stored.push(...events),
     publicUrl: 'https://closeloop.example',
-    ping: async () => undefined,
+    tryToStore: () => [],
     paused: async () => ({}),
     now: () => now,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },

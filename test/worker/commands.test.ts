@@ -839,3 +839,21 @@ test('status shows what waits for a person, and why; what waits to be planned st
   await loop.journey('a.1', 'written');
   await loop.close();
 });
+
+test('status counts the deliveries that were refused, by reason, and shows that grades stand still (audit 29)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  for (let i = 0; i < 3; i++) await loop.post('[]', { 'x-toy-secret': 'forged' });
+  await loop.post('[]', { 'x-toy-secret': '' });
+  await loop.app.close();
+  await redis.handle.client.hset('{cl}:paused', 'collect', JSON.stringify({ why: 'no key', at: new Date() }));
+  const { rows } = await until(async () => {
+    const shown = await printed(() => status(beside(loop)));
+    return /mismatch/.test(shown.out) && shown;
+  });
+  await redis.handle.client.del('{cl}:paused');
+  expect(rows).toMatchObject([
+    { source: loop.store.source, refused: { mismatch: 4 } },
+    { source: 'collect', paused: [{ stage: 'collect', why: 'no key' }] },
+  ]);
+  await loop.close();
+});

@@ -6,6 +6,7 @@ import type { Log } from '../../core/ports.ts';
 import { type Clock, liveClock } from '../clock.ts';
 import type { Engine, EngineOptions } from '../engine.ts';
 import { createIntake } from '../intake.ts';
+import { tagOf } from '../journey/store.ts';
 import { createLog } from '../log.ts';
 import { createQuarantine } from '../quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
@@ -79,13 +80,15 @@ export async function run(
   let app: FastifyInstance | undefined;
   let url: string | undefined;
   if (role !== 'worker') {
-    const { host, port, publicUrl } = config.http;
+    const { host, port, publicUrl, trustProxy } = config.http;
     await engine.openInlets();
     app = createIntake({
       lanes: engine.lanes,
       store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
       publicUrl,
-      ping: () => handle.ping(),
+      trustProxy,
+      tryToStore: () => [...engine.lanes.keys()].map((name) => handle.tryToWrite(tagOf(name))),
+      countRefused: (source, why, count) => void engine.countRefused(source, why, count),
       paused: () => engine.paused(),
       now: () => new Date(),
       log,

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { refOf, type SourceContext } from '../context.ts';
+import { refusedOf } from '../intake/refused-counts.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { pollState } from '../stages/poll.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -10,7 +11,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
   return await withSources({ ...options, looks: true }, async ({ lanes, runtime, engine }) => {
     const service = await engine.service.down({ now: true });
     for (const { context, stages, pauses, holds, vendor } of lanes()) {
-      const [counts, paused, held, down, poll, erasures, erasing, waiting, parked] = await Promise.all([
+      const [counts, paused, held, down, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
         context.store.counts(),
         pauses.list(),
         holds.list(),
@@ -20,6 +21,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         context.erasures.open(),
         stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
         lastParked(context),
+        refusedOf(runtime.redis, context.name),
       ]);
       const shown = {
         source: context.name,
@@ -32,6 +34,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         parked,
         notPlanned: waiting,
         poll,
+        refused,
         erasures: erasures.length,
         // Proof for whoever asks later.
         erased: erasures,
@@ -55,9 +58,10 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
             `  erasing     ${id} since ${receivedAt.toISOString()}: ${held.join('; ') || 'at work'} ("contact erasures retry")`,
           ),
         ),
-        ...paused.map(({ stage, why, at }) =>
-          styleText('red', `  paused      ${stage} since ${at.toISOString()}: ${why}`),
+        ...Object.entries(refused).map(
+          ([why, count]) => `  refused     ${count} ${count === 1 ? 'delivery' : 'deliveries'} within a day: ${why}`,
         ),
+        ...paused.map(pauseLine),
         ...held.map(({ stage, only, why, at, jobs }) =>
           styleText('red', `  held up     ${only} (${stage}, ${jobs} waiting) since ${at.toISOString()}: ${why}`),
         ),
@@ -70,6 +74,11 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         lines.push(`              all: closeloop journeys list --source ${context.name} --state parked`);
       }
       process.stdout.write(`${lines.join('\n')}\n`);
+    }
+    const { collect = [] } = await engine.paused();
+    if (collect.length > 0) {
+      const lines = [styleText('bold', 'collect'), ...collect.map(pauseLine)].join('\n');
+      process.stdout.write(`${options.json ? JSON.stringify({ source: 'collect', paused: collect }) : lines}\n`);
     }
     return 0;
   });
@@ -91,6 +100,10 @@ async function lastParked({ name, store }: SourceContext): Promise<{ journey: st
 export function waitingInQueue(waiting: number): string {
   if (waiting === 0) return 'no delivery waits';
   return `${waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`} in the queue for a running "closeloop start"`;
+}
+
+function pauseLine({ stage, why, at }: { stage: string; why: string; at: Date }): string {
+  return styleText('red', `  paused      ${stage} since ${at.toISOString()}: ${why}`);
 }
 
 function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean): string {

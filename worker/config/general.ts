@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
@@ -36,12 +37,26 @@ const PublicUrl = z
   )
   .transform((url) => url.replace(/\/+$/, ''));
 
+/** An address, or a range of them as address/bits. */
+const AddressRange = z.string().refine((text) => {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return version !== 0 && isPrefix && more.length === 0;
+}, 'must be an address like 10.0.0.7, or a range like 10.0.0.0/8');
+
 const Http = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
   port: z.int().min(0).max(65_535).default(8080),
   publicUrl: PublicUrl.optional().describe(
     'Address vendors call, without /hooks/…: signatures cover it. Left out: http://host:port',
   ),
+  trustProxy: z
+    .array(AddressRange)
+    .default([])
+    .describe(
+      'Reverse proxies whose X-Forwarded-For tells who sends: limits then count that address. Left out: nobody is believed',
+    ),
 });
 
 /** 32 bytes in base64. */

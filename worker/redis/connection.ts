@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { createReplicated, type Replicated } from './replicated.ts';
+import { probe } from './trouble.ts';
 
 export interface SentinelAddress {
   /** Of the master, as the sentinels call it. */
@@ -26,8 +27,8 @@ export interface RedisHandle {
   bull(): ConnectionOptions;
   /** For intake: commands fail at once while Redis is away, so that the vendor hears 503 in time. */
   bullIntake: () => ConnectionOptions;
-  /** Does it answer an intake now? Fails at once while Redis is away. */
-  ping(): Promise<unknown>;
+  /** Could an intake store something under this tag now? Fails at once while Redis is away. */
+  tryToWrite(tag: string): Promise<void>;
   /** See replicated.ts. */
   replicated: Replicated;
   close(): Promise<void>;
@@ -67,7 +68,7 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
     client,
     bull,
     bullIntake: intake,
-    ping: () => intake().ping(),
+    tryToWrite: (tag) => probe(intake(), tag),
     replicated: createReplicated(lazily(() => open(true))),
     close: async () => {
       closed = true;

@@ -1,0 +1,18 @@
+import { isIPv6 } from 'node:net';
+
+/** Who is behind an address, for limits: an IPv4 address itself, of an IPv6 address the /64, which one machine may have whole. */
+export function addressGroup(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [plain = ''] = address.split('%');
+  // From X-Forwarded-For there may come any text.
+  if (!isIPv6(plain)) return address.slice(0, 45);
+  const [head = '', tail] = plain.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  const all = [...groups, ...Array<string>(missing).fill('0'), ...(tail ?? '').split(':')];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

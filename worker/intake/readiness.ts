@@ -1,0 +1,61 @@
+import { within } from './store-in-time.ts';
+
+/** Why a process is not ready, or not wholly. Codes only: whoever can reach the intake can read them. */
+export type NotReady = 'redis-away' | 'redis-takes-no-writes' | 'source-takes-no-writes' | 'paused';
+
+export interface Ready {
+  /** 503: no delivery can be taken. */
+  status: 200 | 503;
+  ok: boolean;
+  reasons: NotReady[];
+}
+
+export interface ReadinessOptions {
+  /** Writes where each source's deliveries are stored, all at once. */
+  tryToStore: () => readonly Promise<unknown>[];
+  /** Has any stage been stopped for a configuration error? */
+  hasPaused: () => Promise<boolean>;
+  now: () => Date;
+  waitMs: number;
+}
+
+/** What was found good is believed for so long: each look writes to the disk, and anybody may ask. */
+const believedMs = 1_000;
+
+/** Looks whether deliveries could be taken now. Who asks while a look is under way gets its result. */
+export function createReadiness(options: ReadinessOptions): () => Promise<Ready> {
+  let good: { at: number; ready: Ready } | undefined;
+  let looking: Promise<Ready> | undefined;
+  const look = async (): Promise<Ready> => {
+    const begun = options.now().getTime();
+    const ready = await lookNow(options);
+    good = ready.status === 200 ? { at: begun, ready } : undefined;
+    return ready;
+  };
+  return async () => {
+    if (good && Math.abs(options.now().getTime() - good.at) < believedMs) return good.ready;
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return await looking;
+  };
+}
+
+async function lookNow({ tryToStore, hasPaused, waitMs }: ReadinessOptions): Promise<Ready> {
+  const results = await Promise.allSettled(tryToStore().map((write) => within(waitMs, write)));
+  const failed = results.filter((result) => result.status === 'rejected');
+  if (results.length > 0 && failed.length === results.length) {
+    const answered = failed.some(({ reason }) => reason instanceof Error && reason.name === 'ReplyError');
+    return { status: 503, ok: false, reasons: [answered ? 'redis-takes-no-writes' : 'redis-away'] };
+  }
+  try {
+    const isPaused = await within(waitMs, hasPaused());
+    const reasons: NotReady[] = [
+      ...(failed.length > 0 ? ['source-takes-no-writes' as const] : []),
+      ...(isPaused ? ['paused' as const] : []),
+    ];
+    return { status: 200, ok: reasons.length === 0, reasons };
+  } catch {
+    return { status: 503, ok: false, reasons: ['redis-away'] };
+  }
+}

@@ -1,0 +1,64 @@
+import type { Log } from '../../core/ports.ts';
+
+/** A delivery that was not taken. `source` is undefined for a name that is not in the configuration. */
+export interface Refusal {
+  source: string | undefined;
+  /** The same text for the same cause. No personal data. */
+  why: string;
+  message: string;
+  level: 'warn' | 'error';
+  /** Of the first of its kind, for whoever looks for the cause. */
+  example?: string;
+}
+
+/** Reasons come from connectors, which may write numbers into them: no more than this many are told apart. */
+const mostKinds = 200;
+
+/**
+ * Tells of refused deliveries: the first of its source and reason at once, those after it once a minute with their number.
+ * Forgeries cost their sender nothing, and must not fill a disk with log lines.
+ */
+export class Refusals {
+  readonly #log: Log;
+  readonly #onCounted: (source: string, why: string, count: number) => void;
+  readonly #kinds = new Map<string, { refusal: Refusal; untold: number; uncounted: number }>();
+
+  /** @param onCounted is told of every refusal of a configured source, summed up */
+  constructor(log: Log, onCounted: (source: string, why: string, count: number) => void) {
+    this.#log = log;
+    this.#onCounted = onCounted;
+  }
+
+  count(refusal: Refusal): void {
+    const isFull = this.#kinds.size >= mostKinds && !this.#kinds.has(keyOf(refusal));
+    const counted = isFull ? { ...refusal, why: 'for other reasons' } : refusal;
+    const known = this.#kinds.get(keyOf(counted));
+    if (known) {
+      known.untold += 1;
+      known.uncounted += 1;
+      return;
+    }
+    this.#kinds.set(keyOf(counted), { refusal: counted, untold: 0, uncounted: 1 });
+    const { source, why, message, level, example } = counted;
+    this.#log[level](
+      { ...(source !== undefined && { source }), why, ...(example !== undefined && { example }) },
+      message,
+    );
+  }
+
+  /** To be called once a minute, and at the end. What has not come again since the last call is forgotten. */
+  tell(): void {
+    for (const [key, kind] of this.#kinds) {
+      const { source, why, message, level } = kind.refusal;
+      if (source !== undefined && kind.uncounted > 0) this.#onCounted(source, why, kind.uncounted);
+      kind.uncounted = 0;
+      if (kind.untold === 0) this.#kinds.delete(key);
+      else this.#log[level]({ ...(source !== undefined && { source }), why, times: kind.untold }, `${message}, again`);
+      kind.untold = 0;
+    }
+  }
+}
+
+function keyOf({ source, why, message }: Refusal): string {
+  return JSON.stringify([source ?? null, message, why]);
+}

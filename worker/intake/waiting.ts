@@ -1,0 +1,46 @@
+/**
+ * Things that wait for somebody outside, each of a size and from an address: bodies that are on their way, connections
+ * without a request. Who has to go when there are too many: the one that has waited longest, of the address with the
+ * most. A vendor's delivery is here for milliseconds, so that it is never the one, from however few addresses it comes.
+ */
+export class Waiting<Item extends object> {
+  /** Oldest first, as a map keeps them. */
+  readonly #byAddress = new Map<string, { items: Map<Item, number>; size: number }>();
+  readonly #addressOf = new Map<Item, string>();
+
+  sizeOf(address: string): number {
+    return this.#byAddress.get(address)?.size ?? 0;
+  }
+
+  /** Begins to wait, or has grown: its place in the row stays. */
+  add(item: Item, address: string, size: number): void {
+    const of = this.#byAddress.get(address) ?? { items: new Map<Item, number>(), size: 0 };
+    of.items.set(item, (of.items.get(item) ?? 0) + size);
+    of.size += size;
+    this.#byAddress.set(address, of);
+    this.#addressOf.set(item, address);
+  }
+
+  /** Waits no longer. */
+  remove(item: Item): void {
+    const address = this.#addressOf.get(item);
+    const of = address === undefined ? undefined : this.#byAddress.get(address);
+    if (address === undefined || of === undefined) return;
+    of.size -= of.items.get(item) ?? 0;
+    of.items.delete(item);
+    this.#addressOf.delete(item);
+    if (of.items.size === 0) this.#byAddress.delete(address);
+  }
+
+  /** The one that has waited longest of an address; of the address with the most, when none is named. */
+  longest(address?: string): Item | undefined {
+    const [longest] = this.#byAddress.get(address ?? this.#heaviest())?.items.keys() ?? [];
+    return longest;
+  }
+
+  #heaviest(): string {
+    let [heaviest, most] = ['', -1];
+    for (const [address, { size }] of this.#byAddress) if (size > most) [heaviest, most] = [address, size];
+    return heaviest;
+  }
+}
