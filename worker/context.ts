@@ -6,6 +6,7 @@ import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { Holds } from './holds.ts';
+import type { RecordAliases } from './journey/aliases.ts';
 import type { ContactMemory } from './journey/contacts.ts';
 import type { Erasures } from './journey/erasures.ts';
 import type { JourneyStore } from './journey/store.ts';
@@ -26,6 +27,8 @@ export interface SourceContext {
   told: ToldStore;
   contacts: ContactMemory;
   seal: Seal;
+  /** What records go by whose ids are somebody's address or number. */
+  aliases: RecordAliases;
   /** Resolves when what this source has stored is where a failover finds it: redis/replicated.ts. */
   replicated(): Promise<void>;
   feedback: FeedbackClient;

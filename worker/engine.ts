@@ -6,6 +6,7 @@ import { adviceOf, messageOf } from '../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../core/feedback/client.ts';
 import type { Log, Ports } from '../core/ports.ts';
 import { Alerts } from './alerts.ts';
+import { aliasedEvents } from './aliased-source.ts';
 import { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import { Collecting } from './collecting.ts';
@@ -165,31 +166,35 @@ export class Engine {
    * Stores a delivery's events, a hundred in one write: thousands at once would stop the process for a second. Resolves
    * only when Redis has them all, and a replica of it, if there is one.
    */
-  async store(source: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+  async store(source: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const inlet = this.#inlets.get(source);
-    if (!inlet) throw new Error(`source ${source} has no inlet: openInlets comes first`);
+    const lane = this.lanes.get(source);
+    if (!inlet || !lane) throw new Error(`source ${source} has no inlet: openInlets comes first`);
     // Acknowledged is only what can be worked on.
-    for (const event of events) {
+    for (const event of told) {
       const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
       if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
     }
-    const add = async (queue: Queue, some: readonly SourceEvent[]): Promise<void> => {
+    const events = await aliasedEvents(told, lane.context.aliases, receivedAt);
+    const add = async (queue: Queue, stage: Stage<z.ZodType>, some: readonly SourceEvent[]): Promise<void> => {
       if (some.length === 0) return;
       for (let from = 0; from < some.length; from += eventsAtOnce) {
         const jobs = some.slice(from, from + eventsAtOnce).map((event) => ({
           name: queue.name,
-          data: { ...event, receivedAt },
-          opts: { jobId: jobIdOf(event.key) },
+          data: stage.toStored({ ...event, receivedAt }),
+          opts: { jobId: jobIdOf(event.key, this.#options.seal) },
         }));
         await queue.addBulk(jobs);
       }
     };
     await add(
       inlet.plan,
+      lane.stages.plan,
       events.filter(({ kind }) => kind !== 'erase'),
     );
     await add(
       inlet.erase,
+      lane.stages.erase,
       events.filter(({ kind }) => kind === 'erase'),
     );
     await this.#options.replicated(tagOf(source));

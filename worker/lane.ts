@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { WriteBack } from '../core/connector.ts';
 import type { FeedbackClient } from '../core/feedback/client.ts';
@@ -10,6 +9,7 @@ import type { Config } from './config/config.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine.ts';
 import { Holds } from './holds.ts';
+import { RecordAliases } from './journey/aliases.ts';
 import { ContactMemory } from './journey/contacts.ts';
 import { Erasures } from './journey/erasures.ts';
 import { JourneyStore, tagOf } from './journey/store.ts';
@@ -17,6 +17,7 @@ import { openSource } from './open-source.ts';
 import { Outage } from './outage.ts';
 import { Pauses } from './pauses.ts';
 import { untilTurn } from './redis/pace.ts';
+import type { Seal } from './redis/seal.ts';
 import { createToldStore } from './redis/told.ts';
 import { probe } from './redis/trouble.ts';
 import { loadRule } from './rules.ts';
@@ -80,7 +81,8 @@ export function createLane(
 ): Lane {
   const { config, redis, seal, connection, replicated, clock, ports, log, quarantine, vendorTime } = shared.options;
   const { name } = configured;
-  const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys });
+  const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys, seal });
+  const aliases = new RecordAliases(redis, name, { keepMs: config.retention.journeys, seal });
   const vendor = new Outage(redis, { endpoint: `source ${name}`, key: `${tagOf(name)}:outage`, log });
   const opened = openSource(configured, {
     config,
@@ -88,6 +90,7 @@ export function createLane(
     ports,
     log,
     told,
+    aliases,
     seal,
     ...(vendorTime && { vendorTime }),
   });
@@ -125,13 +128,14 @@ export function createLane(
   const context: SourceContext = {
     name,
     seal,
+    aliases,
     source,
     rules: configured.rules.map(loadRule),
     holds,
-    store: new JourneyStore(redis, name, { now: clock.now, log }),
+    store: new JourneyStore(redis, name, { now: clock.now, log, seal }),
     erasures: new Erasures(redis, name, seal),
     told,
-    contacts: new ContactMemory(redis),
+    contacts: new ContactMemory(redis, seal),
     replicated: () => replicated(tagOf(name)),
     feedback: shared.feedback,
     campaigns: shared.campaigns,
@@ -185,10 +189,10 @@ export function createLane(
     untilTurn: (key, spacingMs) => untilTurn(redis, `${tagOf(name)}:backfill`, key, { spacingMs, now: Date.now() }),
     queueEvent: async (event, delayMs = 0) => {
       // A backfill's may wait for days, and a webhook of the same closing must not be taken for its repetition.
-      const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key)}`;
+      const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key, seal)}`;
       await stages.plan.add([{ id, data: event, ...(delayMs > 0 && { delayMs }) }]);
     },
-    changeEvents: (change) => changeJobs(stages.plan.queue, PlanJob, change),
+    changeEvents: (change) => changeJobs(stages.plan, PlanJob, change),
     queueErasure: async (id, delayMs) => {
       await stages.erase.add([{ id: `erasure-${id}`, data: { kind: 'go-on', erasure: id }, delayMs }]);
     },
@@ -231,7 +235,7 @@ export function createLane(
     process: (data: z.output<Data>, context: SourceContext) => Promise<StageResult>,
     giveUp: (data: z.output<Data>, why: string, context: SourceContext) => Promise<void>,
     remedy: (data: z.output<Data>) => string,
-    more: Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp'> & { atOnce?: number } = {},
+    more: Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'seal'> & { atOnce?: number } = {},
   ) =>
     new Stage({
       endpoints: [vendor, shared.service],
@@ -247,13 +251,14 @@ export function createLane(
     });
   const stages: Lane['stages'] = {
     plan: stage('plan', PlanJob, plan, giveUpPlan, remedies.plan, {
+      seal,
       keepGivenUp: { isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked', forMs: config.retention.journeys },
     }),
     ask: stage('ask', AskJob, ask, giveUpAsk, remedies.ask),
     writeBack: stage('write-back', WriteBackJob, writeBack, giveUpWriteBack, remedies.writeBack, {
       endpoints: [vendor],
     }),
-    erase: stage('erase', EraseJob, erase, giveUpErase, remedies.erase, { atOnce: 1 }),
+    erase: stage('erase', EraseJob, erase, giveUpErase, remedies.erase, { atOnce: 1, seal }),
   };
   const polling = {
     redis,
@@ -263,7 +268,7 @@ export function createLane(
     queueEvents: async (found: readonly { event: RecordJob; delayMs: number }[]) =>
       await stages.plan.add(
         found.map(({ event, delayMs }) => ({
-          id: `poll-${jobIdOf(event.key)}`,
+          id: `poll-${jobIdOf(event.key, seal)}`,
           data: event,
           ...(delayMs > 0 && { delayMs }),
         })),
@@ -273,6 +278,6 @@ export function createLane(
 }
 
 /** BullMQ forbids ':' and plain numbers in ids; events' keys may hold anything. */
-export function jobIdOf(key: string): string {
-  return `event-${createHash('sha256').update(key).digest('base64url')}`;
+export function jobIdOf(key: string, seal: Seal): string {
+  return `event-${seal.digest(key)}`;
 }

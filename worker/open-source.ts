@@ -1,15 +1,18 @@
-import type { Source, Told } from '../core/connector.ts';
+import type { Source } from '../core/connector.ts';
 import type { Log, Ports } from '../core/ports.ts';
+import { aliasedSource, toldByIds } from './aliased-source.ts';
 import type { Config } from './config/config.ts';
+import type { RecordAliases } from './journey/aliases.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
 import { createBudget } from './redis/budget.ts';
 import type { Seal } from './redis/seal.ts';
+import type { ToldStore } from './redis/told.ts';
 import { createVault } from './redis/vault.ts';
 
 /** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
 export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
 
-/** A configured source, open for work: with the budget of its vendor's account and its stored secrets. */
+/** A configured source, open for work by its records' aliases: with the budget of its vendor's account and its stored secrets. */
 export function openSource(
   { name, connector, settings }: Config['sources'][number],
   {
@@ -18,6 +21,7 @@ export function openSource(
     ports,
     log,
     told,
+    aliases,
     seal,
     vendorTime = { now: () => new Date(), sleep: ports.sleep },
   }: {
@@ -25,7 +29,8 @@ export function openSource(
     redis: RedisClient;
     ports: Ports;
     log: Log;
-    told: Told;
+    told: ToldStore;
+    aliases: RecordAliases;
     seal: Seal;
     vendorTime?: VendorTime;
   },
@@ -39,5 +44,6 @@ export function openSource(
   const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
-  return connector.open(settings, { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told });
+  const own = { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told: toldByIds(told, aliases) };
+  return aliasedSource(connector.open(settings, own), aliases, { now: () => new Date() });
 }

@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { sealOf } from '../seal.ts';
 import type { Acknowledged, Erased } from './balancer.ts';
 import { type PlannedRecord, sources, type Vendor } from './plan.ts';
 import { type Shown, shown, type Taken, type World } from './world.ts';
 
-/** A journey as it lies in Redis, read past closeloop's own code. */
+/** A journey as it lies in Redis, read past closeloop's own store. */
 const Stored = z.object({
   source: z.string(),
   recordId: z.string(),
@@ -63,7 +64,9 @@ export function keyOfJourney({ source, recordId }: Pick<StoredJourney, 'source' 
   return source === sources.desk ? `desk:${recordId}` : `crm:${recordId.replace('ticket-', '')}`;
 }
 
-export async function journeysIn(redis: Redis): Promise<StoredJourney[]> {
+/** @param apiKey of the configuration: what seals the journeys where it has no `secretsKey` */
+export async function journeysIn(redis: Redis, apiKey = 'chaos-key'): Promise<StoredJourney[]> {
+  const seal = await sealOf(redis, apiKey);
   const found: StoredJourney[] = [];
   for await (const keys of redis.scanStream({ match: '{cl:*}:journey:*', count: 1_000 })) {
     const names = z.array(z.string()).parse(keys);
@@ -72,7 +75,9 @@ export async function journeysIn(redis: Redis): Promise<StoredJourney[]> {
     const answers = (await pipeline.exec()) ?? [];
     for (const [i, [, data]] of answers.entries()) {
       if (typeof data !== 'string') continue;
-      found.push({ ...Stored.parse(JSON.parse(data)), id: names[i]?.split(':journey:')[1] ?? '' });
+      const id = names[i]?.split(':journey:')[1] ?? '';
+      const opened = seal.open(data, `journey of ${id.slice(0, id.lastIndexOf('.'))}`);
+      found.push({ ...Stored.parse(JSON.parse(opened)), id });
     }
   }
   // A scan may give a key twice.

@@ -51,7 +51,7 @@ sources:
       expect(answer.status).toBe(202);
     },
     journeyOf: async (id: string) =>
-      (await journeysIn(redis)).find((journey) => journey.source === source && journey.recordId === id),
+      (await journeysIn(redis, 'demo-key')).find((journey) => journey.source === source && journey.recordId === id),
   };
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import type { TestRedis } from '../redis.ts';
+import { sealOf } from '../seal.ts';
 import { until } from '../worker/harness.ts';
 import { background, command, type Finished, type Running, standin } from './processes.ts';
 
@@ -45,7 +46,10 @@ export async function openScenario(redis: TestRedis, source: string) {
   const loops: Running[] = [];
   let running: Running[] = [];
   const [port, service] = await Promise.all([freePort(), standin('feedback')]);
-  const store = new JourneyStore(redis.handle.client, source, { now: () => new Date() });
+  const store = new JourneyStore(redis.handle.client, source, {
+    now: () => new Date(),
+    seal: await sealOf(redis.handle.client),
+  });
   await service.control('POST', 'campaigns', {
     account: 'acme',
     id: campaign,

@@ -226,7 +226,7 @@ describe('any system that sends webhooks', () => {
     for (const one of all) await until(async () => (await storeOf('jobs').get(`${one}.1`))?.erasedAt);
     expect(feedback.standin.requests({ contact: 'dora@example.com' })).toEqual([]);
     for (const one of all) {
-      expect(await redis.handle.client.hget(`${tagOf('jobs')}:told:${one}`, 'json')).toBe('');
+      expect(await redis.handle.client.hget(`${tagOf('jobs')}:told:${one}`, 'sealed')).toBe('');
     }
     expect(JSON.stringify(await contextOf('jobs').erasures.all())).not.toContain('dora');
   });

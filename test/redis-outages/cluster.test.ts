@@ -7,6 +7,7 @@ import { listJourneys } from '../../worker/commands/journeys.ts';
 import { replayJourneys } from '../../worker/commands/repair.ts';
 import { JourneyStore, tagOf } from '../../worker/journey/store.ts';
 import { connect, type RedisHandle } from '../../worker/redis/connection.ts';
+import { sealOf } from '../seal.ts';
 import { startLoop, until } from '../worker/harness.ts';
 import { ToyVendor } from '../worker/toy-connector.ts';
 import { type RedisCluster, startCluster } from './servers.ts';
@@ -60,7 +61,8 @@ test('a cluster of three nodes: the whole loop, with sources on each of them', a
     vendor,
     general: `poll: { every: 200ms }\nalerts: { url: "${alerts.url}/", secrets: [whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=] }`,
   });
-  const stores = sources.map((name) => new JourneyStore(handle.client, name, { now: () => new Date() }));
+  const seal = await sealOf(handle.client);
+  const stores = sources.map((name) => new JourneyStore(handle.client, name, { now: () => new Date(), seal }));
   const reach = (id: string, state: string) =>
     Promise.all(
       stores.map((store) =>

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect } from 'vitest';
+import type { z } from 'zod';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { liveClock } from '../../worker/clock.ts';
 import { livePorts } from '../../worker/commands/engine-of.ts';
@@ -7,10 +8,12 @@ import type { SourceContext } from '../../worker/context.ts';
 import { Engine } from '../../worker/engine.ts';
 import type { Intent, Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
+import type { Seal } from '../../worker/redis/seal.ts';
 import { ask } from '../../worker/stages/ask.ts';
 import { plan, type RecordJob } from '../../worker/stages/plan.ts';
+import type { Stage } from '../../worker/stages/stage.ts';
 import { useRedis } from '../redis.ts';
-import { testSeal } from '../seal.ts';
+import { sealOf } from '../seal.ts';
 import { memoryLog } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';
 
@@ -25,9 +28,11 @@ export type Quiet = ReturnType<ReturnType<typeof useQuiet>['quiet']>;
 export function useQuiet() {
   const redis = useRedis();
   let service: Awaited<ReturnType<typeof startFeedbackStandin>>;
+  let seal: Seal;
   const opened: Engine[] = [];
   beforeEach(async () => {
     await redis.handle.client.flushall();
+    seal = await sealOf(redis.handle.client);
     service = await startFeedbackStandin({ seed: true });
   });
   afterEach(async () => {
@@ -63,7 +68,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
     const engine = new Engine({
       config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
       redis: redis.handle.client,
-      seal: testSeal,
+      seal,
       connection: redis.handle.bull(),
       intakeConnection: redis.handle.bullIntake,
       replicated: redis.handle.replicated,
@@ -76,7 +81,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
     const lane = engine.lanes.get(source) ?? expect.fail('no lane');
     const { context } = lane;
     /** Which events, as queued, wait for planning. */
-    const events = async (): Promise<RecordJob[]> => (await lane.stages.plan.queue.getJobs()).map(({ data }) => data);
+    const events = async () => await jobsOf(lane.stages.plan);
     const trace = async (id: string) => (await context.store.trace(id)).map(({ text }) => text).join('\n');
     return { engine, lane, context, store: context.store, vendor, told, events, trace };
   };
@@ -87,6 +92,11 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
       return service.standin;
     },
   };
+}
+
+/** What its jobs hold. */
+export async function jobsOf<Data extends z.ZodType>(stage: Stage<Data>): Promise<z.output<Data>[]> {
+  return (await stage.queue.getJobs()).map(({ data }) => stage.read(data));
 }
 
 let events = 0;

@@ -18,7 +18,8 @@ async function everything(loop: Loop): Promise<string> {
     if (type === 'list') parts.push(`${key} ${(await client.lrange(key, 0, -1)).join(' ')}`);
     if (type === 'set') parts.push(`${key} ${(await client.smembers(key)).join(' ')}`);
   }
-  return parts.join('\n');
+  // Short words may stand in sealed text by chance.
+  return parts.join('\n').replace(/1\.[\w-]{30,}|[\w-]{43}/g, 'sealed');
 }
 
 const customer = { email: 'erika@example.com' };
@@ -37,7 +38,8 @@ test.each(ways)(
     await loop.journey('a.1', 'asked');
     loop.feedback.standin.answer({ contact: customer.email, grade: 4, comment: 'Frau Muster was kind' });
     await loop.journey('a.1', 'written');
-    expect(await everything(loop)).toContain('erika@example.com');
+    expect((await loop.store.get('a.1'))?.contact?.value).toBe('erika@example.com');
+    expect(await everything(loop)).not.toMatch(/erika|Muster|p-7/i);
 
     expect((await loop.post(erase(who))).status).toBe(202);
     const gone = await until(async () => {

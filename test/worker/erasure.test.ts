@@ -3,10 +3,10 @@ import type { SourceContext } from '../../worker/context.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/stages/ask.ts';
 import { type AskedToErase, erase } from '../../worker/stages/erase.ts';
-import { type GradedJob, PlanJob, plan, type SurveyJob } from '../../worker/stages/plan.ts';
+import { type GradedJob, type PlanJob, plan, type SurveyJob } from '../../worker/stages/plan.ts';
 import { remedies } from '../../worker/stages/remedies.ts';
 import { writeBack } from '../../worker/stages/write-back.ts';
-import { eventOf, overriding, type Quiet, useQuiet } from './by-hand.ts';
+import { eventOf, jobsOf, overriding, type Quiet, useQuiet } from './by-hand.ts';
 import { until } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';
 
@@ -104,7 +104,7 @@ describe('events that wait to be planned', () => {
     await stages.plan.add(
       jobs.map((data, i) => ({ id: `job-${i}`, data, ...(i % 2 === 0 && { delayMs: 3_600_000 }) })),
     );
-    const held = async () => (await stages.plan.queue.getJobs()).map(({ data }) => PlanJob.parse(data));
+    const held = async () => await jobsOf(stages.plan);
     return { jobs, held };
   }
 

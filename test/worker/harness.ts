@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
 import type { Log } from '../../core/ports.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../standins/server.ts';
@@ -9,7 +8,7 @@ import { loadConfig } from '../../worker/config/config.ts';
 import type { Erasures } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { knownSourcesKey } from '../../worker/journey/known-sources.ts';
-import { JourneyStore } from '../../worker/journey/store.ts';
+import type { JourneyStore } from '../../worker/journey/store.ts';
 import { seenKey } from '../../worker/stages/collect.ts';
 import type { TestRedis } from '../redis.ts';
 import { ToyVendor } from './toy-connector.ts';
@@ -99,14 +98,14 @@ sources:${sources.join('')}
   lastService.set(redis, feedback);
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
-  const store = new JourneyStore(handle.client, options.source, { now: () => new Date() });
+  const { store, erasures } = app.engine.lanes.get(options.source)?.context ?? missing(options.source);
   return {
     vendor,
     feedback,
     app,
     told,
     store,
-    erasures: app.engine.lanes.get(options.source)?.context.erasures ?? expect.fail('no lane'),
+    erasures,
     text,
     post: (body, headers = {}, source = options.source) =>
       fetch(`${app.url}/hooks/${source}`, {
@@ -124,4 +123,8 @@ sources:${sources.join('')}
       if (!options.feedback) await feedback.close();
     },
   };
+}
+
+function missing(source: string): never {
+  throw new Error(`the loop has no source ${source}`);
 }

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import type { TestRedis } from '../redis.ts';
+import { sealOf } from '../seal.ts';
 import { until } from './harness.ts';
 
 const Line = z.union([z.object({ started: z.string() }), z.object({ wrote: z.string() })]);
@@ -79,7 +80,10 @@ sources:
 
   return {
     standin: feedback.standin,
-    store: new JourneyStore(redis.handle.client, source, { now: () => new Date() }),
+    store: new JourneyStore(redis.handle.client, source, {
+      now: () => new Date(),
+      seal: await sealOf(redis.handle.client),
+    }),
     wrote,
     start,
     /** Tells an intake of closings, in one delivery; `key` makes it another webhook about the same. */

@@ -3,7 +3,6 @@ import { Queue } from 'bullmq';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { JourneyStore } from '../../worker/journey/store.ts';
 import { plan } from '../../worker/stages/plan.ts';
 import { useRedis } from '../redis.ts';
 import { type Loop, startLoop, until } from './harness.ts';
@@ -121,7 +120,7 @@ describe('a create of unknown outcome', () => {
     const first = await loop.journey('x.1', 'asked');
     standin.faults.add({ ...create, then: 'cut' });
     await loop.post(delivery, {}, 'second');
-    const store = new JourneyStore(redis.handle.client, 'second', { now: () => new Date() });
+    const { store } = loop.app.engine.lanes.get('second')?.context ?? expect.fail('no source');
     const second = await until(async () => {
       const journey = await store.get('x.1');
       return journey?.state === 'asked' ? journey : undefined;

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
+import type { Seal } from '../redis/seal.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 import type { RedisClient } from './store.ts';
 
@@ -38,13 +38,15 @@ const memoryMs = 400 * 86_400_000;
 
 /**
  * What is shared about one person over all sources: who is asking right now, and when they were asked last.
- * Keys hold a hash of the contact, never the contact.
+ * Keys hold a keyed digest of the contact, never the contact.
  */
 export class ContactMemory {
   readonly #redis: RedisClient;
+  readonly #seal: Seal;
 
-  constructor(redis: RedisClient) {
+  constructor(redis: RedisClient, seal: Seal) {
     this.#redis = redis;
+    this.#seal = seal;
   }
 
   /**
@@ -88,6 +90,6 @@ export class ContactMemory {
   }
 
   #key(contactKey: string, what: string): string {
-    return `{cl:contact:${createHash('sha256').update(contactKey).digest('base64url')}}:${what}`;
+    return `{cl:contact:${this.#seal.digest(contactKey)}}:${what}`;
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Seal } from '../redis/seal.ts';
 import { type RedisClient, tagOf } from './store.ts';
@@ -89,7 +88,7 @@ export class Erasures {
     subjects: readonly Subject[],
   ): Promise<string> {
     const { key, what, receivedAt, everybody } = asked;
-    const id = createHash('sha256').update(`${this.#tag}${key}`).digest('hex').slice(0, 12);
+    const id = this.#seal.digest(`erasure ${this.#tag}${key}`).slice(0, 16);
     // Before the erasure itself: one whose subjects were lost would be done at once.
     await this.add(id, subjects);
     const erasure: Erasure = { id, what, receivedAt, everybody, tries: 0, held: [], nextAt: receivedAt };

@@ -2,7 +2,7 @@
 // among KEYS carry the source's tag, and lie in the same slot.
 
 /**
- * KEYS record · ARGV tag, record id, closing, event key, journey JSON, score, trace lines…
+ * KEYS record · ARGV tag, record id, digests of the closing and of the event's key, sealed journey, score, trace lines…
  * Returns the id of the journey of this closing (or of this event), made now or found.
  */
 export const claimScript = `
@@ -15,17 +15,17 @@ id = ARGV[2] .. '.' .. redis.call('HINCRBY', KEYS[1], 'count', 1)
 redis.call('HINCRBY', KEYS[1], 'alive', 1)
 redis.call('PERSIST', KEYS[1])
 redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
-redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'data', ARGV[5])
+redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'state', 'received', 'data', ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
-redis.call('PERSIST', ARGV[1] .. ':told:' .. ARGV[2])
+for _, of in ipairs({':told:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
 for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
 return {id, 1}`;
 
 /**
  * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
- * people to index it under…, people no longer… · ARGV rev, JSON, id, score, request id or '', '1' once asked ('if none': unless
+ * people to index it under…, people no longer… · ARGV rev, sealed journey, id, score, request id or '', '1' once asked ('if none': unless
  * another has) or '0' when it turned out not to be, number of people to index it under, key of the collecting pass' fence or '',
- * generation of the pass, trace lines…
+ * generation of the pass, state, trace lines…
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
@@ -34,7 +34,7 @@ if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
 if ARGV[8] ~= '' and tonumber(redis.call('GET', ARGV[8]) or '0') > tonumber(ARGV[9]) then return -1 end
 if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[7], ARGV[5], ARGV[3]) == 0
   and redis.call('HGET', KEYS[7], ARGV[5]) ~= ARGV[3] then return -1 end
-redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'data', ARGV[2])
+redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'state', ARGV[10], 'data', ARGV[2])
 redis.call('ZREM', KEYS[3], ARGV[3])
 redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
 if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
@@ -43,7 +43,7 @@ for i = 5, 6 do
   if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
 end
 for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
-for i = 10, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
+for i = 11, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1`;
 
 /**
@@ -61,8 +61,7 @@ return 1`;
  * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
  */
 export const forgetScript = `
-local data = redis.call('HGET', KEYS[1], 'data')
-if not data or cjson.decode(data).state ~= ARGV[3] then return 0 end
+if redis.call('HGET', KEYS[1], 'state') ~= ARGV[3] then return 0 end
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('ZREM', KEYS[3], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
@@ -75,6 +74,8 @@ if redis.call('HINCRBY', KEYS[5], 'alive', -1) > 0 then
   return 1
 end
 redis.call('DEL', ARGV[4] .. ':told:' .. ARGV[5])
+-- A delivery that was just stored may still need it.
+redis.call('PEXPIRE', ARGV[4] .. ':alias:' .. ARGV[5], 86400000)
 local record = ARGV[5]
 while record do
   local key = ARGV[4] .. ':record:' .. record

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { Log, Ports } from '../../core/ports.ts';
+import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
 import { beginPassScript, claimScript, forgetScript, mergeScript, noteScript, saveScript } from './scripts.ts';
 import { askedStates, mayHaveAsked } from './transitions.ts';
@@ -50,7 +50,7 @@ export interface CollectPass {
 
 /** Another version wrote this journey, or its entry is broken. */
 export function isUnreadable(error: unknown): boolean {
-  return error instanceof z.ZodError || error instanceof SyntaxError;
+  return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
 }
 
 /**
@@ -75,12 +75,14 @@ export class JourneyStore {
   readonly #redis: RedisClient;
   readonly #now: Ports['now'];
   readonly #tag: string;
+  readonly #seal: Seal;
   readonly #tellLeft: Left;
 
-  constructor(redis: RedisClient, source: string, ports: Pick<Ports, 'now'> & { log?: Log }) {
+  constructor(redis: RedisClient, source: string, ports: Pick<Ports, 'now'> & { log?: Log; seal: Seal }) {
     this.source = source;
     this.#redis = redis;
     this.#now = ports.now;
+    this.#seal = ports.seal;
     this.#tag = tagOf(source);
     this.#tellLeft = (id) =>
       ports.log?.warn({ journey: `${source}/${id}` }, 'a journey that can not be read is left out');
@@ -104,9 +106,9 @@ export class JourneyStore {
       this.#recordKey(claim.recordId),
       this.#tag,
       claim.recordId,
-      claim.closing,
-      claim.eventKey,
-      JSON.stringify(data),
+      this.#seal.digest(claim.closing),
+      this.#seal.digest(claim.eventKey),
+      this.#sealed(claim.recordId, data),
       now.getTime(),
       ...trace.map((text) => this.#line(text)),
     );
@@ -118,7 +120,7 @@ export class JourneyStore {
 
   /** The journey that this event started or was counted to, if any: saves reading the record again. */
   async ofEvent(recordId: string, eventKey: string): Promise<Journey | undefined> {
-    const id = await this.#redis.hget(this.#recordKey(recordId), `event:${eventKey}`);
+    const id = await this.#redis.hget(this.#recordKey(recordId), this.#eventField(eventKey));
     return id === null ? undefined : await this.get(id);
   }
 
@@ -161,13 +163,13 @@ export class JourneyStore {
 
   /** The journey of this closing, if there is one: saves reading the record. */
   async ofClosing(recordId: string, closing: string): Promise<Journey | undefined> {
-    const id = await this.#redis.hget(this.#recordKey(recordId), `closing:${closing}`);
+    const id = await this.#redis.hget(this.#recordKey(recordId), this.#closingField(closing));
     return id === null ? undefined : await this.get(id);
   }
 
   /** The journey that a closing has, or the name that its journey would get. */
   async nameOf(recordId: string, closing: string): Promise<{ id: string; exists: boolean }> {
-    const [id, count] = await this.#redis.hmget(this.#recordKey(recordId), `closing:${closing}`, 'count');
+    const [id, count] = await this.#redis.hmget(this.#recordKey(recordId), this.#closingField(closing), 'count');
     return id ? { id, exists: true } : { id: `${recordId}.${Number(count ?? 0) + 1}`, exists: false };
   }
 
@@ -332,7 +334,9 @@ export class JourneyStore {
 
   async #read(id: string): Promise<{ journey: Journey; rev: string } | undefined> {
     const [rev, data] = await this.#redis.hmget(this.#journeyKey(id), 'rev', 'data');
-    return rev && data ? { journey: Journey.parse({ ...JSON.parse(data), id }), rev } : undefined;
+    if (!rev || !data) return undefined;
+    const opened = this.#seal.open(data, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
+    return { journey: Journey.parse({ ...JSON.parse(opened), id }), rev };
   }
 
   async #those(ids: readonly string[], left: Left): Promise<Journey[]> {
@@ -392,7 +396,7 @@ export class JourneyStore {
       ...people,
       ...gone,
       rev,
-      JSON.stringify(data),
+      this.#sealed(journey.recordId, data),
       id,
       scoreOf(journey),
       requestId,
@@ -400,17 +404,29 @@ export class JourneyStore {
       people.length,
       pass ? this.#passKey(pass.campaign) : '',
       pass?.generation ?? 0,
+      journey.state,
       ...trace.map((text) => this.#line(text)),
     );
   }
 
-  /** Sets of journey ids, under a hash of the person: the index must not hold what an erasure takes out of journeys. */
+  /** Sets of journey ids, under a keyed digest of the person: the index must not tell what an erasure takes out of journeys. */
   #whoKeys({ personId, contact }: Journey): string[] {
     const who = [...(personId === undefined ? [] : [personKey(personId)]), ...(contact ? [contactKey(contact)] : [])];
     return who.map((one) => this.#whoKey(one));
   }
   #whoKey(who: string): string {
-    return `${this.#tag}:who:${createHash('sha256').update(who).digest('base64url')}`;
+    return `${this.#tag}:who:${this.#seal.digest(who)}`;
+  }
+  /** About its record, as its own number is given only when it is stored. */
+  #sealed(recordId: string, data: object): string {
+    return this.#seal.seal(JSON.stringify(data), aboutRecord(recordId));
+  }
+  /** Keys and closings are made of the vendor's words, which may name a person. */
+  #eventField(eventKey: string): string {
+    return `event:${this.#seal.digest(eventKey)}`;
+  }
+  #closingField(closing: string): string {
+    return `closing:${this.#seal.digest(closing)}`;
   }
   #line(text: string): string {
     return JSON.stringify({ at: this.#now().toISOString(), text });
@@ -438,6 +454,7 @@ export class JourneyStore {
   }
 }
 
+const aboutRecord = (recordId: string): string => `journey of ${recordId}`;
 const personKey = (personId: string): string => `person:${personId}`;
 
 /**

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Told } from '../../core/connector.ts';
 import type { RedisClient } from '../journey/store.ts';
+import type { Seal } from './seal.ts';
 
 /**
- * KEYS told, record, used, alone · ARGV instant, JSON, milliseconds to keep it without a journey, '1': only where nothing was
+ * KEYS told, record, used, alone · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where nothing was
  * told, record id, now.
  * Of two tellings of one instant the later to come counts. Whoever claims a journey takes the expiry away, and whoever
  * forgets the last one removes the telling (journey/store.ts).
@@ -11,7 +12,7 @@ import type { RedisClient } from '../journey/store.ts';
 const keepScript = `
 local held = redis.call('HGET', KEYS[1], 'at')
 if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
-redis.call('HSET', KEYS[1], 'at', ARGV[1], 'json', ARGV[2])
+redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', ARGV[2])
 if redis.call('HEXISTS', KEYS[2], 'count') == 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[6])
@@ -22,7 +23,7 @@ return 1`;
 
 /** An empty telling stays behind, so that what was told before can't come back. KEYS told · ARGV instant */
 const eraseScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'at', ARGV[1], 'json', '') end
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', '') end
 return 1`;
 
 /** What events told of the records of one source. */
@@ -39,15 +40,26 @@ export interface ToldStore extends Told {
 
 const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
 
-export function createToldStore(redis: RedisClient, { tag, keepMs }: { tag: string; keepMs: number }): ToldStore {
+export function createToldStore(
+  redis: RedisClient,
+  { tag, keepMs, seal }: { tag: string; keepMs: number; seal: Seal },
+): ToldStore {
   const keyOf = (recordId: string) => `${tag}:told:${recordId}`;
+  const about = (recordId: string) => `told of ${recordId}`;
   const used = `${tag}:tells`;
   const alone = `${tag}:told-alone`;
 
   return {
     async keep(recordId, at, told, { onlyFirst = false } = {}) {
       const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone];
-      const args = [at.getTime(), JSON.stringify(told), keepMs, onlyFirst ? '1' : '0', recordId, Date.now()];
+      const args = [
+        at.getTime(),
+        seal.seal(JSON.stringify(told), about(recordId)),
+        keepMs,
+        onlyFirst ? '1' : '0',
+        recordId,
+        Date.now(),
+      ];
       await redis.eval(keepScript, keys.length, ...keys, ...args);
     },
     async erase(recordId, at) {
@@ -65,11 +77,11 @@ export function createToldStore(redis: RedisClient, { tag, keepMs }: { tag: stri
     async of(recordIds) {
       if (recordIds.length === 0) return [];
       const pipeline = redis.pipeline();
-      for (const id of recordIds) pipeline.hget(keyOf(id), 'json');
+      for (const id of recordIds) pipeline.hget(keyOf(id), 'sealed');
       const rows = Rows.parse(await pipeline.exec());
-      return rows.map(([error, json]) => {
+      return rows.map(([error, sealed], i) => {
         if (error) throw error;
-        return json ? JSON.parse(json) : undefined;
+        return sealed ? JSON.parse(seal.open(sealed, about(recordIds[i] ?? ''))) : undefined;
       });
     },
   };

@@ -16,15 +16,16 @@ export function createVault(
   ports: Pick<Ports, 'sleep'>,
 ): Vault {
   const keyOf = (name: string) => `${tag}:vault:${name}`;
+  const about = (name: string) => `vault ${name}`;
 
   return {
     async get(name) {
       const sealed = await redis.get(keyOf(name));
       if (sealed === null) return undefined;
-      return open(seal, sealed, keyOf(name));
+      return open(seal, sealed, about(name));
     },
     async set(name, value) {
-      await redis.set(keyOf(name), seal.seal(value, keyOf(name)));
+      await redis.set(keyOf(name), seal.seal(value, about(name)));
     },
     async locked(name, work) {
       const lock = `${keyOf(name)}:lock`;

@@ -1,5 +1,6 @@
 import type { Job, Queue } from 'bullmq';
 import type { z } from 'zod';
+import type { Stage } from './stage.ts';
 
 /** As many at once as one round trip to Redis may well hold. */
 const atOnce = 200;
@@ -10,10 +11,11 @@ const atOnce = 200;
  * @returns ids of jobs that can't be read: of another version, or broken
  */
 export async function changeJobs<Data>(
-  queue: Queue,
+  stage: Pick<Stage<z.ZodType<Data, Data>>, 'queue' | 'fromStored' | 'toStored'>,
   schema: z.ZodType<Data>,
   change: (data: Data) => Data | undefined,
 ): Promise<string[]> {
+  const { queue } = stage;
   const unreadable: string[] = [];
   // All at once: jobs move from one list to another meanwhile.
   const ids = await queue.getRanges(['active', 'waiting', 'prioritized', 'delayed', 'failed'], 0, -1);
@@ -22,14 +24,14 @@ export async function changeJobs<Data>(
     const jobs = await Promise.all(some.map((id) => jobOf(queue, id)));
     for (const [index, job] of jobs.entries()) {
       if (job === undefined) continue;
-      const { data } = job === 'unreadable' ? {} : schema.safeParse(job.data);
+      const { data } = job === 'unreadable' ? {} : schema.safeParse(stage.fromStored(job.data));
       if (job === 'unreadable' || data === undefined) {
         unreadable.push(some[index] ?? '');
         continue;
       }
       const changed = change(data);
       if (changed === undefined) continue;
-      await job.updateData(changed).catch(async (error: unknown) => {
+      await job.updateData(stage.toStored(changed)).catch(async (error: unknown) => {
         // One that was done meanwhile is gone, and its data with it.
         if (await jobOf(queue, some[index] ?? '')) throw error;
       });

@@ -257,6 +257,13 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
     context.log.error({ source: context.name, event: what, unreadable }, why);
     await context.alert('to-do', why, 'look at it in Redis, and remove it there; the log names it');
   }
+  // Last: what was written on records is taken off by their ids.
+  for (const of of await context.sources()) {
+    const records = subjects.flatMap((one) =>
+      one.kind !== 'contact' && one.kind !== 'person' && one.source === of.name ? [one.id] : [],
+    );
+    await of.aliases.forget(records, found.until);
+  }
   await context.erasures.end(proof);
   context.log.info({ source: context.name, event: what, proof }, 'erased');
 }

@@ -16,6 +16,7 @@ import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../holds.ts';
 import type { Outage } from '../outage.ts';
 import type { Quarantine } from '../quarantine.ts';
+import { type Seal, SealError } from '../redis/seal.ts';
 import { isRedisTrouble } from '../redis/trouble.ts';
 import { Door } from './admission.ts';
 
@@ -29,8 +30,10 @@ export interface StageOptions<Data extends z.ZodType> {
   /** `{cl:<source>}`, see journey/store.ts. */
   prefix: string;
   connection: ConnectionOptions;
-  /** What a job holds: ids only, no personal data. */
+  /** What a job holds: ids only, and no personal data but with `seal`. */
   data: Data;
+  /** Redis holds the data of its jobs sealed. */
+  seal?: Seal;
   concurrency: number;
   process: (data: z.output<Data>) => Promise<StageResult>;
   /** No further attempt will be made: settle what the job was about, with this reason. */
@@ -122,7 +125,9 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #addAll(jobs: { data: z.input<Data>; opts: JobsOptions }[]): Promise<void> {
-    await this.queue.addBulk(jobs.map((job) => ({ name: this.#options.name, ...job })));
+    await this.queue.addBulk(
+      jobs.map(({ data, opts }) => ({ name: this.#options.name, data: this.toStored(data), opts })),
+    );
   }
 
   /** Are there jobs that have not begun yet? Those that run in other processes are taken for such. */
@@ -130,9 +135,37 @@ export class Stage<Data extends z.ZodType> {
     return (await this.queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > this.#running;
   }
 
+  /** A job's data as Redis holds them. */
+  toStored(data: z.input<Data>): unknown {
+    const { seal } = this.#options;
+    return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
+  }
+
+  /** @throws ZodError for a job that only another version can read */
+  read(stored: unknown): z.output<Data> {
+    return this.#options.data.parse(this.fromStored(stored));
+  }
+
+  /** A job's data as they were. What does not open is left out: nobody can read such a job. */
+  fromStored(stored: unknown): unknown {
+    const { seal } = this.#options;
+    const { data } = Sealed.safeParse(stored);
+    if (seal === undefined || data === undefined) return stored;
+    try {
+      return JSON.parse(seal.open(data.sealed, this.#about));
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+
+  get #about(): string {
+    return `job of ${this.#options.name}`;
+  }
+
   /** One job, outside the queue: what `process` of a queued one does. */
   async run(data: unknown): Promise<StageResult> {
-    return await this.#options.process(this.#options.data.parse(data));
+    return await this.#options.process(this.read(data));
   }
 
   start(): void {
@@ -207,7 +240,7 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #attempt(job: Job, token: string | undefined): Promise<void> {
-    const parsed = this.#options.data.safeParse(job.data);
+    const parsed = this.#options.data.safeParse(this.fromStored(job.data));
     if (!parsed.success) {
       const { name, source, log } = this.#options;
       const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
@@ -313,6 +346,7 @@ function detailOf(error: unknown): { stack?: string | undefined; reference?: str
   if (error instanceof CloseloopError) return error.reference === undefined ? {} : { reference: error.reference };
   return { stack: error instanceof Error ? error.stack : undefined };
 }
+const Sealed = z.strictObject({ sealed: z.string() });
 
 /** What a job is about, for the log: jobs hold ids only. */
 function idsOf(data: unknown): { record?: string; journey?: string; campaign?: number } {

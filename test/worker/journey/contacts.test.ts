@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { ContactMemory } from '../../../worker/journey/contacts.ts';
 import { useRedis } from '../../redis.ts';
+import { testSeal } from '../../seal.ts';
 import { until } from '../harness.ts';
 
 const redis = useRedis();
-const memory = () => new ContactMemory(redis.handle.client);
+const memory = () => new ContactMemory(redis.handle.client, testSeal);
 const long = 60_000;
 
 test('it lets one of many ask a person at a time', async () => {

@@ -4,6 +4,7 @@ import { type JourneyState, journeyStates } from '../../../worker/journey/journe
 import { JourneyStore } from '../../../worker/journey/store.ts';
 import { askedStates, erased, mayFollow, step } from '../../../worker/journey/transitions.ts';
 import { useRedis } from '../../redis.ts';
+import { testSeal } from '../../seal.ts';
 
 const redis = useRedis();
 let sources = 0;
@@ -15,7 +16,7 @@ function fresh(): { store: JourneyStore; now: () => Date } {
     ms += 1_000;
     return new Date(ms);
   };
-  return { store: new JourneyStore(redis.handle.client, `store-${++sources}`, { now }), now };
+  return { store: new JourneyStore(redis.handle.client, `store-${++sources}`, { now, seal: testSeal }), now };
 }
 
 function claimOf(recordId: string, closing: string, eventKey: string) {

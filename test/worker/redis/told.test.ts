@@ -4,6 +4,7 @@ import { JourneyStore, tagOf } from '../../../worker/journey/store.ts';
 import { step } from '../../../worker/journey/transitions.ts';
 import { createToldStore } from '../../../worker/redis/told.ts';
 import { useRedis } from '../../redis.ts';
+import { testSeal } from '../../seal.ts';
 
 const redis = useRedis();
 const keepMs = 60_000;
@@ -11,8 +12,8 @@ const at = (seconds: number) => new Date(1_795_168_800_000 + seconds * 1_000);
 
 function stores(source: string) {
   const { client } = redis.handle;
-  const told = createToldStore(client, { tag: tagOf(source), keepMs });
-  const journeys = new JourneyStore(client, source, { now: () => new Date() });
+  const told = createToldStore(client, { tag: tagOf(source), keepMs, seal: testSeal });
+  const journeys = new JourneyStore(client, source, { now: () => new Date(), seal: testSeal });
   const lifeOf = (id: string) => client.pttl(`${tagOf(source)}:told:${id}`);
   const claim = (recordId: string, closing: string) =>
     journeys.claim({ recordId, closing, closedAt: at(0), eventKey: closing, receivedAt: at(0) }, []);

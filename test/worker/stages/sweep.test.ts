@@ -44,7 +44,7 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
 
   /** A journey that came into its last state at `at`. */
   const journey = async (id: string, states: readonly JourneyState[], at: Date, more: Partial<Journey> = {}) => {
-    const store = new JourneyStore(redis.handle.client, source, { now: () => at });
+    const store = new JourneyStore(redis.handle.client, source, { now: () => at, seal: testSeal });
     const claim = { recordId: id, closing: 'one', closedAt: at, eventKey: id, receivedAt: at };
     await store.claim(claim, ['received']);
     for (const to of states) {
@@ -81,7 +81,7 @@ test('it looks at the others though a journey of another version is among them',
   await journey('old', toAsked, ago(15 * day));
   await journey('overdue', ['waiting'], ago(day), { dueAt: ago(120_000) });
   const key = `{cl:${context.name}}:journey:strange.1`;
-  await redis.handle.client.hset(key, 'data', '{"state":"a state of next year"}');
+  await redis.handle.client.hset(key, 'data', testSeal.seal('{"state":"a state of next year"}', 'journey of strange'));
   await sweep(context, settings);
   expect((await store.get('old.1'))?.state).toBe('expired');
   expect(await jobs('ask')).toEqual(['overdue.1']);

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Seal } from '../redis/seal.ts';
+import { type RedisClient, tagOf } from './store.ts';
+
+/** An e-mail address, or a phone number with its country. */
+const looksPersonal = /@|^(?:\+|00)[\d\s().-]{7,}$/;
+const aliasForm = /^alias-[\w-]{22}$/;
+
+/**
+ * KEYS alias, record · ARGV sealed id, instant, milliseconds to keep it without a journey.
+ * As with what was told of a record (redis/told.ts), its journeys decide how long it lives.
+ */
+const noteScript = `
+redis.call('HSET', KEYS[1], 'id', ARGV[1], 'at', ARGV[2])
+if redis.call('HEXISTS', KEYS[2], 'count') == 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+return 1`;
+
+/** What was noted later stays. KEYS alias · ARGV instant */
+const forgetScript = `
+if tonumber(redis.call('HGET', KEYS[1], 'at') or '0') <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
+return 1`;
+
+const Rows = z.array(z.tuple([z.unknown(), z.string().nullable()]));
+
+/**
+ * A system may call its records by their customers' addresses. In closeloop (keys, journeys, jobs, logs, the marker at the
+ * service) such a record goes by an alias, a keyed digest; the id itself is kept once, sealed, and goes when the person is
+ * erased.
+ */
+export class RecordAliases {
+  readonly #redis: RedisClient;
+  readonly #tag: string;
+  readonly #keepMs: number;
+  readonly #seal: Seal;
+
+  constructor(redis: RedisClient, source: string, options: { keepMs: number; seal: Seal }) {
+    this.#redis = redis;
+    this.#tag = tagOf(source);
+    this.#keepMs = options.keepMs;
+    this.#seal = options.seal;
+  }
+
+  /** What the record is called here: its id, unless that looks like personal data. */
+  of(recordId: string): string {
+    if (!looksPersonal.test(decoded(recordId))) return recordId;
+    return `alias-${this.#seal.digest(`record ${recordId}`).slice(0, 22)}`;
+  }
+
+  /** Remembers what the aliases of these ids stand for, as of `at`. */
+  async note(recordIds: readonly string[], at: Date): Promise<void> {
+    const personal = [...new Set(recordIds)].filter((id) => this.of(id) !== id);
+    if (personal.length === 0) return;
+    const batch = this.#redis.pipeline();
+    for (const id of personal) {
+      const alias = this.of(id);
+      const keys = [this.#key(alias), `${this.#tag}:record:${alias}`];
+      const sealed = this.#seal.seal(id, aboutAlias(alias));
+      batch.eval(noteScript, keys.length, ...keys, sealed, at.getTime(), this.#keepMs);
+    }
+    for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
+  }
+
+  /** The vendor's ids; undefined for an alias whose id was erased. */
+  async idsOf(names: readonly string[]): Promise<(string | undefined)[]> {
+    if (!names.some((name) => aliasForm.test(name))) return [...names];
+    const pipeline = this.#redis.pipeline();
+    for (const name of names) pipeline.hget(this.#key(name), 'id');
+    const rows = Rows.parse(await pipeline.exec());
+    return rows.map(([error, sealed], i) => {
+      if (error) throw error;
+      const name = names[i] ?? '';
+      if (!aliasForm.test(name)) return name;
+      return sealed === null ? undefined : this.#seal.open(sealed, aboutAlias(name));
+    });
+  }
+
+  /** Nobody knows any more what these stand for, as of `at`. */
+  async forget(names: readonly string[], at: Date): Promise<void> {
+    for (const name of names) {
+      if (aliasForm.test(name)) await this.#redis.eval(forgetScript, 1, this.#key(name), at.getTime());
+    }
+  }
+
+  #key(alias: string): string {
+    return `${this.#tag}:alias:${alias}`;
+  }
+}
+
+const aboutAlias = (alias: string): string => `id of ${alias}`;
+
+/** Ids may be written as in an address: %40. */
+function decoded(recordId: string): string {
+  try {
+    return decodeURIComponent(recordId);
+  } catch {
+    return recordId;
+  }
+}
