@@ -319,6 +319,15 @@ export interface Source<Shape extends object = object> {
   bringsGrades?: boolean;
   /** Deliveries may also be form-encoded (a vendor's ping). */
   takesForms?: boolean;
+  /** The questions (`writeBack.answers`) whose answers it writes, by id: `check` looks for them among the service's surveys. */
+  surveyQuestions?: readonly string[];
+  /** What people write for a record (the vendor's own address of it …). Left out: they write it as events do. */
+  recordNames?: {
+    /** As events name the record; undefined: it can't be one of this source. */
+    parse(written: string): string | undefined;
+    /** How to write it: 'deal-7 or ticket-7'. */
+    like: string;
+  };
   /** How many records one vendor call takes; the worker gathers this many before it calls `read` or `writeBack`. */
   batchSize: number;
   /** Status for an accepted delivery: 202 unless the vendor needs exactly 200. */

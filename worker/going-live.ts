@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts';
 import { lookAt, type SourceContext } from './context.ts';
 import type { LoadedRule } from './rules.ts';
 import { campaignOf, decide, rulesProblems } from './stages/decide.ts';
+import { surveyFindings } from './survey-questions.ts';
 
 /** How many of the records that closed lately are tried, and how far back they are looked for. */
 const trialRecords = 20;
@@ -39,14 +40,17 @@ function readsOf(rule: LoadedRule, at: string): GoingLive['reads'] {
 /** What would go wrong between the rules and the service, and the vendor's own findings. */
 export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
-  const campaigns: Campaign[] = [];
+  const checked: { at: string; campaign: Campaign }[] = [];
   for (const [i, rule] of context.rules.entries()) {
-    const { campaign, findings } = await checkRule(rule, `rules[${i}]`, context);
+    const at = `rules[${i}]`;
+    const { campaign, findings } = await checkRule(rule, at, context);
     found.push(...findings);
-    if (campaign) campaigns.push(campaign);
+    if (campaign) checked.push({ at, campaign });
   }
-  if (context.source.bringsGrades && campaigns.length === context.rules.length)
-    found.push(...gradesFindings(campaigns));
+  found.push(...markerFindings(checked, context));
+  if (context.source.bringsGrades && checked.length === context.rules.length)
+    found.push(...gradesFindings(checked.map(({ campaign }) => campaign)));
+  found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
   const about = await aboutSource(context, config);
   const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
   found.push(...ofVendor);
@@ -54,7 +58,7 @@ export async function checkSource(context: SourceContext, config: Config): Promi
   if (!found.some(({ level }) => level === 'error')) {
     found.push(...(await attempt('the trial', () => tryRecords(context))));
   }
-  return found;
+  return merged(found);
 }
 
 /** A failing look is a finding itself: it must not hide the others. */
@@ -93,7 +97,7 @@ async function checkRule(rule: LoadedRule, at: string, context: SourceContext): 
       remedy: `mend rule "${rule.name}", or campaign ${campaign.id} ("${campaign.name}") in the service`,
     }),
   );
-  const findings = [...problems, ...contactFindings(rule, campaign, at), ...markerFindings(campaign, at, context)];
+  const findings = [...problems, ...contactFindings(rule, campaign, at)];
   return { campaign, findings };
 }
 
@@ -155,19 +159,38 @@ function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Find
   ];
 }
 
-function markerFindings(campaign: Campaign, at: string, { marker }: SourceContext): Finding[] {
-  const field = campaign.custom_fields.find(({ name }) => name === marker);
-  if (field?.field_type === 'Text') return [];
+/** Of all rules together, as one field by the same name is missing in all of their campaigns as a rule. */
+function markerFindings(checked: readonly { at: string; campaign: Campaign }[], { marker }: SourceContext): Finding[] {
+  const fieldOf = ({ custom_fields }: Campaign) => custom_fields.find(({ name }) => name === marker);
+  const without = checked.filter(({ campaign }) => fieldOf(campaign) === undefined);
+  const unfit = checked.filter(({ campaign }) => ![undefined, 'Text'].includes(fieldOf(campaign)?.field_type));
+  const remedy = `give the campaign a Text field named "${marker}", not required`;
+  const finding = (some: typeof checked, problem: (which: string, isOne: boolean) => string): Finding[] => {
+    const ids = [...new Set(some.map(({ campaign }) => campaign.id))];
+    const which = `campaign${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
+    const at = some.map((one) => `${one.at}.campaign`).join(', ');
+    return ids.length === 0 ? [] : [{ level: 'warning', at, problem: problem(which, ids.length === 1), remedy }];
+  };
   return [
-    {
-      level: 'warning',
-      at: `${at}.campaign`,
-      problem: field
-        ? `the custom field "${marker}" of campaign ${campaign.id} is of type ${field.field_type}, so that it can't mark requests`
-        : `campaign ${campaign.id} has no custom field "${marker}": after a lost answer a request is only found by its contact and time`,
-      remedy: `give the campaign a Text field named "${marker}", not required`,
-    },
+    ...finding(
+      without,
+      (which, isOne) =>
+        `${which} ${isOne ? 'has' : 'have'} no custom field "${marker}": after a lost answer a request is only found by its contact and time`,
+    ),
+    ...finding(
+      unfit,
+      (which) => `the custom field "${marker}" of ${which} is not of type Text, so that it can't mark requests`,
+    ),
   ];
+}
+
+/** What is said of several places in the same words is said once, with all of them. */
+function merged(found: readonly Finding[]): Finding[] {
+  const groups = Map.groupBy(found, ({ level, problem, remedy }) => JSON.stringify([level, problem, remedy]));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [{ ...first, at: [...new Set(group.map(({ at }) => at))].join(', ') }];
+  });
 }
 
 /** Decides about records that closed lately, without asking anybody: shows what no look at settings can. */

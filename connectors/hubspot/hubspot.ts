@@ -4,6 +4,7 @@ import { checker } from './check.ts';
 import { hubSpotApi } from './client.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
+import { recordNames } from './objects.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
@@ -56,6 +57,8 @@ export const hubspot = defineConnector({
       writeBack: writer(settings, api),
       forget: forgetter(settings, api),
       writesNoAnswer: settings.writeBack.noAnswer,
+      recordNames: recordNames(settings.objects),
+      surveyQuestions: Object.keys(settings.writeBack.answers),
     };
   },
 });

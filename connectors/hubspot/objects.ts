@@ -1,3 +1,5 @@
+import type { Source } from '../../core/connector.ts';
+
 /** The one place that names HubSpot's date version. Versions live about 18 months: change it here, run the tests. */
 export const apiVersion = '2026-09';
 
@@ -53,6 +55,27 @@ export const recordId = (type: ObjectType, id: string) => `${type}-${id}`;
 export function parseRecordId(recordId: string): { type: ObjectType; id: string } | undefined {
   const [, type, id] = /^(ticket|deal)-(\d{1,20})$/.exec(recordId) ?? [];
   return id === undefined ? undefined : { type: type === 'deal' ? 'deal' : 'ticket', id };
+}
+
+/**
+ * Records as people write them: `deal-7`, `deal:7`, `deals/7`, `0-3/7` or the address in HubSpot's own pages
+ * (`…/contacts/123/record/0-3/7`), or the bare number where the source has one kind of records.
+ */
+export function recordNames(objects: readonly ObjectType[]): NonNullable<Source['recordNames']> {
+  return {
+    like: `${objects.map((type) => recordId(type, '7')).join(' or ')}, or as its address in HubSpot`,
+    parse: (written) => {
+      const [only, ...others] = objects;
+      const text = written.trim().replace(/[/?#]*(?:[?#].*)?$/, '');
+      if (/^\d{1,20}$/.test(text)) return only !== undefined && others.length === 0 ? recordId(only, text) : undefined;
+      const [, kind = '', id = ''] = /^(?:https:\/\/[^?#]*\/)?([a-z]+|0-\d+)[\s:#/_-]+(\d{1,20})$/i.exec(text) ?? [];
+      const type = objects.find((one) => {
+        const { plural, objectTypeId } = objectTypes[one];
+        return [one, plural, objectTypeId].some((name) => name === kind.toLowerCase());
+      });
+      return type === undefined ? undefined : recordId(type, id);
+    },
+  };
 }
 
 /** HubSpot's batch calls take a limited number of inputs. */

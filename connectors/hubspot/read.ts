@@ -5,7 +5,7 @@ import type { HubSpotApi } from './client.ts';
 import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
 import { livingOn, mergedIds } from './merges.ts';
-import { chunks, type ObjectType, objectTypes, parseRecordId, paths, recordId } from './objects.ts';
+import { chunks, type ObjectType, objectTypes, parseRecordId, paths, recordId, recordNames } from './objects.ts';
 import { type OwnerReader, ownerReader } from './owners.ts';
 import type { PipelineReader } from './pipelines.ts';
 import { type HubSpotShape, localeOf, present } from './record.ts';
@@ -24,10 +24,11 @@ export function reader(
   pipelines: Record<ObjectType, PipelineReader>,
 ) {
   const owners = ownerReader(api, ports.now);
+  const { parse } = recordNames(settings.objects);
 
   return async (recordIds: readonly string[], purpose: Purpose): Promise<ReadResult<HubSpotShape>[]> => {
     const wanted: Record<ObjectType, Set<string>> = { ticket: new Set(), deal: new Set() };
-    const names = recordIds.map((asked) => wholeName(asked, settings));
+    const names = recordIds.map((asked) => parse(asked) ?? asked);
     for (const { type, id } of names.flatMap((name) => parseRecordId(name) ?? [])) wanted[type].add(id);
     const context = { settings, api, owners, purpose, now: ports.now() };
     const [tickets, deals] = await Promise.all([
@@ -37,11 +38,6 @@ export function reader(
     const results = new Map([...tickets, ...deals]);
     return names.map((name) => results.get(name) ?? { ok: false, why: 'not-found' });
   };
-}
-
-/** People give the bare id that HubSpot shows them: of the one kind of record that the source has, if it is one. */
-function wholeName(asked: string, { objects: [type, ...others] }: HubSpotSettings): string {
-  return type !== undefined && others.length === 0 && /^\d+$/.test(asked) ? recordId(type, asked) : asked;
 }
 
 interface Context {

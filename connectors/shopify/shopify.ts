@@ -40,6 +40,7 @@ export const shopify = defineConnector({
       check: checker(settings, api),
       setup: setupOf(settings, api),
       writesNoAnswer: settings.writeBack.noAnswer,
+      surveyQuestions: Object.keys(settings.writeBack.answers),
     };
   },
 });

@@ -33,6 +33,7 @@ export const woocommerce = defineConnector({
       acceptedStatus: 200,
       takesForms: true,
       writesNoAnswer: settings.writeBack.noAnswer,
+      surveyQuestions: Object.keys(settings.writeBack.answers),
       verify: (delivery) => verify(delivery, settings.webhookSecrets),
       events: (delivery) => events(delivery, settings),
       read: reader(settings, shop),

@@ -51,6 +51,7 @@ export const zendesk = defineConnector({
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
       writesNoAnswer: settings.writeBack.noAnswer,
+      surveyQuestions: Object.keys(settings.writeBack.answers),
       bringsGrades: settings.csat !== undefined,
     };
   },

@@ -320,6 +320,24 @@ describe('journeys resolve', () => {
 });
 
 describe('preview', () => {
+  test('a record may be written as people write it, and what is none is told with how it is written (audit 37)', async () => {
+    const vendor = new ToyVendor();
+    vendor.recordNames = { like: 'a or b', parse: (written) => /^job:([ab])$/.exec(written)?.[1] };
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    await loop.post(vendor.close('a').delivery);
+    await loop.journey('a.1', 'asked');
+    const { source } = loop.store;
+    const about = { ...beside(loop), source, showRecord: false };
+    const { rows } = await printed(() => preview({ ...about, record: 'job:a' }));
+    expect(rows).toMatchObject([{ journey: `${source}/a.1`, exists: true }]);
+    await expect(preview({ ...about, record: 'job:7' })).rejects.toThrow(
+      `"job:7" is no record of source ${source}: write a or b.`,
+    );
+    const listed = await printed(() => listJourneys({ ...beside(loop), limit: 5, record: 'job:a' }));
+    expect(listed.rows).toMatchObject([{ journey: `${source}/a.1` }]);
+    await loop.close();
+  });
+
   test('it shows decision, contact, values with their source and the time, and sends and stores nothing', async () => {
     const loop = await startLoop(redis, { source: fresh() });
     loop.vendor.close('a');
@@ -625,6 +643,50 @@ describe('check and setup', () => {
     });
     const words = await printed(() => check({ ...beside(loop), json: false }));
     expect(words.out).toMatch(/error.*webhook[\s\S]*→ make one[\s\S]*2 errors/);
+    await loop.close();
+  });
+
+  test('it compares the questions of writeBack.answers with the surveys of the service (audit 35)', async () => {
+    const vendor = new ToyVendor();
+    vendor.surveyQuestions = ['711', '718', '7110'];
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { code, rows } = await printed(() => check(beside(loop)));
+    expect(code).toBe(1);
+    const about = Object(rows[0]).findings.filter(({ at }: Finding) => at.startsWith('writeBack.answers'));
+    expect(about).toEqual([
+      {
+        source: loop.store.source,
+        level: 'warning',
+        at: 'writeBack.answers.718',
+        problem: expect.stringMatching(/question 718 \("Did you find everything\?"\), or its survey, is not active/),
+        remedy: expect.any(String),
+      },
+      {
+        source: loop.store.source,
+        level: 'error',
+        at: 'writeBack.answers.7110',
+        problem: 'no survey of the service has a question 7110',
+        remedy: expect.stringMatching(/^name one of 711 "How likely.*717 "At what time\?"$/),
+      },
+    ]);
+    await loop.close();
+  });
+
+  test('what is the same for every rule is said once, with all of their places (audit 37)', async () => {
+    const rule = (name: string, campaign: number) =>
+      `{ name: ${name}, campaign: ${campaign}, contact: customer.email }`;
+    const loop = await startLoop(redis, {
+      source: fresh(),
+      rule: `${rule('one', 12)}\n      - ${rule('two', 12)}\n      - ${rule('three', 17)}`,
+    });
+    const { rows } = await printed(() => check(beside(loop)));
+    const warnings = Object(rows[0]).findings.filter(({ problem }: Finding) => /no custom field/.test(problem));
+    expect(warnings).toMatchObject([
+      {
+        at: 'rules[0].campaign, rules[1].campaign, rules[2].campaign',
+        problem: expect.stringMatching(/^campaigns 12, 17 have no custom field "closeloop"/),
+      },
+    ]);
     await loop.close();
   });
 

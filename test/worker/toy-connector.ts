@@ -28,6 +28,8 @@ export interface ToyRecord {
 export class ToyVendor {
   readonly records = new Map<string, ToyRecord>();
   readonly written: WriteBack[] = [];
+  surveyQuestions: string[] | undefined;
+  recordNames: Source['recordNames'];
   /** What the next writes come to, first to last; then all is taken. */
   readonly results: WriteResult[] = [];
   readonly calls: { what: string; size: number }[] = [];
@@ -139,6 +141,8 @@ export class ToyVendor {
         ...(this.pages ? { poll: (from) => this.pages?.(from) ?? Promise.reject(new Error('no pages')) } : {}),
         ...(this.check ? { check: this.check } : {}),
         ...(this.setup ? { setup: this.setup } : {}),
+        ...(this.recordNames && { recordNames: this.recordNames }),
+        ...(this.surveyQuestions && { surveyQuestions: this.surveyQuestions }),
         writesNoAnswer: this.writesNoAnswer,
         bringsGrades: this.bringsGrades,
         batchSize: 100,

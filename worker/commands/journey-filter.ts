@@ -32,14 +32,14 @@ export async function* select(sources: Sources, filter: JourneyFilter): AsyncGen
 
 /** By the narrowest index there is. */
 async function* candidates(context: SourceContext, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
-  const { store, aliases, defaultCountry } = context;
+  const { store, source, aliases, defaultCountry } = context;
   if (record === undefined && contact === undefined) {
     return yield* store.newest(state === undefined ? journeyStates : [state]);
   }
   const found =
     record === undefined
       ? await store.of({ contact: parseContact(contact ?? '', { defaultCountry }) })
-      : await store.ofRecord(aliases.of(record));
+      : await store.ofRecord(aliases.of(source.recordNames?.parse(record) ?? record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 

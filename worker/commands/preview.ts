@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { PresentedRecord } from '../../core/connector.ts';
 import { contactKey } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { decide } from '../stages/decide.ts';
 import { whyNotNow } from '../stages/why-not-now.ts';
@@ -16,7 +17,7 @@ export async function preview(
 ): Promise<number> {
   return await withSources(options, async ({ lane }) => {
     const { context } = lane(options.source);
-    const [result] = await context.source.read([options.record], 'plan');
+    const [result] = await context.source.read([recordIn(context, options.record)], 'plan');
     if (!result) throw new Error('the connector gave no result');
     const look = lookAt(result);
     const shape = options.showRecord && result.ok ? result.record.shape : undefined;
@@ -57,6 +58,15 @@ export async function preview(
       ...lines,
     ]);
   });
+}
+
+/** @throws CloseloopError config for what can't be a record of this source */
+function recordIn({ name, source }: SourceContext, written: string): string {
+  const { recordNames } = source;
+  const found = recordNames === undefined ? written : recordNames.parse(written);
+  if (found !== undefined) return found;
+  const message = `--record: "${written}" is no record of source ${name}: write ${recordNames?.like}.`;
+  throw new CloseloopError(message, { kind: 'config' });
 }
 
 /** The name of no closing. */
