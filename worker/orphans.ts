@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { defineConnector, type ReadResult, type WriteResult } from '../core/connector.ts';
-import { CloseloopError } from '../core/errors.ts';
 import type { Log } from '../core/ports.ts';
 import type { ConfiguredSource } from './config/config.ts';
-import { isGone, type KnownSource, type KnownSources } from './journey/known-sources.ts';
+import { AbsentSource, isGone, type KnownSource, type KnownSources } from './journey/known-sources.ts';
 import type { Lane } from './lane.ts';
 
 /** A source that Redis knows and this configuration doesn't: another process has it, or it was renamed or removed. */
@@ -120,11 +119,7 @@ export class OrphanNews {
 
 /** In place of a connector whose settings this process doesn't have. */
 function absent({ name, connector, writesNoAnswer }: KnownSource) {
-  const error = new CloseloopError(
-    `source ${name} is not in this configuration: put it back, or "closeloop source rename ${name} <its new name>"`,
-    { kind: 'config' },
-    { outcome: 'never-sent' },
-  );
+  const error = new AbsentSource(name);
   return defineConnector({
     name: connector,
     settings: z.object({}),

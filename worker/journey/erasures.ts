@@ -66,6 +66,7 @@ export type Proof = z.output<typeof Proof>;
 export class Erasures {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
+  readonly #source: string;
   readonly #tag: string;
   /** id → Erasure. */
   readonly #open: string;
@@ -76,6 +77,7 @@ export class Erasures {
   constructor(redis: RedisClient, source: string, seal: Seal) {
     this.#redis = redis;
     this.#seal = seal;
+    this.#source = source;
     this.#tag = tagOf(source);
     this.#open = `${this.#tag}:erasures:open`;
     this.#due = `${this.#tag}:erasures:due`;
@@ -124,9 +126,10 @@ export class Erasures {
   async subjects(id: string): Promise<Subject[]> {
     const key = this.#subjectsKey(id);
     const stored = await this.#redis.hgetall(key);
-    return Object.entries(stored).map(([field, text]) =>
-      Subject.parse(JSON.parse(this.#seal.open(text, `${key} ${field}`))),
-    );
+    return Object.entries(stored).map(([field, text]) => {
+      const subject = Subject.parse(JSON.parse(this.#seal.open(text, `erasure ${id} ${field}`)));
+      return subject.kind !== 'contact' && subject.source === own ? { ...subject, source: this.#source } : subject;
+    });
   }
 
   /** Those that are there already stay as they are. */
@@ -190,9 +193,10 @@ export class Erasures {
   async #write(id: string, subjects: readonly Subject[], how: 'hset' | 'hsetnx'): Promise<void> {
     const key = this.#subjectsKey(id);
     const batch = this.#redis.pipeline();
-    for (const subject of subjects) {
+    for (const one of subjects) {
+      const subject = one.kind !== 'contact' && one.source === this.#source ? { ...one, source: own } : one;
       const field = this.#seal.digest(nameOf(subject));
-      batch[how](key, field, this.#seal.seal(JSON.stringify(subject), `${key} ${field}`));
+      batch[how](key, field, this.#seal.seal(JSON.stringify(subject), `erasure ${id} ${field}`));
     }
     for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
   }
@@ -221,5 +225,8 @@ function together(before: Proof, now: Proof): Proof {
     kept: [...new Set([...before.kept, ...now.kept])],
   };
 }
+
+/** Stands for the source that the erasure was asked for through: that may get another name. */
+const own = '';
 
 export const noCopies = 'none were written';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './store.ts';
 
 /** A hash: what is remembered of each source, by name. */
@@ -21,6 +22,17 @@ export interface KnownSource {
   writesNoAnswer: boolean;
   /** When a worker last had it in its configuration. Real time. */
   configuredAt: Date;
+}
+
+/** This process can't reach the vendor of a source: it doesn't have its settings. */
+export class AbsentSource extends CloseloopError {
+  constructor(name: string) {
+    super(
+      `source ${name} is not in this configuration: put it back, or "closeloop source rename ${name} <its new name>"`,
+      { kind: 'config' },
+      { outcome: 'never-sent' },
+    );
+  }
 }
 
 /** Workers note their sources every minute: one that nobody has noted for this long is in no configuration. Real time. */

@@ -1,7 +1,9 @@
 import { ZodError } from 'zod';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../context.ts';
+import type { SubjectOf } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
+import { AbsentSource } from '../journey/known-sources.ts';
 import { type Held, heldBy } from './erase-held.ts';
 
 /**
@@ -16,17 +18,24 @@ export async function takeOff(id: string, context: SourceContext): Promise<Held[
     ({ source }) => source,
   );
   for (const [name, some] of still) {
-    const source = (await context.sources()).find((one) => one.name === name)?.source;
+    const of = (await context.sources()).find((one) => one.name === name);
     let left: string[];
     try {
       const ids = some.map((copy) => copy.id);
-      left = (await source?.forget?.(ids)) ?? ['everything: its connector takes nothing off again'];
+      left = (await of?.source.forget?.(ids)) ?? ['everything: its connector takes nothing off again'];
     } catch (error) {
-      if (error instanceof CloseloopError && adviceOf(error).kind === 'transient') {
+      const isOwn = name === context.name;
+      if (error instanceof AbsentSource && of && !isOwn) {
+        left = [await leaveTo(of, id, some)];
+      } else if (
+        error instanceof CloseloopError &&
+        (adviceOf(error).kind === 'transient' || error instanceof AbsentSource)
+      ) {
         held.push(heldBy(error, `answers are still on records of ${name}`));
         continue;
+      } else {
+        left = [whyLeft(error)];
       }
-      left = [whyLeft(error)];
     }
     // Told once for all of them.
     await context.erasures.change(
@@ -36,6 +45,15 @@ export async function takeOff(id: string, context: SourceContext): Promise<Held[
     if (left.length > 0) context.log.warn({ source: name, erasure: id, left }, 'not all could be taken off');
   }
   return held;
+}
+
+/** Another process has that source, or will have it again: it does this as an erasure of that source. */
+async function leaveTo(of: SourceContext, id: string, copies: readonly SubjectOf<'copy'>[]): Promise<string> {
+  const what = 'answers on records of somebody who was forgotten through another source';
+  const asked = { key: `copies of ${id}`, what, receivedAt: of.ports.now(), everybody: false };
+  const theirs = await of.erasures.begin(asked, copies);
+  await of.queueErasure(theirs, 0);
+  return `taken off as the erasure ${theirs} by a process that has this source`;
 }
 
 function whyLeft(error: unknown): string {

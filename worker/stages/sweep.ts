@@ -4,6 +4,7 @@ import { failpoint } from '../failpoints.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { settledStates, step } from '../journey/transitions.ts';
 import { isRedisTrouble } from '../redis/trouble.ts';
+import { attempt } from './erase.ts';
 
 export interface SweepSettings {
   /** An asked journey without an answer for this long has expired; a later answer is still taken. */
@@ -63,8 +64,11 @@ export async function sweep(
     log.info({ journey: refOf(context.name, id) }, 'expired');
   });
 
-  for (const id of await context.erasures.overdue(new Date(context.ports.now().getTime() - overdueMs)))
-    await context.queueErasure(id, 0);
+  for (const id of await context.erasures.overdue(new Date(context.ports.now().getTime() - overdueMs))) {
+    // Nobody runs the jobs of a source that is gone.
+    if (settings.isGone) await attempt(id, context);
+    else await context.queueErasure(id, 0);
+  }
   await each(await next('plan', 'received', unplannedMs), async (id) => {
     const journey = await store.get(id);
     if (journey) await planAgain(journey, context);

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { SourceContext } from '../../../worker/context.ts';
+import { step } from '../../../worker/journey/transitions.ts';
 import { ask } from '../../../worker/stages/ask.ts';
-import { type AskedToErase, erase } from '../../../worker/stages/erase.ts';
+import { type AskedToErase, begin, erase } from '../../../worker/stages/erase.ts';
 import { plan } from '../../../worker/stages/plan.ts';
 import { sweep } from '../../../worker/stages/sweep.ts';
-import { eventOf, goesAhead, hasAsked, overriding, type Quiet, useQuiet } from '../by-hand.ts';
+import { writeBack } from '../../../worker/stages/write-back.ts';
+import { eventOf, goesAhead, hasAsked, hour, overriding, type Quiet, useQuiet } from '../by-hand.ts';
 
 const service = useQuiet();
 const { redis, quiet } = service;
@@ -215,6 +217,41 @@ describe('a delivery that is stored while an erasure runs', () => {
     for (const job of await town.lane.stages.plan.queue.getJobs()) await town.lane.stages.plan.run(job.data);
     expect(await context.told.of(['during', 'at-once', 'late'])).toEqual([undefined, undefined, undefined]);
     expect(service.standin.requests()).toHaveLength(1);
+  });
+});
+
+describe('what was written on records of a source that this process does not have', () => {
+  test('it is taken off by a process that has it, and the proof says so (audit 7)', async () => {
+    const knowing = quiet({ source: 'calm' });
+    const other = quiet({ source: 'other' });
+    await knowing.engine.noteSources();
+    await other.engine.noteSources();
+    await asked(knowing, 'a', { email });
+    const answer = { grade: 3, comment: null, seenAt: new Date(), version: 1 };
+    await knowing.store.update('a.1', (now) => ({ journey: step(now, 'answered', new Date(), { answer }), trace: [] }));
+    await writeBack({ journeyId: 'a.1' }, knowing.context);
+    await erase(eraseOf({ contacts: [email] }), other.context);
+    const [left] = await knowing.context.erasures.open();
+    const kept = expect.arrayContaining([expect.stringContaining(`taken off as the erasure ${left?.id}`)]);
+    expect(await other.context.erasures.all()).toMatchObject([{ journeys: 1, kept }]);
+    expect(knowing.vendor.forgotten).toEqual([]);
+    for (const { data } of await knowing.lane.stages.erase.queue.getJobs()) await knowing.lane.stages.erase.run(data);
+    expect(knowing.vendor.forgotten).toEqual(['a']);
+    expect(await knowing.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
+  });
+
+  test('one that was asked for through a source that is gone is done all the same (audit 3)', async () => {
+    const knowing = quiet({ source: 'calm' });
+    const other = quiet({ source: 'other' });
+    await knowing.engine.noteSources();
+    await asked(other, 'a', { email });
+    const asking = eraseOf({ contacts: [email], receivedAt: ago(hour) });
+    await begin(asking, knowing.context);
+    const [orphan] = await other.engine.orphans();
+    const settings = { expireAfterMs: 1e12, retentionMs: 1e12, isGone: true };
+    await sweep(orphan?.lane.context ?? expect.fail('no orphan'), settings);
+    expect(await isErased(other.context, 'a.1')).toBe(true);
+    expect(sentTo()).toEqual(['***']);
   });
 });
 
