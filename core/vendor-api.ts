@@ -139,8 +139,10 @@ export function judge(status: number, isPage: boolean, retryAfterMs?: number): F
     outcome,
     meaning,
   });
+  // A redirect, or a page, may be a proxy's, and pass.
+  const doubt = isPage || status < 400 ? { doubtful: true } : {};
   const never = (kind: 'permanent' | 'config', meaning: string): Failure => {
-    return { advice: { kind }, outcome: 'refused', meaning };
+    return { advice: { kind, ...doubt }, outcome: 'refused', meaning };
   };
   if (status === 429) return later('refused', 'the vendor asks us to wait', { throttled: true });
   if (status === 503 && retryAfterMs !== undefined) {

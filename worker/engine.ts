@@ -74,6 +74,9 @@ interface Stopped {
   at: Date;
 }
 
+const usedUp = "the quota of the vendor's account is used up";
+const quotaRemedy = 'nothing is lost, work goes on by itself; see who else calls the vendor, or raise the quota';
+
 /** The loop: every source's stages, and the collecting of grades. Built whole; `work` runs jobs in this process. */
 export class Engine {
   readonly lanes: ReadonlyMap<string, Lane>;
@@ -326,6 +329,8 @@ export class Engine {
   async #tellOutages(): Promise<void> {
     const all = new Map([...this.lanes].map(([name, { vendor }]) => [name, vendor])).set('feedback', this.service);
     for (const [source, endpoint] of all) {
+      if (await endpoint.quota())
+        await this.#alerts.raise({ kind: 'paused', source, why: usedUp, remedy: quotaRemedy });
       const down = await endpoint.down({ now: true });
       if (!down || Date.now() - down.since.getTime() < longOutageMs) continue;
       const why = `${down.endpoint} does not answer: ${down.why}`;
@@ -397,8 +402,11 @@ export class Engine {
   }
 }
 
-/** As a pause reads. */
+/** As pauses read: it does not answer, or may not be called for long. */
 async function downOf(endpoint: Outage): Promise<Stopped[]> {
-  const down = await endpoint.down({ now: true });
-  return down ? [{ stage: 'all', why: `${down.endpoint} does not answer: ${down.why}`, at: down.since }] : [];
+  const [down, quota] = await Promise.all([endpoint.down({ now: true }), endpoint.quota()]);
+  return [
+    ...(down ? [{ stage: 'all', why: `${down.endpoint} does not answer: ${down.why}`, at: down.since }] : []),
+    ...(quota ? [{ stage: 'all', why: `${usedUp}, until ${quota.until.toISOString()}`, at: quota.since }] : []),
+  ];
 }

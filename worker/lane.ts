@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { WriteBack } from '../core/connector.ts';
+import { CloseloopError } from '../core/errors.ts';
 import type { FeedbackClient } from '../core/feedback/client.ts';
 import { resolveOperations } from '../core/feedback/operations.ts';
 import type { Alerts } from './alerts.ts';
@@ -117,11 +118,12 @@ export function createLane(
     queues: () => Object.values(stages).map(({ queue }) => queue),
   });
   const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
+  const whole = { read: wholeCalls(), write: wholeCalls() };
   const reader = (purpose: 'plan' | 'ask') =>
     createBatcher({
       ...batch,
       keyOf: (id: string) => id,
-      run: (ids: readonly string[]) => source.read(ids, purpose),
+      run: (ids: readonly string[]) => whole.read(source.read(ids, purpose), ids.length),
       mayGrow: () => stages[purpose].hasMore(),
     });
   const readers = { plan: reader('plan'), ask: reader('ask') };
@@ -183,7 +185,7 @@ export function createLane(
     write: createBatcher({
       ...batch,
       keyOf: ({ marker }: WriteBack) => marker,
-      run: (items: readonly WriteBack[]) => source.writeBack(items),
+      run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
       mayGrow: () => stages.writeBack.hasMore(),
     }),
     untilTurn: (key, spacingMs) => untilTurn(redis, `${tagOf(name)}:backfill`, key, { spacingMs, now: Date.now() }),
@@ -275,6 +277,28 @@ export function createLane(
       ),
   };
   return { context, stages, pauses, holds, vendor, poll: () => poll(context, polling) };
+}
+
+/**
+ * What a record is refused for stands in its own result. A call that fails whole for good says nothing about any of several
+ * records: the source is stopped when it stays so. Of one alone that can't be told, unless several have failed since a call
+ * went well.
+ */
+function wholeCalls() {
+  let isSourceAtFault = false;
+  return async <T>(call: Promise<T>, records: number): Promise<T> => {
+    try {
+      const results = await call;
+      isSourceAtFault = false;
+      return results;
+    } catch (error) {
+      if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+      isSourceAtFault ||= records > 1;
+      const kind = isSourceAtFault ? 'config' : 'permanent';
+      const { outcome, reference } = error;
+      throw new CloseloopError(error.message, { kind, doubtful: true }, { outcome, reference, cause: error });
+    }
+  };
 }
 
 /** BullMQ forbids ':' and plain numbers in ids; events' keys may hold anything. */

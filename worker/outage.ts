@@ -50,12 +50,17 @@ return {redis.call('HGET', KEYS[1], 'since'), redis.call('HGET', KEYS[1], 'why')
 
 const Looked = z.union([z.tuple([]), z.tuple([z.coerce.number(), z.string(), z.string()])]);
 
+const UsedUp = z.object({ since: z.coerce.date(), until: z.coerce.date() });
+
 /** What is known of an endpoint that has failed lately. `untilProbeMs`: only while it is down. */
 interface Known {
   since: Date;
   why: string;
   untilProbeMs: number | undefined;
 }
+
+/** A wait that the vendor asks for is told to people when it is this long. Real time. */
+const longWaitMs = 600_000;
 
 export type Down = { endpoint: string; since: Date; why: string };
 
@@ -100,6 +105,31 @@ export class Outage {
     const ended = await this.#redis.del(this.#key);
     if (ended === 1 && known.untilProbeMs !== undefined)
       this.#log.info({ endpoint: this.endpoint, since: known.since }, 'answers again');
+  }
+
+  /** Its quota is used up: nobody may call before `waitMs` have passed. A short wait is nobody's business. */
+  async usedUp(waitMs: number): Promise<void> {
+    if (waitMs < longWaitMs) return;
+    const until = new Date(Date.now() + waitMs);
+    const isNews = await this.#redis.set(
+      this.#quota,
+      JSON.stringify({ since: new Date(), until }),
+      'PX',
+      Math.ceil(waitMs),
+      'NX',
+    );
+    const what = "its vendor's quota is used up: nothing is lost, what needs the vendor waits";
+    if (isNews === 'OK') this.#log.warn({ endpoint: this.endpoint, until }, what);
+  }
+
+  /** While the quota is used up. */
+  async quota(): Promise<{ since: Date; until: Date } | undefined> {
+    const stored = await this.#redis.get(this.#quota);
+    return stored === null ? undefined : UsedUp.parse(JSON.parse(stored));
+  }
+
+  get #quota(): string {
+    return `${this.#key}:quota`;
   }
 
   /** Undefined: it answers, as far as is known. As of a second ago at most; `now`: as of now. */

@@ -2,7 +2,7 @@ import { adviceOf, CloseloopError, messageOf } from '../core/errors.ts';
 import type { Outage } from './outage.ts';
 import { isRedisTrouble } from './redis/trouble.ts';
 
-type Watch = Pick<Outage, 'answered' | 'failed'>;
+type Watch = Pick<Outage, 'answered' | 'failed' | 'usedUp'>;
 
 /** Default wait where the other side asks all to wait, and does not say how long. Real time. */
 const askedToWaitMs = 5_000;
@@ -68,8 +68,10 @@ async function tell(error: unknown, watch: Watch, isShared: boolean): Promise<vo
   if (!(error instanceof CloseloopError)) return;
   const advice = adviceOf(error);
   if (advice.kind !== 'transient') return error.outcome === 'never-sent' ? undefined : await watch.answered();
-  if (isShared && advice.throttled === true) await watch.failed(messageOf(error), advice.retryAfterMs ?? askedToWaitMs);
-  else if (advice.throttled !== true) await watch.failed(messageOf(error), isShared ? advice.retryAfterMs : undefined);
+  if (advice.throttled !== true)
+    return await watch.failed(messageOf(error), isShared ? advice.retryAfterMs : undefined);
+  if (isShared) await watch.failed(messageOf(error), advice.retryAfterMs ?? askedToWaitMs);
+  else await watch.usedUp(advice.retryAfterMs ?? 0);
 }
 
 /** The call goes first: Redis in trouble is met, and waited for, by the job. */

@@ -1,36 +1,53 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
+import { mismatchesOf } from '../../core/feedback/failure.ts';
 import { ErrorBody, inWords, refusalOf } from './failure.ts';
 
 /** HubSpot sends every value as text, or null; anything else becomes text rather than spoil the other 99 records. */
 export const Texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 
-/** What batch/read and batch/update answer. Judged by `errors`, never by the status (200 and 207 mean the same). */
-export const BatchAnswer = z.object({
-  results: z.array(
-    z.object({
-      id: z.coerce.string(),
-      properties: Texts.default({}),
-      propertiesWithHistory: z
-        .record(
-          z.string(),
-          z.array(
-            z
-              .object({
-                value: z.string().nullish(),
-                timestamp: z.union([z.string(), z.number()]).pipe(z.coerce.date()),
-              })
-              .transform(({ value, timestamp }) => ({ value: value ?? '', at: timestamp })),
-          ),
-        )
-        .optional(),
-    }),
-  ),
-  numErrors: z.number().optional(),
-  errors: z.array(ErrorBody).optional(),
+const BatchResult = z.object({
+  id: z.coerce.string(),
+  properties: Texts.default({}),
+  propertiesWithHistory: z
+    .record(
+      z.string(),
+      z.array(
+        z
+          .object({
+            value: z.string().nullish(),
+            timestamp: z.union([z.string(), z.number()]).pipe(z.coerce.date()),
+          })
+          .transform(({ value, timestamp }) => ({ value: value ?? '', at: timestamp })),
+      ),
+    )
+    .optional(),
 });
+export type BatchResult = z.output<typeof BatchResult>;
+
+const Identified = z.object({ id: z.union([z.string(), z.number()]).transform(String) });
+
+/**
+ * What batch/read and batch/update answer. Judged by `errors`, never by the status (200 and 207 mean the same). One record of
+ * another shape is told beside the others (`unreadable`: its id, where that can be read, and what is wrong with it).
+ */
+export const BatchAnswer = z
+  .object({
+    results: z.array(z.unknown()),
+    numErrors: z.number().optional(),
+    errors: z.array(ErrorBody).optional(),
+  })
+  .transform(({ results, ...rest }) => {
+    const parsed = results.map((raw) => ({ raw, result: BatchResult.safeParse(raw) }));
+    return {
+      ...rest,
+      results: parsed.flatMap(({ result }) => (result.success ? [result.data] : [])),
+      unreadable: parsed.flatMap(({ raw, result }) =>
+        result.success ? [] : [{ id: Identified.safeParse(raw).data?.id, at: mismatchesOf(result.error) }],
+      ),
+    };
+  });
 export type BatchAnswer = z.output<typeof BatchAnswer>;
-export type BatchResult = BatchAnswer['results'][number];
 
 export type Fate<T> = { is: 'done'; result: T } | { is: 'missing' } | { is: 'refused'; error: CloseloopError };
 
@@ -47,6 +64,12 @@ export function fates(place: string, ids: readonly string[], answer: BatchAnswer
   for (const result of answer.results) {
     const id = asked.has(result.id) ? result.id : only;
     if (id !== undefined) found.set(id, { is: 'done', result });
+  }
+  for (const { id, at } of answer.unreadable) {
+    const whose = id !== undefined && asked.has(id) ? id : only;
+    const message = `HubSpot ${place} answered a record in another shape than documented, at ${at.slice(0, 5).join('; ')}`;
+    const error = new CloseloopError(message, { kind: 'permanent', doubtful: true });
+    if (whose !== undefined) found.set(whose, { is: 'refused', error });
   }
   for (const body of answer.errors ?? []) {
     const refusal = refusalOf(0, body);

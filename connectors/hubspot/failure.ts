@@ -117,7 +117,9 @@ export function accountFailure(
     error: fail(text, { kind: 'transient', retryAfterMs: pauseMs, throttled: true }),
     pauseMs,
   });
-  const config = (text: string): AccountFailure => ({ error: fail(text, { kind: 'config' }) });
+  const config = (text: string, more: { doubtful?: boolean } = {}): AccountFailure => ({
+    error: fail(text, { kind: 'config', ...more }),
+  });
 
   if (status === 429) {
     const limit = refusal.policyName ?? 'rate';
@@ -143,7 +145,9 @@ export function accountFailure(
     );
   }
   if (status >= 300 && status < 400) {
-    return config(`it answered with a redirect (${status}). Set baseUrl to the API's own address, or leave it out`);
+    return config(`it answered with a redirect (${status}). Set baseUrl to the API's own address, or leave it out`, {
+      doubtful: true,
+    });
   }
   if (status >= 500) {
     const advice: Advice = { kind: 'transient', ...(said !== undefined && { retryAfterMs: said }) };

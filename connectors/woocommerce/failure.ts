@@ -64,7 +64,7 @@ export function refusalError(
       error: fail(
         `the shop redirects (${status}${to === '' ? '' : ` to ${to}`}), and redirects lose the key`,
         'set `site` to the address that browsers end up at (https, with or without www)',
-        config,
+        { kind: 'config', doubtful: true },
       ),
     };
   }
@@ -87,7 +87,7 @@ export function refusalError(
           'there is no REST API at this address',
           'check `site`; with permalinks set to "Plain" choose another form (Settings > Permalinks) or set restRoute: true',
         ];
-    return { error: fail(`${problem} (${said})`, remedy, config) };
+    return { error: fail(`${problem} (${said})`, remedy, isJson ? config : { kind: 'config', doubtful: true }) };
   }
   if (status === 404) {
     return { error: fail(`it does not exist any more (${said})`, 'nothing is left to do', { kind: 'permanent' }) };

@@ -27,7 +27,12 @@ export class ZendeskFailure extends CloseloopError {
   constructor(
     message: string,
     advice: Advice,
-    facts: { outcome: Outcome; statusCode: number | undefined; errorName: string | undefined },
+    facts: {
+      outcome: Outcome;
+      statusCode: number | undefined;
+      errorName: string | undefined;
+      reference: string | undefined;
+    },
   ) {
     super(message, advice, facts);
     this.statusCode = facts.statusCode;
@@ -82,21 +87,29 @@ export function failure(error: unknown, subdomain: string): CloseloopError {
   const { statusCode = 0, retryAfterMs, requestId, body, sent } = error;
   const name = errorName(body);
   const say = (remedy: string): string =>
-    [`${host}: ${error.message}`, name && ` ${name}`, requestId && ` (request ${requestId})`, `. ${remedy}`]
-      .filter((part) => part !== undefined)
-      .join('');
+    [`${host}: ${error.message}`, name && ` ${name}`, `. ${remedy}`].filter((part) => part !== undefined).join('');
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   const outcome = statusCode >= 500 ? 'unknown' : outcomes[sent];
   const made = (remedy: string, advice: Advice) =>
-    new ZendeskFailure(say(remedy), advice, { outcome, statusCode: error.statusCode, errorName: name });
+    new ZendeskFailure(say(remedy), advice, {
+      outcome,
+      statusCode: error.statusCode,
+      errorName: name,
+      reference: requestId,
+    });
   const transient = (remedy: string) => made(remedy, { kind: 'transient', ...wait });
   const permanent = (remedy: string) => made(remedy, { kind: 'permanent' });
-  const config = (remedy: string) => made(remedy, { kind: 'config' });
+  const config = (remedy: string, more: { doubtful?: boolean } = {}) => made(remedy, { kind: 'config', ...more });
+  // What somebody between may have said.
+  const doubtful = { doubtful: true };
 
   if (isThrottle(error)) return made('Zendesk asks us to wait.', { kind: 'transient', ...wait, throttled: true });
   if (error.code === 'REFUSED_URL') return permanent('This is a bug in closeloop; please report it.');
   if (error.code === 'REDIRECT') {
-    return config('The account has moved: put its current subdomain (not a help center address) into `subdomain`.');
+    return config(
+      'The account has moved: put its current subdomain (not a help center address) into `subdomain`.',
+      doubtful,
+    );
   }
   if (error.path === '/oauth/tokens' && statusCode >= 400 && statusCode < 500 && statusCode !== 408) {
     return config(
@@ -112,7 +125,7 @@ export function failure(error: unknown, subdomain: string): CloseloopError {
   }
   if (statusCode === 403) return config(rights.find(([path]) => error.path.startsWith(path))?.[1] ?? '');
   if (statusCode === 404 && typeof body === 'string') {
-    return config('There is no help desk at this address: check `subdomain`.');
+    return config('There is no help desk at this address: check `subdomain`.', doubtful);
   }
   if (statusCode === 404) return permanent('It does not exist any more.');
   if (statusCode === 400)

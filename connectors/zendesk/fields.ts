@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import type { ZendeskApi } from './client.ts';
 import { kept, type LookUp } from './kept.ts';
 
@@ -22,7 +23,18 @@ export interface Catalogue {
 }
 
 export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): LookUp<Catalogue> {
-  return kept(async () => catalogueOf(await api.listTicketFields(z.array(TicketField))), ports.now);
+  return kept(async () => catalogueOf(await ofAccount(api.listTicketFields(z.array(TicketField)))), ports.now);
+}
+
+/** The fields are the account's: that they can't be read is no ticket's fault, and it may pass. */
+async function ofAccount<T>(fields: Promise<T>): Promise<T> {
+  try {
+    return await fields;
+  } catch (error) {
+    if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+    const { message, outcome, reference } = error;
+    throw new CloseloopError(message, { kind: 'config', doubtful: true }, { outcome, reference, cause: error });
+  }
 }
 
 /**

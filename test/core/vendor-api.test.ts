@@ -154,8 +154,8 @@ describe('a refusal', () => {
   const rows: [answer: StandinResponse, advice: object, outcome: string, pauses: number[]][] = [
     [{ status: 401 }, { kind: 'config' }, 'refused', []],
     [{ status: 403 }, { kind: 'config' }, 'refused', []],
-    [{ status: 302, headers: { location: '/other' } }, { kind: 'config' }, 'refused', []],
-    [{ status: 404, body: `<html>${secretWords}</html>` }, { kind: 'config' }, 'refused', []],
+    [{ status: 302, headers: { location: '/other' } }, { kind: 'config', doubtful: true }, 'refused', []],
+    [{ status: 404, body: `<html>${secretWords}</html>` }, { kind: 'config', doubtful: true }, 'refused', []],
     [{ status: 422, body: { error: secretWords } }, { kind: 'permanent' }, 'refused', []],
     [{ status: 409 }, transient, 'refused', []],
     [{ status: 408 }, transient, 'unknown', []],

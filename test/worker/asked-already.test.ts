@@ -47,14 +47,14 @@ describe('a record that is closed again', () => {
   });
 
   test('it asks when the earlier closing has failed without asking anybody', async () => {
-    const town = quiet();
+    const town = quiet({ general: 'retry: { for: 1ms }' });
     await failing(town, 'f');
     expect(await closesAgain(town, 'f')).toMatchObject({ state: 'asked' });
     expect(service.standin.requests()).toHaveLength(1);
   });
 
   test('… and that one, taken up again, asks nobody then, though its record is read without its closing', async () => {
-    const town = quiet();
+    const town = quiet({ general: 'retry: { for: 1ms }' });
     const { context, store } = town;
     await failing(town, 'f');
     await closesAgain(town, 'f');

@@ -54,9 +54,9 @@ describe('an endpoint', () => {
     await outage.failed('answered 429', 120_000);
     expect((await outage.down())?.untilProbeMs).toBeGreaterThan(100_000);
     const other = fresh().open().outage;
-    for (let n = 0; n < 200; n++) await other.failed('no connection');
+    for (let n = 0; n < 50; n++) await other.failed('no connection');
     // Calls that were on their way when it went down are no probes: they do not put the first one off.
-    expect((await other.down({ now: true }))?.untilProbeMs).toBeLessThanOrEqual(1_000);
+    expect((await other.down({ now: true }))?.untilProbeMs).toBeLessThanOrEqual(4_000);
   });
 
   test('it is probed by one at a time; that one being killed holds up the others for a minute at most (audit 16)', async () => {
@@ -87,7 +87,12 @@ describe('watched calls', () => {
     ['a refusal', new CloseloopError('x', { kind: 'permanent' }), false, ['answered']],
     ['a refused key', new CloseloopError('x', { kind: 'config' }), false, ['answered']],
     ['nothing sent at all', new CloseloopError('x', { kind: 'config' }, { outcome: 'never-sent' }), false, []],
-    ['a wait that the connector keeps to', new CloseloopError('x', { kind: 'transient', throttled: true }), false, []],
+    [
+      'a wait that the connector keeps to',
+      new CloseloopError('x', { kind: 'transient', throttled: true }),
+      false,
+      ['used up 0'],
+    ],
     ['a wait for everybody', new CloseloopError('x', { kind: 'transient', throttled: true }), true, ['failed 5000']],
     ['a bug of ours', new TypeError('x'), false, []],
   ];
@@ -95,6 +100,7 @@ describe('watched calls', () => {
     const seen: string[] = [];
     const watch = {
       answered: async () => void seen.push('answered'),
+      usedUp: async (ms: number) => void seen.push(`used up ${ms}`),
       failed: async (_: string, ms?: number) => void seen.push(ms === undefined ? 'failed' : `failed ${ms}`),
     };
     const client = watchCalls(
@@ -118,6 +124,7 @@ describe('watched calls', () => {
     const watch = {
       answered: async () => void seen.push('answered'),
       failed: async () => void seen.push('failed'),
+      usedUp: async () => expect.fail('no wait'),
     };
     const client = watchCalls({ read: async (results: object[]) => results, size: 7 }, watch, false);
     const failure = { ok: false, error: new CloseloopError('x', { kind: 'transient' }) };
@@ -165,7 +172,7 @@ test('while an endpoint is down one job finds out for all, over all processes; t
       onForeign: async () => undefined,
       probe: async () => undefined,
       onLost: () => undefined,
-      ports: { random: Math.random },
+      ports: { random: Math.random, now: () => new Date() },
       log,
     });
     return { stage, toldOf: () => [...own, ...ofStage].filter(({ level }) => level !== 'debug') };
@@ -207,7 +214,7 @@ test('what waits in hand for an endpoint is put back when its process ends, and 
     onForeign: async () => undefined,
     probe: async () => undefined,
     onLost: () => undefined,
-    ports: { random: Math.random },
+    ports: { random: Math.random, now: () => new Date() },
     log: memoryLog().log,
   });
   await stage.add([{ id: 'one', data: {} }]);
@@ -242,4 +249,44 @@ test('the service being away for a while loses nothing, asks nobody twice, and i
   expect(loop.told.filter(({ message }) => message === 'will be retried').length).toBeLessThanOrEqual(100);
   await loop.close();
   await feedback.close();
+});
+
+test('a quota that is used up for long is told, and shown until it is full again (audit 17)', async () => {
+  const loop = await startLoop(redis, { source: 'used-up' });
+  const message = 'The quota of account used-up is used up for 3600 s';
+  const used = () => new CloseloopError(message, { kind: 'transient', throttled: true, retryAfterMs: 3_600_000 });
+  loop.vendor.failures.read.push(used(), used());
+  await loop.post(loop.vendor.close('one').delivery);
+  await until(() => loop.vendor.failures.read.length === 1);
+  const paused = await until(async () => (await loop.app.engine.paused())['used-up']);
+  expect(paused).toMatchObject([{ stage: 'all', why: expect.stringMatching(/quota .*used up, until 20/) }]);
+  await loop.post(loop.vendor.close('two').delivery);
+  await until(() => loop.vendor.failures.read.length === 0);
+  expect(loop.told.filter(({ message }) => message.includes('quota is used up'))).toHaveLength(1);
+  const { client } = redis.handle;
+  expect(await client.pttl('{cl:used-up}:outage:quota')).toBeGreaterThan(3_500_000);
+  await client.pexpire('{cl:used-up}:outage:quota', 1);
+  await until(async () => (await loop.app.engine.paused())['used-up'] === undefined);
+  await loop.close();
+});
+
+test('a read that fails whole for good fails no journey of several: it may pass, else it stops the source (audit 17)', async () => {
+  const loop = await startLoop(redis, { source: 'whole' });
+  const refused = () => new CloseloopError('ticket_fields answered 404', { kind: 'permanent' });
+  loop.vendor.failures.read.push(refused(), refused());
+  const ids = ['a', 'b', 'c', 'd'];
+  const events = ids.map((id) => ({ kind: 'closed', id, at: loop.vendor.close(id).at }) as const);
+  await loop.post(loop.vendor.delivery(events));
+  for (const id of ids) await loop.journey(`${id}.1`, 'asked');
+  expect(loop.told.filter(({ level }) => level === 'error')).toEqual([]);
+
+  const more = ['e', 'f', 'g', 'h'];
+  loop.vendor.failures.read.push(...Array.from({ length: 100 }, refused));
+  await loop.post(
+    loop.vendor.delivery(more.map((id) => ({ kind: 'closed', id, at: loop.vendor.close(id).at }) as const)),
+  );
+  await until(async () => (await loop.app.engine.paused()).whole);
+  expect((await loop.app.engine.paused()).whole).toMatchObject([{ stage: 'plan', why: 'ticket_fields answered 404' }]);
+  for (const id of more) expect(await loop.store.get(`${id}.1`)).toBeUndefined();
+  await loop.close();
 });

@@ -11,11 +11,12 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
   return await withSources({ ...options, looks: true }, async ({ lanes, runtime, engine }) => {
     const service = await engine.service.down({ now: true });
     for (const { context, stages, pauses, holds, vendor } of lanes()) {
-      const [counts, paused, held, down, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
+      const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
         context.store.counts(),
         pauses.list(),
         holds.list(),
         vendor.down({ now: true }),
+        vendor.quota(),
         pollState(runtime.redis, context.name),
         context.erasures.all(),
         context.erasures.open(),
@@ -28,6 +29,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         journeys: counts,
         paused,
         held,
+        quotaUsedUpUntil: quota?.until,
         down: [down, service].flatMap((one) =>
           one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [],
         ),
@@ -65,6 +67,9 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         ...held.map(({ stage, only, why, at, jobs }) =>
           styleText('red', `  held up     ${only} (${stage}, ${jobs} waiting) since ${at.toISOString()}: ${why}`),
         ),
+        ...(quota
+          ? [styleText('yellow', `  waits       the vendor's quota is used up until ${quota.until.toISOString()}`)]
+          : []),
         ...shown.down.map(({ endpoint, since, why }) =>
           styleText('yellow', `  away        ${endpoint} does not answer since ${since.toISOString()}: ${why}`),
         ),

@@ -56,7 +56,7 @@ export interface StageOptions<Data extends z.ZodType> {
   probe: () => Promise<unknown>;
   /** The connection to Redis failed; told by the caller, once for all its stages. */
   onLost: (error: Error) => void;
-  ports: Pick<Ports, 'random'>;
+  ports: Pick<Ports, 'random' | 'now'>;
   log: Log;
 }
 
@@ -277,10 +277,11 @@ export class Stage<Data extends z.ZodType> {
     if (isRedisTrouble(error)) throw error;
     const { name, source, log, ports, retryForMs } = this.#options;
     const advice = adviceOf(error);
-    const failing = failingOf(job, advice);
+    const now = ports.now().getTime();
+    const failing = failingOf(job, advice, now);
     const step = nextStep(
       advice,
-      { attempt: failing.attempts, elapsedMs: Date.now() - failing.since, doubts: failing.doubts },
+      { attempt: failing.attempts, elapsedMs: now - failing.since, doubts: failing.doubts },
       ports.random(),
       { ...patient, ...(retryForMs !== undefined && { forMs: retryForMs }) },
     );
@@ -335,8 +336,8 @@ export class Stage<Data extends z.ZodType> {
 }
 
 /** This failure counted. */
-function failingOf(job: Job, advice: Advice): z.output<typeof Failing> {
-  const before = Failing.safeParse(job.progress).data ?? { since: Date.now(), attempts: 0, doubts: 0 };
+function failingOf(job: Job, advice: Advice, now: number): z.output<typeof Failing> {
+  const before = Failing.safeParse(job.progress).data ?? { since: now, attempts: 0, doubts: 0 };
   const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
   return { ...before, attempts: before.attempts + 1, doubts: before.doubts + (isDoubtful ? 1 : 0) };
 }

@@ -239,7 +239,7 @@ describe('an answer', () => {
     [
       '302 is not followed',
       { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
-      { kind: 'config' },
+      { kind: 'config', doubtful: true },
       [],
       /redirect.*baseUrl/,
     ],

@@ -456,3 +456,26 @@ test.each([
     expect(reads.map(({ body }) => body.inputs.length)).toEqual(sizes);
   },
 );
+
+describe('one record of another shape', () => {
+  test('it fails alone: the others are read (audit 17)', async () => {
+    const tickets = ['7', '8', '9'].map((id) => closedTicket(id));
+    const whole = account({ contacts: [contact], owners, tickets });
+    const odd: Handler = (call, index) => {
+      const answer = whole(call, index);
+      if (!call.path.includes('/tickets/batch/read')) return answer;
+      const body = JSON.parse(JSON.stringify(answer?.body));
+      for (const one of body.results) if (one.id === '8') one.properties = 'nothing';
+      return { ...answer, body };
+    };
+    const { results } = await reading(odd, ['7', '8', '9']);
+    expect(results.map((result) => (result.ok ? result.record.id : result.why))).toEqual([
+      'ticket-7',
+      'error',
+      'ticket-9',
+    ]);
+    expect(results[1]).toMatchObject({
+      error: { message: expect.stringContaining('another shape'), advice: { kind: 'permanent', doubtful: true } },
+    });
+  });
+});

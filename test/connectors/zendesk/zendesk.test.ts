@@ -46,6 +46,15 @@ describe('read', () => {
     expect(result).toMatchObject({ record: { state: { is: 'closed', closing: 'r1' } } });
   });
 
+  test("takes fields that can't be read for the account's fault, which may pass, not for the tickets' (audit 17)", async () => {
+    const { standin, source, solved } = await account();
+    const id = String(solved());
+    standin.faults.add({ path: '/api/v2/ticket_fields', status: 404, body: { error: 'RecordNotFound' } });
+    const error: unknown = await source.read([id], 'plan').catch((thrown: unknown) => thrown);
+    expect(adviceOf(error)).toEqual({ kind: 'config', doubtful: true });
+    expect((await source.read([id], 'plan'))[0]).toMatchObject({ ok: true });
+  });
+
   test('leaves merged tickets out', async () => {
     const { standin, source, solved } = await account();
     const id = solved({ status: 'open' });

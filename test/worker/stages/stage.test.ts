@@ -21,7 +21,12 @@ function backoffMs(attempt: number): number {
 }
 
 /** A stage of its own. `process` is shown the job's number and which run of it this is, from 1. */
-function fresh(process: (n: number, run: number) => Promise<StageResult>, concurrency = 300, probe = async () => {}) {
+function fresh(
+  process: (n: number, run: number) => Promise<StageResult>,
+  concurrency = 300,
+  probe = async () => {},
+  now = () => Date.now(),
+) {
   const source = `stage-${++stages}`;
   const { log, told } = memoryLog();
   const runs = new Map<number, number>();
@@ -45,7 +50,7 @@ function fresh(process: (n: number, run: number) => Promise<StageResult>, concur
     source: 'toy',
     probe,
     onLost: () => undefined,
-    ports: { random },
+    ports: { random, now: () => new Date(now()) },
     log,
   });
   const add = (...numbers: number[]) => stage.add(numbers.map((n) => ({ id: `job-${n}`, data: { n } })));
@@ -210,7 +215,7 @@ test('it runs a job again whose giving up could not be noted', async () => {
     source: 'toy',
     probe: async () => undefined,
     onLost: () => undefined,
-    ports: { random },
+    ports: { random, now: () => new Date() },
     log,
   });
   await stage.add([{ id: 'one', data: {} }]);
@@ -333,4 +338,39 @@ test('it leaves a job alone that another worker has taken over since its own loc
   expect(await client.zcard(`{cl:stage-${stages}}:ask:delayed`)).toBe(0);
   expect(await client.lrange(`{cl:stage-${stages}}:ask:active`, 0, -1)).toEqual(['job-1']);
   await client.del(`{cl:stage-${stages}}:ask:job-1:lock`);
+});
+
+test('it gives up nothing that another worker has taken over since its own lock ended (audit 23)', async () => {
+  const { client } = redis.handle;
+  const { stage, add, runs, givenUp, told } = fresh(async () => {
+    await client.set(`{cl:stage-${stages}}:ask:job-1:lock`, 'another worker');
+    throw failure({ kind: 'permanent' });
+  });
+  await add(1);
+  stage.start();
+  await until(() => runs.size === 1);
+  await stage.close(60_000);
+  expect([givenUp, told]).toEqual([[], []]);
+  expect(await client.lrange(`{cl:stage-${stages}}:ask:active`, 0, -1)).toEqual(['job-1']);
+  await client.del(`{cl:stage-${stages}}:ask:job-1:lock`);
+});
+
+test('it gives up by time, from the first failure on, and begins anew where there was success in between (audit 16)', async () => {
+  let now = 0;
+  const { stage, add, runs, givenUp, empty } = fresh(
+    async (_, run) => {
+      if (run === 3) return { do: 'wait', delayMs: 1 };
+      // The clock of a week, in three jumps.
+      now += 3 * 86_400_000;
+      throw failure({ kind: 'transient' });
+    },
+    300,
+    undefined,
+    () => now,
+  );
+  await add(1);
+  stage.start();
+  await empty();
+  expect([runs.get(1), givenUp]).toEqual([7, [[1, 'the vendor said no']]]);
+  await stage.close(1_000);
 });
