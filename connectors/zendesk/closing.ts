@@ -22,7 +22,7 @@ export interface Requester {
 }
 
 /** What a webhook's event means for us. `name` is a ticket event's (`status_changed`), statuses are in capitals. */
-export type Meaning = { is: 'closed' | 'changed' } | { is: 'ignored'; why: string };
+export type Meaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
 
 /**
  * Which closing counts. Closed is solved or closed: the move from one to the other, days later, is the same closing, and a
@@ -64,7 +64,7 @@ const isDone = (status: string): boolean => ['solved', 'closed', 'archived'].inc
 const isWorkedOn = (status: string): boolean => ['new', 'open', 'pending', 'hold'].includes(status.toLowerCase());
 
 /** Events after which a waiting request may be wrong: reading the ticket will tell. */
-const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted']);
+const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam']);
 
 /** What our write-backs make Zendesk tell us. It never tells of a status: we write none. */
 const echoes = new Set(['custom_field_changed', 'tags_changed', 'comment_added']);
@@ -76,6 +76,8 @@ const echoes = new Set(['custom_field_changed', 'tags_changed', 'comment_added']
 export function meaningOf(event: { name: string; previous: string; current: string }, byUs = false): Meaning {
   const { name, previous, current } = event;
   if (upsets.has(name)) return { is: 'changed' };
+  // It is as it was before it was deleted: closed, perhaps, and its customer not asked yet.
+  if (name === 'undeleted') return { is: 'restored' };
   if (name !== 'status_changed') {
     return ignored(byUs && echoes.has(name) ? 'the echo of what we wrote' : 'neither opens nor closes a ticket');
   }

@@ -82,7 +82,7 @@ async function events(
   if (meaning.is === 'ignored') return left(what, meaning.why);
   if (recordId === undefined) return noTicket;
   return found({
-    kind: meaning.is,
+    kind: meaning.is === 'restored' ? 'closed' : meaning.is,
     recordId,
     ...happened,
     what,

@@ -84,6 +84,8 @@ const fields = {
   requestId: z.string().optional(),
   /** Why its request is being cancelled at the service: noted before, so that whoever comes next finishes it. */
   withdrawing: z.string().optional(),
+  /** Cancelled before it asked, because its record was out (deleted, say). Should that be back, it is taken up again. */
+  wasOut: z.boolean().optional(),
   askedAt: z.coerce.date().optional(),
   answer: Answer.optional(),
   /** Answers to a survey's questions, by question id, as of `at`. */

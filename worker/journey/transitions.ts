@@ -4,7 +4,7 @@ import { type Journey, type JourneyState, onlyKnown } from './journey.ts';
  * Which state may follow which. From `waiting` back to `received`: the rule is gone, it is planned anew. From `waiting`
  * to `asked`: the service's answer came after a look-up had found nothing.
  * Everything that isn't here is a bug or a race that somebody else won.
- * `failed`, `parked` and `skipped` can be taken up again by a person.
+ * `failed`, `parked` and `skipped` can be taken up again by a person; of those `cancelled`, only what `mayComeBack`.
  */
 const next: Record<JourneyState, readonly JourneyState[]> = {
   received: ['waiting', 'skipped', 'cancelled', 'failed', 'parked'],
@@ -15,7 +15,7 @@ const next: Record<JourneyState, readonly JourneyState[]> = {
   written: ['answered'],
   expired: ['answered'],
   skipped: ['received'],
-  cancelled: [],
+  cancelled: ['received'],
   failed: ['received', 'waiting', 'creating', 'answered', 'cancelled'],
   parked: ['waiting', 'asked', 'answered', 'cancelled'],
 };
@@ -46,6 +46,12 @@ export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Jou
   return state === 'cancelled' && (intent !== undefined || answer !== undefined);
 }
 
+/** Nobody was asked, as the record was deleted or otherwise out of question: it may be back, and closed as it was. */
+export function mayComeBack({ state, wasOut, intent, requestId, answer, erasedAt }: Journey): boolean {
+  const isUnasked = intent === undefined && requestId === undefined && answer === undefined;
+  return state === 'cancelled' && wasOut === true && isUnasked && erasedAt === undefined;
+}
+
 export function mayFollow(from: JourneyState, to: JourneyState): boolean {
   return next[from].includes(to);
 }
@@ -55,8 +61,11 @@ export function mayFollow(from: JourneyState, to: JourneyState): boolean {
  * @throws Error when the step isn't allowed from the journey's state: a bug, since callers look at the state first.
  */
 export function step(journey: Journey, to: JourneyState, at: Date, change: Partial<Journey> = {}): Journey {
-  if (!mayFollow(journey.state, to)) throw new Error(`journey ${journey.id}: ${to} cannot follow ${journey.state}`);
-  const { why: _, withdrawing: _1, ...rest } = journey;
+  const isBarred = journey.state === 'cancelled' && !mayComeBack(journey);
+  if (isBarred || !mayFollow(journey.state, to)) {
+    throw new Error(`journey ${journey.id}: ${to} cannot follow ${journey.state}`);
+  }
+  const { why: _, withdrawing: _1, wasOut: _2, ...rest } = journey;
   return { ...rest, ...change, state: to, updatedAt: at };
 }
 

@@ -36,11 +36,13 @@ export async function end(
   state: 'cancelled' | 'skipped',
   why: string,
   context: SourceContext,
+  options = { isOut: false },
 ): Promise<StageResult> {
   const ref = refOf(context.name, journey.id);
+  const change = { why, ...(options.isOut && { wasOut: true }) };
   await context.store.update(journey.id, (now) =>
     unaskedStates.includes(now.state)
-      ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
+      ? { journey: step(now, state, context.clock.now(), change), trace: [`${state}: ${why}`] }
       : undefined,
   );
   // An attempt that came to nothing is no reason not to ask this person about something else.

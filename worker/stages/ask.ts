@@ -35,7 +35,7 @@ export async function ask({ journeyId }: z.output<typeof AskJob>, context: Sourc
 
   const gone = await recheck(journey, context);
   failpoint('record-read-again');
-  if (gone) return await end(journey, 'cancelled', gone, context);
+  if (gone) return await end(journey, 'cancelled', gone.why, context, { isOut: gone.isOut });
 
   return await withContact(contact, context, () => create(journey, rule, campaign, contact, context));
 }
@@ -56,7 +56,7 @@ export async function giveUpAsk({ journeyId }: z.output<typeof AskJob>, why: str
 async function planAnew(journey: Journey, context: SourceContext): Promise<StageResult> {
   const look = lookAt(await context.read(journey.recordId, 'plan'));
   if (look.is === 'open') return await end(journey, 'cancelled', 'the record is open again', context);
-  if (look.is === 'out') return await end(journey, 'cancelled', look.why, context);
+  if (look.is === 'out') return await end(journey, 'cancelled', look.why, context, { isOut: true });
   const received = await context.store.update(journey.id, (now) =>
     now.state === 'waiting'
       ? { journey: step(now, 'received', context.clock.now()), trace: ['its rule changed: planned anew'] }
@@ -68,13 +68,14 @@ async function planAnew(journey: Journey, context: SourceContext): Promise<Stage
 }
 
 /** Why the customer should no longer be asked, if so. */
-async function recheck(journey: Journey, context: SourceContext): Promise<string | undefined> {
+async function recheck(journey: Journey, context: SourceContext): Promise<{ why: string; isOut: boolean } | undefined> {
+  const gone = (why: string) => ({ why, isOut: false });
   const look = lookAt(await context.read(journey.recordId, 'ask'));
   if (look.is === 'closed' && look.record.currentId !== journey.recordId) {
-    return await mergedUnseen(journey, look.record.currentId, look.closedAt, context);
+    return gone(await mergedUnseen(journey, look.record.currentId, look.closedAt, context));
   }
-  if (look.is === 'open') return 'the record is open again';
-  if (look.is === 'out') return look.why;
+  if (look.is === 'open') return gone('the record is open again');
+  if (look.is === 'out') return { why: look.why, isOut: true };
   // A reading without history can't name the closing; that it is closed has to do then.
   if (look.closing === '' || look.closing === journey.closing) return undefined;
   // Its webhook may have been missed; if not, the closing's journey is found and nothing happens.
@@ -86,7 +87,7 @@ async function recheck(journey: Journey, context: SourceContext): Promise<string
     what: 'found closed again when its customer was to be asked',
     receivedAt: new Date(),
   });
-  return 'the record was reopened and closed again since: the new closing has a journey of its own';
+  return gone('the record was reopened and closed again since: the new closing has a journey of its own');
 }
 
 /** The record turns out to be another one now: that one is looked at, and decided about, by itself. */

@@ -4,7 +4,7 @@ import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
-import { step, unaskedStates } from '../journey/transitions.ts';
+import { mayComeBack, step, unaskedStates } from '../journey/transitions.ts';
 import { decide, needsOf } from './decide.ts';
 import { erasedMeanwhile, keepSnapshot } from './erased-meanwhile.ts';
 import { takeGraded } from './graded.ts';
@@ -98,7 +98,8 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     (await store.ofEvent(event.recordId, event.key)) ??
     (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
   if (!known?.erasedAt) await keepSnapshot(event, context);
-  if (known && known.state !== 'received') return await goOn(known, context);
+  const wasOut = known !== undefined && mayComeBack(known);
+  if (known && known.state !== 'received' && !wasOut) return await goOn(known, context);
   const untilTurn = event.everyMs === undefined ? 0 : await context.untilTurn(event.key, event.everyMs);
   if (untilTurn > 0) return { do: 'wait', delayMs: untilTurn };
 
@@ -120,12 +121,13 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     if (look.lookAgainAt && event.kind === 'closed') {
       return { do: 'wait', delayMs: Math.max(1_000, look.lookAgainAt.getTime() - Date.now()) };
     }
-    if (event.certain) return await closedButOpen(event, context);
+    if (event.certain && !wasOut) return await closedButOpen(event, context);
     context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
     return { do: 'done' };
   }
   if (look.is === 'out') {
-    if ((await withdrawAll(live, look.why, context)) === 'asking') return comeAgain;
+    if ((await withdrawAll(live, look.why, context, { isOut: true })) === 'asking') return comeAgain;
+    if (wasOut) return { do: 'done' };
     if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state)) || isOutside(event.at, event)) {
       return { do: 'done' };
     }
@@ -145,11 +147,30 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   const { journey, created } = await claim(event, { recordId: record.currentId, closing, closedAt }, context);
   failpoint('journey-claimed');
   await cancelEarlier(journey, context);
+  if (mayComeBack(journey)) return await goOn(await takenUpAgain(journey, record, event, context), context);
   if (!created && journey.state !== 'received') {
     if (event.via === 'webhook') await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
     return await goOn(journey, context);
   }
   return await goOn(await planned(journey, record, context), context);
+}
+
+/** Its record was deleted, or otherwise out of question, before its customer was asked; it is back, closed as it was. */
+async function takenUpAgain(
+  journey: Journey,
+  record: PresentedRecord,
+  event: RecordJob,
+  context: SourceContext,
+): Promise<Journey> {
+  const after = await context.store.update(journey.id, (now) =>
+    mayComeBack(now)
+      ? {
+          journey: step(now, 'received', context.clock.now()),
+          trace: [`the record is back, closed as it was (${event.what}): taken up again`],
+        }
+      : undefined,
+  );
+  return after?.state === 'received' ? await planned(after, record, context) : (after ?? journey);
 }
 
 /** Can still be ended by what happens to its record. */

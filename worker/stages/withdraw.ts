@@ -8,9 +8,15 @@ import { step, unaskedStates } from '../journey/transitions.ts';
 /**
  * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
  * has not sent yet is cancelled there; otherwise the trace says that it came too late.
+ * @param options `isOut`: the record is out of question, but might come back as it was
  * @returns `asking`: the service may be at work on its request; come again when that is known
  */
-export async function withdraw(journey: Journey, why: string, context: SourceContext): Promise<'ended' | 'asking'> {
+export async function withdraw(
+  journey: Journey,
+  why: string,
+  context: SourceContext,
+  options = { isOut: false },
+): Promise<'ended' | 'asking'> {
   const { store, log } = context;
   let reason = why;
   if (journey.state === 'asked' && journey.requestId !== undefined) {
@@ -36,12 +42,13 @@ export async function withdraw(journey: Journey, why: string, context: SourceCon
   const after = await store.update(journey.id, (now) => {
     const isSame = now.state === 'asked' && now.requestId === journey.requestId && journey.state === 'asked';
     if (!isSame && !unaskedStates.includes(now.state)) return undefined;
-    return { journey: step(now, 'cancelled', context.clock.now(), { why: reason }), trace: [`cancelled: ${reason}`] };
+    const change = { why: reason, ...(options.isOut && { wasOut: true }) };
+    return { journey: step(now, 'cancelled', context.clock.now(), change), trace: [`cancelled: ${reason}`] };
   });
   failpoint('cancelled-saved');
   if (after?.state === 'creating') return 'asking';
   // It has asked since the caller looked at it.
-  if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context);
+  if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context, options);
   if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
   // They were not asked after all: the throttle doesn't count it.
@@ -85,9 +92,10 @@ export async function withdrawAll(
   journeys: readonly Journey[],
   why: string,
   context: SourceContext,
+  options = { isOut: false },
 ): Promise<'ended' | 'asking'> {
   const ends: string[] = [];
-  for (const journey of journeys) ends.push(await withdraw(journey, why, context));
+  for (const journey of journeys) ends.push(await withdraw(journey, why, context, options));
   return ends.includes('asking') ? 'asking' : 'ended';
 }
 

@@ -115,7 +115,7 @@ describe('an event', () => {
     ['soft-deleted', other('soft_deleted'), 'changed'],
     ['permanently deleted', other('permanently_deleted'), 'changed'],
     ['marked as spam', other('marked_as_spam'), 'changed'],
-    ['undeleted', other('undeleted'), 'changed'],
+    ['undeleted', other('undeleted'), 'restored'],
     ['solved differently (custom status)', other('custom_status_changed'), neither],
     ['rated natively', other('csat_received'), neither],
     ['tagged by an agent', other('tags_changed'), neither],

@@ -4,6 +4,7 @@ import { type Intent, type Journey, type JourneyState, journeyStates } from '../
 import {
   askedStates,
   erased,
+  mayComeBack,
   mayFollow,
   mayHaveAsked,
   settledStates,
@@ -22,7 +23,7 @@ const table: Record<JourneyState, string> = {
   asked: '    .   .   .   .   .   x   .   x   x   x   . ',
   answered: ' .   .   .   .   .   x   x   x   .   x   x ',
   written: '  .   .   .   .   .   x   .   .   .   .   . ',
-  cancelled: '.   .   .   .   .   .   .   .   .   .   . ',
+  cancelled: 'x   .   .   .   .   .   .   .   .   .   . ',
   expired: '  .   .   .   .   .   x   .   .   .   .   . ',
   failed: '   x   .   x   x   .   x   .   x   .   .   . ',
   parked: '   .   .   x   .   x   x   .   x   .   .   . ',
@@ -36,10 +37,10 @@ describe('a step', () => {
   test.each(pairs)('it goes from %s to %s: %s', (from, to, allowed) => {
     expect(mayFollow(from, to)).toBe(allowed);
     const at = new Date('2026-05-04T10:00:00Z');
-    const before = journeyIn(from, { why: 'an old reason', withdrawing: 'it was open' });
+    const before = journeyIn(from, { why: 'an old reason', withdrawing: 'it was open', wasOut: true });
     const go = () => step(before, to, at, { rule: 'phone team' });
     if (!allowed) return expect(go).toThrow(`${to} cannot follow ${from}`);
-    const { why: _, withdrawing: _1, ...rest } = before;
+    const { why: _, withdrawing: _1, wasOut: _2, ...rest } = before;
     return expect(go()).toEqual({ ...rest, state: to, updatedAt: at, rule: 'phone team' });
   });
 
@@ -49,13 +50,18 @@ describe('a step', () => {
       fc.property(walks, (choices) => {
         let state: JourneyState = 'received';
         let asked = 0;
+        let mayReturn = false;
         for (const choice of choices) {
-          const ways: JourneyState[] = journeyStates.filter((to) => mayFollow(state, to));
+          // What was cancelled after it asked never comes back (mayComeBack).
+          const ways: JourneyState[] = journeyStates.filter(
+            (to) => mayFollow(state, to) && (state !== 'cancelled' || mayReturn),
+          );
           const to: JourneyState | undefined = ways[choice % Math.max(1, ways.length)];
           if (to === undefined) break;
           const refused = state === 'creating' && to === 'waiting';
           const personActed = state === 'failed' || state === 'parked' || state === 'skipped';
           if (refused || personActed) asked = 0;
+          if (to === 'cancelled') mayReturn = unaskedStates.includes(state);
           if (to === 'asked' && state !== 'asked') asked += 1;
           if (asked > 1) return false;
           state = to;
@@ -67,7 +73,14 @@ describe('a step', () => {
   });
 
   test('it never leads from an asked customer to a cancelled journey and back to asking', () => {
-    expect(journeyStates.filter((to) => mayFollow('cancelled', to))).toEqual([]);
+    const unasked = journeyIn('cancelled', { wasOut: true });
+    const { intent: _, requestId: _1, answer: _2, ...bare } = unasked;
+    expect(mayComeBack(bare)).toBe(true);
+    for (const more of [{ requestId: '7' }, { intent }, { answer }, { erasedAt: at }, { wasOut: false }]) {
+      const journey = { ...bare, ...more };
+      expect(mayComeBack(journey)).toBe(false);
+      for (const to of journeyStates) expect(() => step(journey, to, at)).toThrow(/cannot follow cancelled/);
+    }
     for (const state of ['asked', 'answered', 'written', 'expired'] as const) {
       expect((['received', 'waiting', 'creating'] as const).filter((to) => mayFollow(state, to))).toEqual([]);
     }
