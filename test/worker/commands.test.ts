@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Finding, GoingLive, SetupStep } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import { backfill } from '../../worker/commands/backfill.ts';
 import { check } from '../../worker/commands/check.ts';
 import { listErasures, maskContact, retryErasures } from '../../worker/commands/contact.ts';
@@ -58,13 +59,13 @@ async function printed(command: () => Promise<number>): Promise<{ code: number; 
 }
 
 /** What it says on standard error meanwhile. */
-async function sayings(command: () => Promise<number>): Promise<{ said: string[] }> {
+async function sayings(command: () => Promise<number>): Promise<{ code: number; said: string[] }> {
   const said: string[] = [];
   const write = process.stderr.write;
   process.stderr.write = (text: string | Uint8Array) => said.push(String(text)) > 0;
   try {
-    await printed(command);
-    return { said };
+    const { code } = await printed(command);
+    return { code, said };
   } finally {
     process.stderr.write = write;
   }
@@ -780,6 +781,62 @@ describe('check and setup', () => {
   });
 });
 
+describe('setup of several sources', () => {
+  const throttled = (retryAfterMs: number) =>
+    new CloseloopError('Toy: too many calls (429)', { kind: 'transient', throttled: true, retryAfterMs });
+  const step = (what: string, done: string[], failures: Error[] = []): SetupStep => ({
+    what,
+    apply: async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      done.push(what);
+      return {};
+    },
+  });
+
+  test('it waits, and says so, where a vendor wants it to, when looking and when doing (audit 39)', async () => {
+    const vendor = new ToyVendor();
+    const done: string[] = [];
+    const looks = [throttled(1_200), throttled(20)];
+    const steps = [step('create the field', done, [throttled(20)]), step('create the webhook', done)];
+    vendor.setup = async () => {
+      const failure = looks.shift();
+      if (failure) throw failure;
+      return steps;
+    };
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { code, said } = await sayings(() => setup({ ...beside(loop), yes: true }));
+    expect([code, done]).toEqual([0, ['create the field', 'create the webhook']]);
+    expect(said.join('\n')).toMatch(/goes on in 2 s \(Toy: too many calls \(429\)\)/);
+    await loop.close();
+  });
+
+  test.each([
+    ['wants a longer wait than anybody sits through', throttled(3_600_000)],
+    ['refuses access', new CloseloopError('Toy: the token was revoked', { kind: 'config' })],
+  ])('it sets the others up where one vendor %s, and its exit code tells (audit 39)', async (_, error) => {
+    const vendor = new ToyVendor();
+    const done: string[] = [];
+    let looked = 0;
+    vendor.setup = async () => {
+      if (looked++ === 0) throw error;
+      return [step('create the field', done)];
+    };
+    const [source, other] = [fresh(), fresh()];
+    const loop = await startLoop(redis, { source, others: [other], vendor });
+    const { code, rows } = await printed(() => setup({ ...beside(loop), yes: true }));
+    expect(code).toBe(1);
+    expect(rows).toEqual([
+      {
+        missing: [],
+        done: [{ source: other, what: 'create the field' }],
+        failed: [{ source, why: error.message }],
+      },
+    ]);
+    await loop.close();
+  });
+});
+
 test('setup tells of the secrets that it was given also when a later step fails: they are shown once', async () => {
   const vendor = new ToyVendor();
   vendor.setup = async (): Promise<SetupStep[]> => [
@@ -788,12 +845,14 @@ test('setup tells of the secrets that it was given also when a later step fails:
   ];
   const loop = await startLoop(redis, { source: fresh(), vendor });
   for (const json of [false, true]) {
-    let failure: unknown;
-    const { out } = await printed(async () => {
-      failure = await setup({ ...beside(loop), yes: true, json }).catch((error: unknown) => error);
-      return 0;
+    let out = '';
+    const { code, said } = await sayings(async () => {
+      const ended = await printed(() => setup({ ...beside(loop), yes: true, json }));
+      out = ended.out;
+      return ended.code;
     });
-    expect([String(failure), out]).toEqual([
+    expect([code, said.join('\n'), out]).toEqual([
+      1,
       expect.stringMatching(/no right to create fields/),
       expect.stringMatching(json ? /"missing":\[\{[^}]*the field"\}\].*TOY_SECRET.*s3/ : /TOY_SECRET.*s3/),
     ]);

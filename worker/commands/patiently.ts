@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { nextStep, type RetryPolicy } from '../../core/retry.ts';
+import type { Progress } from './progress.ts';
+
+/** Somebody sits there and waits: what fails without a word of when it is over is tried for a minute. */
+const policy: RetryPolicy = { firstMs: 1_000, longestMs: 10_000, forMs: 60_000 };
+/** A vendor that wants a longer wait is given up for now. */
+const longestWaitMs = 600_000;
+
+/**
+ * Work of a command that a vendor may put off: waits as long as it says, and tells so. For work that may be done again after a failure.
+ * @param who Whose work it is, for people.
+ */
+export async function patiently<T>(who: string, work: () => Promise<T>, shown: Pick<Progress, 'update'>): Promise<T> {
+  const begun = Date.now();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      // Anything else is a bug of ours, which waiting won't mend.
+      if (!(error instanceof CloseloopError)) throw error;
+      const failing = { attempt, elapsedMs: Date.now() - begun, doubts: attempt };
+      const step = nextStep(adviceOf(error), failing, Math.random(), policy);
+      if (step.do === 'stop' || failing.elapsedMs + step.delayMs > longestWaitMs) throw error;
+      await counted(step.delayMs, (seconds) => shown.update(`${who}: goes on in ${seconds} s (${messageOf(error)})`));
+    }
+  }
+}
+
+/** Waits, and tells every second how long still. */
+async function counted(ms: number, tell: (seconds: number) => void): Promise<void> {
+  for (let left = ms; left > 0; left -= 1_000) {
+    tell(Math.ceil(left / 1_000));
+    await sleep(Math.min(1_000, left));
+  }
+}
