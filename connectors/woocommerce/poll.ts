@@ -11,7 +11,6 @@ import { activate, isNamedOurs, listWebhooks, makeWebhook, pointsTo, type Webhoo
 const perPage = 100;
 /** What was saved while a sweep ran, by a transaction that took its time, is looked at again. */
 const overlapMs = 15 * 60_000;
-const watchEveryMs = 86_400_000;
 
 const instant = z.iso.datetime().transform((text) => new Date(text));
 
@@ -32,7 +31,7 @@ type Cursor = z.output<typeof Cursor>;
 
 /**
  * Orders by the time of their last change, oldest first, a page a call. WooCommerce delivers each webhook once and late, so
- * this is what makes sure of a closing. Once a day it looks at the webhooks as well: after seven failures in a row the shop
+ * this is what makes sure of a closing. Now and then (`watchEvery`) it looks at the webhooks as well: after seven failures in a row the shop
  * switches one off, and tells nobody. One that was there and is gone is made again; the first ones are made by `setup`, with
  * somebody's leave.
  */
@@ -70,11 +69,11 @@ export function poller(
   };
 
   async function watch({ watched, here }: Cursor, at: Date): Promise<Pick<Cursor, 'watched' | 'here'>> {
-    if (watched !== null && at.getTime() - watched.getTime() < watchEveryMs) return { watched, here };
+    if (watched !== null && at.getTime() - watched.getTime() < settings.watchEvery) return { watched, here };
     try {
       return { watched: at, here: await wakeWebhooks(settings, shop, ports, here) };
     } catch (error) {
-      // The orders were found; the webhooks are looked at tomorrow.
+      // The orders were found; the webhooks are looked at the next time.
       const why = messageOf(error);
       ports.log.warn({ why }, 'the webhooks could not be looked at');
       return { watched: at, here };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
+import { Duration } from '../../core/duration.ts';
 
 const secret = z.string().trim().min(1, 'is empty');
 
@@ -91,6 +92,11 @@ export const settings = z.strictObject({
   testMeta: z.record(z.string().min(1), z.string()).default({ _wcpay_mode: 'test' }),
   /** Meta data that hold the language of an order, first found. Default: WPML's. */
   languageMeta: z.array(z.string().min(1)).default(['wpml_language']),
+  /**
+   * How often the poll looks at the webhooks: after seven failures in a row, minutes on a busy day, the shop switches one off and tells
+   * nobody. Until then only the poll finds its orders. One call.
+   */
+  watchEvery: Duration.prefault('1h'),
   writeBack,
 });
 

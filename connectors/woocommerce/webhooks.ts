@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Urgency } from '../../core/connector.ts';
 import type { Shop } from './client.ts';
 
-/** By these `setup` makes webhooks and the daily look knows them again, whatever their address. */
+/** By these `setup` makes webhooks and the poll's look knows them again, whatever their address. */
 const namePrefix = 'closeloop ';
 
 export const Webhook = z.object({
@@ -19,10 +19,17 @@ export const wantedTopics = ['order.updated', 'order.deleted'] as const;
 
 const nameOf = (topic: string): string => `${namePrefix}${topic}`;
 
-/** Of 100; shops have a handful. */
+const perPage = 100;
+
+/** All of them: shops have a handful, but one that isn't seen would be made again and again. */
 export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promise<Webhook[]> {
-  const { data } = await shop.call('GET', 'webhooks', z.array(Webhook), { query: { per_page: '100' }, urgency });
-  return data;
+  const all: Webhook[] = [];
+  for (let page = 1; ; page++) {
+    const query = { per_page: String(perPage), page: String(page) };
+    const { data } = await shop.call('GET', 'webhooks', z.array(Webhook), { query, urgency });
+    all.push(...data);
+    if (data.length < perPage) return all;
+  }
 }
 
 export const isNamedOurs = ({ name }: Webhook): boolean => name.startsWith(namePrefix);

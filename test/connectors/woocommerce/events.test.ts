@@ -124,7 +124,7 @@ test('it refuses nothing: a refused delivery counts against the webhook', () => 
 });
 
 test('it tells the operator of a webhook that delivers errors, without quoting them', () => {
-  const source = woocommerce.open(woocommerce.settings.parse(given), testPorts().ports);
+  const source = woocommerce.open(given, testPorts().ports);
   const vector = vectors.woocommerce.find(({ name }) => name.startsWith('signed error'));
   if (vector === undefined) return expect.fail('the vector is gone');
   expect(source.events(delivery(vector.headers, Buffer.from(vector.body_base64, 'base64')))).toEqual({
@@ -135,6 +135,6 @@ test('it tells the operator of a webhook that delivers errors, without quoting t
 });
 
 test('it is a source that answers 200, also to a form', () => {
-  const { acceptedStatus, takesForms } = woocommerce.open(woocommerce.settings.parse(given), testPorts().ports);
+  const { acceptedStatus, takesForms } = woocommerce.open(given, testPorts().ports);
   expect([acceptedStatus, takesForms]).toEqual([200, true]);
 });

@@ -106,7 +106,7 @@ test("it goes by the shop's clock, also when that is behind", async () => {
   expect(told(await sweep({ cursor }))).toEqual([`closed ${id}`]);
 });
 
-describe('the daily look at the webhooks', () => {
+describe('the look at the webhooks', () => {
   const webhook = (name = 'closeloop order.updated') =>
     shop.standin.addWebhook({ name, url: 'https://closeloop.example/hooks/shop', secret: 's' }).id;
   const status = (id: number) => shop.standin.webhooks().find((one) => one.id === id)?.status;
@@ -128,15 +128,32 @@ describe('the daily look at the webhooks', () => {
     expect(new Set(shop.seen.takes)).toEqual(new Set(['background']));
   });
 
-  test('it looks once a day, also after a restart', async () => {
-    webhook();
-    let cursor = cursorOf(await sweep({ cursor: await begun() }));
-    shop.later(23 * 60 * minute);
-    cursor = cursorOf(await sweep({ cursor }));
-    expect(looks()).toBe(1);
-    shop.later(2 * 60 * minute);
-    cursor = (await shop.open().source.poll?.({ cursor }))?.cursor ?? '';
-    expect(looks()).toBe(2);
+  test.each([
+    [undefined, 60],
+    ['1d', 24 * 60],
+    ['10m', 10],
+  ])(
+    'it looks as often as watchEvery says (%s: every %i minutes), also after a restart (audit 43)',
+    async (watchEvery, minutes) => {
+      webhook();
+      const opened = () => shop.open(watchEvery === undefined ? {} : { watchEvery }).source;
+      let cursor = (await opened().poll?.({ cursor: await begun() }))?.cursor ?? '';
+      shop.later((minutes - 1) * minute);
+      cursor = (await opened().poll?.({ cursor }))?.cursor ?? '';
+      expect(looks()).toBe(1);
+      shop.later(2 * minute);
+      await opened().poll?.({ cursor });
+      expect(looks()).toBe(2);
+    },
+  );
+
+  test('it sees every webhook of a shop that has more than a hundred (audit 42)', async () => {
+    // Listed by the newest first.
+    const off = webhook();
+    for (let i = 0; i < 100; i++) webhook('Accounting');
+    shop.standin.changeWebhook({ id: off, status: 'disabled' });
+    await sweep({ cursor: await begun() });
+    expect(status(off)).toBe('active');
   });
 
   describe('knowing where the shop has to deliver', () => {
