@@ -21,7 +21,7 @@ import { Outage } from './outage.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
 import type { Replicated } from './redis/replicated.ts';
 import type { Seal } from './redis/seal.ts';
-import { probe } from './redis/trouble.ts';
+import { isLostLock, probe } from './redis/trouble.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { CollectJob } from './stages/collect.ts';
 import { campaignOf, ruleFault } from './stages/decide.ts';
@@ -39,6 +39,11 @@ const serviceLooks = 2;
 const campaignKeepMs = 60_000;
 const sweepEveryMs = 60_000;
 const lostEveryMs = 30_000;
+const lostLock =
+  'a job lost its lock, as this process stood still for seconds (a busy or suspended machine): another worker has the job, and nothing is done twice';
+
+/** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
+const pollLookMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
 /** An endpoint that has been down for so long is told to a person. Real time. */
 const longOutageMs = 600_000;
 const outageRemedy = 'nothing is lost, work goes on by itself when it answers again; see why it does not';
@@ -90,7 +95,7 @@ export class Engine {
   readonly #orphans: Orphans;
   readonly #orphanNews: OrphanNews;
   readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
-  #lostAt = 0;
+  readonly #lostAt = new Map<'lock' | 'redis', number>();
   #isClosed = false;
   readonly #rounds: Rounds[] = [];
   readonly #places = new Map<string, SweepPlaces>();
@@ -227,7 +232,7 @@ export class Engine {
         (error) => log.warn({ source, why: String(error) }, 'poll failed'),
       );
       this.#rounds.push(polling);
-      polling.start(Math.max(100, Math.min(everyMs, config.poll.every)));
+      polling.start(pollLookMs(config.poll.every));
     }
   }
 
@@ -284,9 +289,14 @@ export class Engine {
 
   /** Every queue and worker meets the same lost connection again and again: it is told once in half a minute. */
   readonly #onLost = (error: Error): void => {
-    if (Date.now() - this.#lostAt < lostEveryMs) return;
-    this.#lostAt = Date.now();
     const why = error.message || error.name;
+    const kind = isLostLock(error) ? 'lock' : 'redis';
+    if (Date.now() - (this.#lostAt.get(kind) ?? 0) < lostEveryMs) return;
+    this.#lostAt.set(kind, Date.now());
+    if (kind === 'lock') {
+      this.#options.log.warn({ why }, lostLock);
+      return;
+    }
     this.#options.log.warn(
       { why },
       'Redis is away, or takes no writes: deliveries are answered with 503, work goes on when it is back',

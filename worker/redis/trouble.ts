@@ -17,6 +17,14 @@ export function isRedisTrouble(error: unknown): boolean {
   return clientErrors.has(error.name) || clientMessages.test(error.message);
 }
 
+/**
+ * A job was taken from this worker: the process stood still for longer than the job's lock lasts, and another one has it now.
+ * BullMQ (src/classes/finished-errors.ts, lock-manager.ts) names it by its message alone.
+ */
+export function isLostLock(error: unknown): boolean {
+  return error instanceof Error && /^(?:could not renew lock|Missing lock|Lock mismatch) for job /.test(error.message);
+}
+
 /** Fails while Redis takes no writes for keys of this tag. */
 export async function probe(redis: RedisClient, tag: string): Promise<void> {
   await redis.set(`${tag}:probe`, 1, 'PX', 60_000);

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { connect } from '../../../worker/redis/connection.ts';
-import { isRedisTrouble } from '../../../worker/redis/trouble.ts';
+import { isLostLock, isRedisTrouble } from '../../../worker/redis/trouble.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();
@@ -22,6 +22,16 @@ const rows: [what: string, error: unknown, expected: boolean][] = [
 ];
 test.each(rows)('it is Redis that is in trouble, or not: %s', (_, error, expected) => {
   expect(isRedisTrouble(error)).toBe(expected);
+});
+
+test.each([
+  ['could not renew lock for job event-1', true],
+  ['Missing lock for job event-1. moveToFinished', true],
+  ['Lock mismatch for job event-1. Cmd moveToDelayed from active', true],
+  ['Connection is closed.', false],
+])('it tells a lost lock from trouble: %s (audit 43)', (message, expected) => {
+  const error = new Error(message);
+  expect([isLostLock(error), isRedisTrouble(error)]).toEqual([expected, !expected]);
 });
 
 test('it knows the errors of a connection that is gone', async () => {
