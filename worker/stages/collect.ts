@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { contactKey } from '../../core/contact.ts';
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
@@ -14,11 +15,15 @@ import { keepingUnknown } from '../journey/keeping-unknown.ts';
 import { type CollectPass, type Decision, isUnreadable, type RedisClient } from '../journey/store.ts';
 import { mayFollow, step } from '../journey/transitions.ts';
 import { releaseLock, renewLock, takeFencedLock } from '../redis/lock.ts';
+import { isTo } from './look-for-request.ts';
 import type { StageResult } from './stage.ts';
 
 export const CollectJob = z.object({ campaign: z.number().int() });
 
 const Seen = keepingUnknown({ stats: z.string(), fullAt: z.coerce.date() });
+
+/** `misfits`: journeys whose request's answer is not theirs. */
+type CurrentPass = CollectPass & { misfits: Set<string> };
 
 export interface CollectContext {
   redis: RedisClient;
@@ -111,10 +116,11 @@ async function pass(current: CollectPass, context: CollectContext, renew: () => 
   let answers = 0;
   let strangers = 0;
   let unreadable = 0;
+  const misfits = new Set<string>();
   for await (const page of feedback.requestPages({ campaign })) {
     // This process stood still: another pass has begun, or the next one by the schedule reads all of it again.
     if (!(await renew())) return;
-    const taken = await takeAnswers(page.results, current, sources, context);
+    const taken = await takeAnswers(page.results, { ...current, misfits }, sources, context);
     answers += taken.due;
     strangers += taken.strangers;
     unreadable += page.unreadable.length;
@@ -123,6 +129,7 @@ async function pass(current: CollectPass, context: CollectContext, renew: () => 
       log.warn({ campaign, requests: page.unreadable.length, why: first.message }, 'requests could not be read');
   }
   if (!(await renew())) return;
+  if (misfits.size > 0) await tellMisfits(campaign, [...misfits], context);
   // One of them may belong to a journey that doesn't know its request yet: then nothing would tell of it again.
   const seenStats = strangers > 0 ? '' : stats;
   await redis.set(seenKey(campaign), JSON.stringify({ ...seen, stats: seenStats, fullAt: now }));
@@ -162,7 +169,7 @@ function fingerprint({ stats }: Campaign): string {
 /** `strangers`: requests of no journey that were answered only just after they were made. */
 async function takeAnswers(
   requests: readonly FeedbackRequest[],
-  current: CollectPass,
+  current: CurrentPass,
   sources: readonly SourceContext[],
   context: CollectContext,
 ): Promise<{ due: number; strangers: number }> {
@@ -191,8 +198,27 @@ async function takeAnswers(
   return { due: taken, strangers: answered.filter(isYoung).length };
 }
 
+/** Ids of requests mean something in one account of the service only: where they were given anew, another customer's stands here. */
+function isAnswerTo({ campaign, contact }: Journey, request: FeedbackRequest, current: CollectPass): boolean {
+  if (campaign !== (request.campaign ?? current.campaign)) return false;
+  const { phone, email, identifier } = request;
+  // A service may show no contacts, as of a person who was masked there: then the campaign has to do.
+  const isShown = phone !== null || email !== null || identifier !== null;
+  return !isShown || (contact !== undefined && isTo(request, contactKey(contact)));
+}
+
+async function tellMisfits(campaign: number, journeys: string[], { log, alert }: CollectContext): Promise<void> {
+  const why = `campaign ${campaign}: answers were left at the service, as their requests are to other contacts or of other campaigns than the journeys that hold their ids`;
+  log.error({ campaign, answers: journeys.length, journeys: journeys.slice(0, 20) }, why);
+  await alert(
+    'to-do',
+    why,
+    'see that "feedback" names the account that the customers were asked in; the log names journeys',
+  );
+}
+
 /** One journey that can't be read must not keep the grades of a whole campaign from the others. */
-async function takeReadably(id: string, request: FeedbackRequest, current: CollectPass, context: SourceContext) {
+async function takeReadably(id: string, request: FeedbackRequest, current: CurrentPass, context: SourceContext) {
   try {
     return await takeAnswer(id, request, current, context);
   } catch (error) {
@@ -205,7 +231,7 @@ async function takeReadably(id: string, request: FeedbackRequest, current: Colle
 async function takeAnswer(
   id: string,
   request: FeedbackRequest,
-  current: CollectPass,
+  current: CurrentPass,
   context: SourceContext,
 ): Promise<Journey | undefined> {
   const { grade } = request;
@@ -213,6 +239,10 @@ async function takeAnswer(
   const decide = (now: Journey): Decision => {
     if (now.erasedAt || !mayFollow(now.state, 'answered')) return undefined;
     if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
+    if (!isAnswerTo(now, request, current)) {
+      current.misfits.add(refOf(context.name, id));
+      return undefined;
+    }
     const version = (now.answer?.version ?? 0) + 1;
     const seenAt = context.clock.now();
     const what = version === 1 ? 'answered' : `answer changed (${version})`;

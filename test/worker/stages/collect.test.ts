@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { askedInKey } from '../../../worker/lane.ts';
 import { seenKey } from '../../../worker/stages/collect.ts';
 import { useRedis } from '../../redis.ts';
 import { startLoop, until } from '../harness.ts';
@@ -10,6 +12,48 @@ async function seen(): Promise<string | undefined> {
   const stored = await redis.handle.client.get(seenKey(12));
   return stored === null ? undefined : JSON.parse(stored).stats;
 }
+
+const strangers: [what: string, request: object][] = [
+  ['another contact', { campaign: 12, email: 'stranger@example.com' }],
+  ['another campaign', { campaign: 112, email: 'a@example.com' }],
+];
+test.each(strangers)(
+  'an answer is left, and told, whose request is of %s than its journey (audit 9)',
+  async (_, given) => {
+    await redis.handle.client.flushall();
+    const loop = await startLoop(redis, { source: 'collect', general: alerting });
+    loop.feedback.standin.addCampaign({ account: 'acme', id: 112, name: 'Other', type: 'mixed' });
+    for (const id of ['a', 'whole']) {
+      await loop.post(loop.vendor.close(id).delivery);
+      await loop.journey(`${id}.1`, 'asked');
+    }
+    const made = await fetch(`${loop.feedback.url}/api/appeals/`, {
+      method: 'POST',
+      headers: { authorization: 'Token demo-key', 'content-type': 'application/json' },
+      body: JSON.stringify({ ...given, scheduled: new Date(Date.now() - 3_600_000).toISOString() }),
+    });
+    const { id } = Made.parse(await made.json());
+    // As where the journey's id was given in another account.
+    await loop.store.update('a.1', (now) => ({ journey: { ...now, requestId: String(id) }, trace: [] }));
+    await redis.handle.client.zadd(askedInKey, Date.now(), '112');
+    loop.feedback.standin.answer({ request: id, grade: 1, comment: 'I have never been there' });
+    loop.feedback.standin.answer({ contact: 'whole@example.com', grade: 4 });
+    await loop.journey('whole.1', 'written');
+    const told = await until(() =>
+      loop.told.find(({ message }) => message.includes('answers were left at the service')),
+    );
+    expect(told).toMatchObject({ level: 'error', fields: { answers: 1, journeys: ['collect/a.1'] } });
+    expect(JSON.stringify(told)).not.toMatch(/stranger|never been/);
+    expect(await redis.handle.client.hvals('{cl}:alerts:what')).toMatchObject([
+      expect.stringContaining('answers were left at the service'),
+    ]);
+    expect(await loop.store.get('a.1')).toMatchObject({ state: 'asked' });
+    expect(loop.vendor.written.map(({ recordId }) => recordId)).toEqual(['whole']);
+    await loop.close();
+  },
+);
+const Made = z.object({ id: z.number() });
+const alerting = 'alerts: { url: "http://127.0.0.1:9/", secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLhSN] }';
 
 const ages: [what: string, minutes: number, isRemembered: boolean][] = [
   ['a request that was just made: its journey may not know it yet', 0, false],
