@@ -1,6 +1,7 @@
 import { defineConnector, type Source } from '../../core/connector.ts';
 import { checker } from './check.ts';
 import { eventReader } from './events.ts';
+import { forgetter } from './forget.ts';
 import { poster } from './post.ts';
 import { reader } from './record.ts';
 import { settings } from './settings.ts';
@@ -19,13 +20,15 @@ const keepHere: Source['writeBack'] = async (items) =>
  * nothing to poll: what the sender doesn't repeat until it is acknowledged is lost to us.
  *
  * Where things are: `signature.ts` who sent it; `events.ts` what it says, by `expressions.ts`; `record.ts` the record;
- * `write-back.ts` the answer, posted by `post.ts` to nowhere private (`public-address.ts`); `check.ts` before going live.
+ * `write-back.ts` the answer, posted by `post.ts` to nowhere private (`public-address.ts`), and `forget.ts` that it is to be
+ * forgotten; `check.ts` before going live.
  */
 export const webhook = defineConnector({
   name: 'webhook',
   settings,
   open: (settings, ports) => {
     const { signature, event, writeBack } = settings;
+    const post = writeBack && poster(writeBack, ports);
     return {
       batchSize: 100,
       acceptedStatus: 202,
@@ -34,7 +37,9 @@ export const webhook = defineConnector({
       verify: (delivery) => verify(delivery, signature),
       events: eventReader(settings),
       read: reader(ports.told),
-      writeBack: writeBack === undefined ? keepHere : writer(writeBack.include, poster(writeBack, ports)),
+      writeBack: writeBack && post ? writer(writeBack.include, post) : keepHere,
+      // Without a receiver nothing was written anywhere.
+      forget: post ? forgetter(post, ports) : async () => [],
       check: checker(settings),
     };
   },

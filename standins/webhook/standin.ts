@@ -36,6 +36,12 @@ export interface Job {
   taken: number;
 }
 
+/** What comes back: an answer, or that those of a job are to be forgotten. */
+const Erased = z.object({
+  type: z.literal('feedback.erased'),
+  timestamp: z.iso.datetime(),
+  data: z.strictObject({ record: z.string() }),
+});
 const Answer = z.object({
   type: z.enum(['feedback.answered', 'feedback.unanswered']),
   timestamp: z.iso.datetime(),
@@ -111,11 +117,13 @@ export class JobboardStandin {
       this.#refused += 1;
       return { status: 401, body: { error: 'bad signature' } };
     }
-    const answer = Answer.safeParse(jsonBody(req));
+    const answer = z.discriminatedUnion('type', [Answer, Erased]).safeParse(jsonBody(req));
     if (!answer.success) return { status: 422, body: { error: z.prettifyError(answer.error) } };
     const job = this.#jobs.get(answer.data.data.record);
     if (job === undefined) return { status: 404, body: { error: 'no such job' } };
-    await this.#take(job, req.headers['webhook-id'] ?? '', answer.data);
+    const id = req.headers['webhook-id'] ?? '';
+    if (answer.data.type === 'feedback.erased') Object.assign(job, { feedback: null, unanswered: false });
+    else await this.#take(job, id, answer.data);
     return { status: 204 };
   };
 

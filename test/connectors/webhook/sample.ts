@@ -34,7 +34,9 @@ export const webhookSample: ConnectorSample = {
   signatureHeaders: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
   missingId: '999999999',
   callsFor100: { plan: 0, ask: 0, writeBack: 100 },
-  does: ['no-answer', 'echo', 'erase'],
+  does: ['no-answer', 'echo', 'erase', 'forget'],
+  // How many answers it has taken.
+  keeps: ['taken'],
   async start() {
     let clock = Date.now() - 60_000;
     const now = (): Date => new Date(clock++);
