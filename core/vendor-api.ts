@@ -1,9 +1,8 @@
 import type { z } from 'zod';
+import { type HttpResponse, SendFailure, send } from './connector/send.ts';
 import type { ConnectorPorts, Quota, Urgency } from './connector.ts';
 import { type Advice, CloseloopError, type Outcome } from './errors.ts';
 import { mismatchesOf, retryAfter } from './feedback/failure.ts';
-import { isNeverSent } from './feedback/network-failure.ts';
-import { jsonBody } from './json-body.ts';
 
 export interface VendorAccount {
   /** Begins every message: 'Freshdesk acme'. */
@@ -49,32 +48,24 @@ const defaultPauseMs = 60_000;
 export function createVendorApi(account: VendorAccount, ports: ConnectorPorts): VendorApi {
   const { name, baseUrl, headers, timeoutMs = defaultTimeoutMs, quota } = account;
 
-  async function send({ method, path, body, lane, urgency }: VendorCall, place: string): Promise<Answer> {
+  async function sendCall({ method, path, body, lane, urgency }: VendorCall, place: string): Promise<HttpResponse> {
     const credentials = await headers();
     await ports.budget.take(lane, urgency);
-    try {
-      const response = await ports.fetch(baseUrl + path, {
-        method,
-        headers: {
-          accept: 'application/json',
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...credentials,
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        // A redirect may lead to another origin; the credentials must not go there.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      return { status: response.status, headers: response.headers, text: await response.text() };
-    } catch (cause) {
-      const isLate = cause instanceof Error && cause.name === 'TimeoutError';
-      const what = isLate ? `no whole answer within ${timeoutMs} ms` : 'the connection failed';
-      const outcome: Outcome = isNeverSent(cause) ? 'never-sent' : 'unknown';
-      throw new CloseloopError(`${place}: ${what}; it is tried again.`, { kind: 'transient' }, { outcome, cause });
-    }
+    const init = {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...credentials,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
+    return await send(ports.fetch, baseUrl + path, init, { timeoutMs }).catch((error: unknown) => {
+      throw error instanceof SendFailure ? notAnswered(place, error) : error;
+    });
   }
 
-  async function heed({ status, headers }: Answer): Promise<number | undefined> {
+  async function heed({ status, headers }: HttpResponse): Promise<number | undefined> {
     const retryAfterMs = retryAfter(headers.get('retry-after'), ports.now());
     const pauseMs = status === 429 ? (retryAfterMs ?? defaultPauseMs) : status === 503 ? (retryAfterMs ?? 0) : 0;
     if (pauseMs > 0) await ports.budget.pause(pauseMs);
@@ -86,10 +77,9 @@ export function createVendorApi(account: VendorAccount, ports: ConnectorPorts): 
   async function find<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S> | undefined> {
     const place = `${name}: ${call.method} ${call.path.split('?')[0]}`;
     if (!call.path.startsWith('/')) throw new TypeError(`${place}: a path begins with a slash`);
-    const answer = await send(call, place);
+    const answer = await sendCall(call, place);
     const retryAfterMs = await heed(answer);
-    const { status, text } = answer;
-    const json = jsonBody(text);
+    const { status, text, json } = answer;
     if (status === 404 && (text === '' || json !== undefined)) return undefined;
     const failure = judge(status, text !== '' && json === undefined, retryAfterMs);
     if (failure !== undefined) {
@@ -118,10 +108,9 @@ export function createVendorApi(account: VendorAccount, ports: ConnectorPorts): 
   };
 }
 
-interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
+/** The error for a call that was not answered, as `place` began it. */
+export function notAnswered(place: string, { message, outcome, cause }: SendFailure): CloseloopError {
+  return new CloseloopError(`${place}: ${message}; it is tried again.`, { kind: 'transient' }, { outcome, cause });
 }
 
 interface Failure {

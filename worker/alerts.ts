@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { send } from '../core/connector/send.ts';
 import type { Log, Ports } from '../core/ports.ts';
 import { signStandardWebhook } from '../core/standard-webhook.ts';
 import type { RedisClient } from './journey/store.ts';
@@ -121,17 +122,11 @@ export class Alerts {
 
   async #deliver({ id, body }: z.output<typeof Outbox>, { url, secrets }: AlertSettings): Promise<boolean> {
     try {
-      const response = await this.#ports.fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...signStandardWebhook({ id, at: this.#ports.now(), body }, secrets),
-        },
-        body,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      await response.body?.cancel();
+      const headers = {
+        'content-type': 'application/json',
+        ...signStandardWebhook({ id, at: this.#ports.now(), body }, secrets),
+      };
+      const response = await send(this.#ports.fetch, url, { method: 'POST', headers, body }, { timeoutMs, head: 1 });
       if (response.ok) return true;
       this.#log.warn({ status: response.status }, 'an alert was not taken; it is sent again. Check alerts.url');
     } catch (error) {

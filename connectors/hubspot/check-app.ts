@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedFetch } from '../../core/connector/send.ts';
 import type { ConnectorPorts } from '../../core/connector.ts';
 import type { HubSpotApi } from './client.ts';
 import { credentialsOf } from './credentials.ts';
@@ -31,7 +32,7 @@ export async function appIdOf(
     const place = `POST ${paths.token}/introspect`;
     await ports.budget.take();
     const { ok, json } = await received(place, () =>
-      ports.fetch(`${baseUrl}${paths.token}/introspect`, {
+      boundedFetch(ports.fetch, timeoutMs)(`${baseUrl}${paths.token}/introspect`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({
@@ -40,8 +41,6 @@ export async function appIdOf(
           token,
           token_type_hint: 'access_token',
         }).toString(),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
       }),
     );
     return ok ? shaped(place, Introspection, json).app_id : undefined;

@@ -1,5 +1,6 @@
 import { Client } from '@hubspot/api-client';
 import type { z } from 'zod';
+import { boundedFetch } from '../../core/connector/send.ts';
 import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { credentialsOf } from './credentials.ts';
@@ -25,12 +26,10 @@ interface Prepared {
  */
 class DeadlineClient extends Client {
   readonly #fetch: typeof fetch;
-  readonly #timeoutMs: number;
 
   constructor(basePath: string, fetch: typeof globalThis.fetch, timeoutMs: number) {
     super({ basePath });
-    this.#fetch = fetch;
-    this.#timeoutMs = timeoutMs;
+    this.#fetch = boundedFetch(fetch, timeoutMs);
   }
 
   override apiRequest(options: Parameters<Client['apiRequest']>[0]): Promise<Response> {
@@ -39,12 +38,7 @@ class DeadlineClient extends Client {
   }
 
   protected override getDecorators() {
-    const decorate = () => (request: Prepared) =>
-      this.#fetch(request.getUrl(), {
-        ...request.getSendData(),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(this.#timeoutMs),
-      });
+    const decorate = () => (request: Prepared) => this.#fetch(request.getUrl(), request.getSendData());
     return [{ decorate }];
   }
 }

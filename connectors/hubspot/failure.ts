@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
+import { retryAfter as retryAfterMs } from '../../core/feedback/failure.ts';
 import { objectTypes } from './objects.ts';
 import { untilMidnightMs } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -110,7 +111,7 @@ export function accountFailure(
   { timeZone, refreshToken }: Partial<Pick<HubSpotSettings, 'timeZone' | 'refreshToken'>>,
 ): AccountFailure | undefined {
   const { status } = refusal;
-  const said = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : undefined;
+  const said = retryAfterMs(retryAfter, now);
   const fail = (text: string, advice: Advice, outcome: Outcome = 'refused') =>
     new CloseloopError(`HubSpot ${place}: ${text}`, advice, { outcome });
   const wait = (text: string, pauseMs: number): AccountFailure => ({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { WriteBack } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { maxTextUnits } from './answer.ts';
@@ -148,6 +149,7 @@ export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: 
 /** The notes on these records, in lines, whatever HubSpot has made of the markup around them. */
 async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
   const noteIds = new Set<string>();
+  const watch = pageWatch('HubSpot notes of records', 100_000);
   let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
   while (inputs.length > 0) {
     const next: typeof inputs = [];
@@ -156,7 +158,9 @@ async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly st
       const { results } = await api.call('POST', path, Associations, { body: { inputs: some } });
       for (const { from, to, paging } of results) {
         for (const { toObjectId } of to) noteIds.add(toObjectId);
-        if (paging?.next) next.push({ id: from.id, after: paging.next.after });
+        if (!paging?.next) continue;
+        watch(`${from.id} ${paging.next.after}`);
+        next.push({ id: from.id, after: paging.next.after });
       }
     }
     inputs = next;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedFetch } from '../../core/connector/send.ts';
 import type { ConnectorPorts } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Refresh } from './credentials.ts';
@@ -30,7 +31,7 @@ export function refresher(settings: HubSpotSettings, ports: ConnectorPorts, time
   return async (refreshToken) => {
     await ports.budget.take();
     const { status, ok, headers, json } = await received(place, () =>
-      ports.fetch(baseUrl + paths.token, {
+      boundedFetch(ports.fetch, timeoutMs)(baseUrl + paths.token, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({
@@ -39,8 +40,6 @@ export function refresher(settings: HubSpotSettings, ports: ConnectorPorts, time
           client_secret: clientSecret,
           refresh_token: refreshToken,
         }).toString(),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
       }),
     );
     if (ok) {

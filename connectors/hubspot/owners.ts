@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { HubSpotApi } from './client.ts';
 import { remember } from './memory.ts';
 import { paths } from './objects.ts';
@@ -32,6 +33,7 @@ export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
   async function list(archived: 'true' | 'false'): Promise<Map<string, HubSpotOwner>> {
     const owners = new Map<string, HubSpotOwner>();
     let after: string | undefined;
+    const watch = pageWatch('HubSpot owners');
     do {
       const query = { limit: '100', archived, ...(after !== undefined && { after }) };
       const { results, paging } = await api.call('GET', paths.owners, Owners, { query });
@@ -40,6 +42,7 @@ export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
         owners.set(id, { id, name, email: email || null });
       }
       after = paging?.next?.after;
+      if (after !== undefined) watch(after);
     } while (after !== undefined);
     return owners;
   }

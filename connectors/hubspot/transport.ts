@@ -1,5 +1,8 @@
 import type { z } from 'zod';
-import { CloseloopError, type Outcome } from '../../core/errors.ts';
+import { SendFailure } from '../../core/connector/send.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { jsonBody } from '../../core/json-body.ts';
+import { notAnswered } from '../../core/vendor-api.ts';
 
 /** An answer, read to its last byte. */
 export interface Received {
@@ -11,7 +14,7 @@ export interface Received {
 }
 
 /**
- * Sends, and reads the answer. `place` is method and path, without ids.
+ * Sends (by `boundedFetch`), and reads the answer. `place` is method and path, without ids.
  * @throws CloseloopError transient when no whole answer came
  */
 export async function received(place: string, send: () => Promise<Response>): Promise<Received> {
@@ -19,21 +22,10 @@ export async function received(place: string, send: () => Promise<Response>): Pr
     const response = await send();
     const { status, ok, headers } = response;
     const text = await response.text();
-    return { status, ok, headers, json: status === 204 ? null : parseJson(text) };
-  } catch (cause) {
-    throw networkError(place, cause);
+    return { status, ok, headers, json: status === 204 ? null : jsonBody(text) };
+  } catch (error) {
+    throw error instanceof SendFailure ? notAnswered(`HubSpot ${place}`, error) : error;
   }
-}
-
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH']);
-
-function networkError(place: string, cause: unknown): CloseloopError {
-  const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
-  const code = typeof inner === 'object' && inner !== null && 'code' in inner ? String(inner.code) : '';
-  const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
-  const what = timedOut ? 'no whole answer in time' : `no connection${code ? ` (${code})` : ''}`;
-  const outcome: Outcome = neverSent.has(code) ? 'never-sent' : 'unknown';
-  return new CloseloopError(`HubSpot ${place}: ${what}; tried again`, { kind: 'transient' }, { outcome, cause });
 }
 
 /** Another shape than expected is named by its place, never by its values. */
@@ -51,12 +43,4 @@ export function shaped<S extends z.ZodType>(place: string, schema: S, json: unkn
     { kind: 'permanent' },
     { outcome: 'unknown' },
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

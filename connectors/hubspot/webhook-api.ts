@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedFetch } from '../../core/connector/send.ts';
 import type { ConnectorPorts } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { accountFailure, ErrorBody, inWords, refusalOf } from './failure.ts';
@@ -47,12 +48,13 @@ export function webhookApi(
     const place = `${method} /webhooks/v3/{appId}/${path}`;
     await ports.budget.take();
     const { status, ok, headers, json } = await received(place, () =>
-      ports.fetch(`${settings.baseUrl}/webhooks/v3/${appId}/${path}?${new URLSearchParams({ hapikey: key })}`, {
-        method,
-        ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      }),
+      boundedFetch(ports.fetch, timeoutMs)(
+        `${settings.baseUrl}/webhooks/v3/${appId}/${path}?${new URLSearchParams({ hapikey: key })}`,
+        {
+          method,
+          ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+        },
+      ),
     );
     if (ok) return { status, body: shaped(place, schema, json) };
     if (status === 401 || status === 403) {

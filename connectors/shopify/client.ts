@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { SendFailure, send as sendOut } from '../../core/connector/send.ts';
 import type { ConnectorPorts, PointsBucket, PointsTaken, Urgency } from '../../core/connector.ts';
-import { CloseloopError, type Outcome } from '../../core/errors.ts';
-import { isNeverSent } from '../../core/feedback/network-failure.ts';
-import { jsonBody } from '../../core/json-body.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { notAnswered } from '../../core/vendor-api.ts';
 import { type Credentials, dailyTokens, permanentToken } from './credentials.ts';
 import { type Cost, Envelope, entryFailures, exceededCost, type Failure, failureOf } from './failure.ts';
 import { type Price, Prices, smallestPlan } from './points.ts';
@@ -69,22 +69,18 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
 
   async function post(place: string, path: string, body: object, urgency: Urgency, token?: string) {
     await ports.budget.take(undefined, urgency);
-    try {
-      const response = await ports.fetch(base + path, {
-        method: 'POST',
-        headers: {
-          accept: 'application/json',
-          'content-type': 'application/json',
-          ...(token !== undefined && { 'x-shopify-access-token': token }),
-        },
-        body: JSON.stringify(body),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      return { status: response.status, headers: response.headers, json: jsonBody(await response.text()) };
-    } catch (cause) {
-      throw networkError(place, cause);
-    }
+    const init = {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...(token !== undefined && { 'x-shopify-access-token': token }),
+      },
+      body: JSON.stringify(body),
+    };
+    return await sendOut(ports.fetch, base + path, init, { timeoutMs }).catch((error: unknown) => {
+      throw error instanceof SendFailure ? notAnswered(`Shopify ${place}`, error) : error;
+    });
   }
 
   async function fail({ error, pauseMs }: Failure): Promise<never> {
@@ -195,13 +191,6 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
 
 function bucketOf({ throttleStatus: { maximumAvailable, currentlyAvailable, restoreRate } }: Cost): PointsBucket {
   return { limit: maximumAvailable, available: currentlyAvailable, perSecond: restoreRate };
-}
-
-function networkError(place: string, cause: unknown): CloseloopError {
-  const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
-  const what = timedOut ? 'no whole answer in time' : 'the connection failed';
-  const outcome: Outcome = isNeverSent(cause) ? 'never-sent' : 'unknown';
-  return new CloseloopError(`Shopify ${place}: ${what}; tried again`, { kind: 'transient' }, { outcome, cause });
 }
 
 /** Another shape than documented is named by its place, never by its values. It is of no order in particular: none ends for it. */

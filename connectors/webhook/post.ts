@@ -1,11 +1,11 @@
 import { Agent } from 'undici';
+import { SendFailure, send } from '../../core/connector/send.ts';
 import type { ConnectorPorts } from '../../core/connector.ts';
-import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
+import { type Advice, CloseloopError } from '../../core/errors.ts';
 import { retryAfter } from '../../core/feedback/failure.ts';
-import { isNeverSent } from '../../core/feedback/network-failure.ts';
 import { jsonBody } from '../../core/json-body.ts';
 import { signStandardWebhook } from '../../core/standard-webhook.ts';
-import { judge } from '../../core/vendor-api.ts';
+import { judge, notAnswered } from '../../core/vendor-api.ts';
 import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from './public-address.ts';
 import type { WebhookSettings } from './settings.ts';
 
@@ -35,7 +35,7 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
     await ports.budget.take();
     const body = JSON.stringify(event);
     const signed = signStandardWebhook({ id, at: ports.now(), body }, secrets);
-    const { status, head, wait } = await send(body, signed);
+    const { status, head, wait } = await sendSigned(body, signed);
     if (status === 429 || (status === 503 && wait !== undefined)) await ports.budget.pause(wait || defaultPauseMs);
     if (status === 410) throw gone(place);
     if (status === 404 && (head === '' || jsonBody(head) !== undefined)) return 'not-found';
@@ -46,40 +46,22 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
     throw new CloseloopError(`${place} answered ${status}: ${meaning}.`, advice, { outcome });
   };
 
-  async function send(body: string, signed: Record<string, string>) {
+  async function sendSigned(body: string, signed: Record<string, string>) {
+    const headers = { 'content-type': 'application/json', 'user-agent': 'closeloop', ...signed };
+    // Assigned, as Node's types know another release of undici than the one that is installed.
+    const call: RequestInit = { method: 'POST', headers, body };
     try {
-      const call: RequestInit = {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'user-agent': 'closeloop', ...signed },
-        body,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      };
-      // Assigned, as Node's types know another release of undici than the one that is installed.
-      const response = await ports.fetch(url, Object.assign(call, { dispatcher }));
+      const response = await send(ports.fetch, url, Object.assign(call, { dispatcher }), {
+        timeoutMs,
+        head: mostBytes,
+      });
       const wait = retryAfter(response.headers.get('retry-after'), ports.now());
-      return { status: response.status, head: await headOf(response), wait };
-    } catch (cause) {
-      if (isPrivate(cause)) throw privateAddress(place, cause);
-      const isLate = cause instanceof Error && ['TimeoutError', 'AbortError'].includes(cause.name);
-      const what = isLate ? `no whole answer within ${timeoutMs} ms` : 'the connection failed';
-      const outcome: Outcome = isNeverSent(cause) ? 'never-sent' : 'unknown';
-      throw new CloseloopError(`${place}: ${what}; it is tried again.`, { kind: 'transient' }, { outcome, cause });
+      return { status: response.status, head: response.text.trim(), wait };
+    } catch (error) {
+      if (!(error instanceof SendFailure)) throw error;
+      throw isPrivate(error.cause) ? privateAddress(place, error.cause) : notAnswered(place, error);
     }
   }
-}
-
-/** The beginning of an answer, which may be endless. */
-async function headOf({ body }: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    parts.push(part);
-    bytes += part.length;
-    // Leaving the loop cancels the rest.
-    if (bytes >= mostBytes) break;
-  }
-  return Buffer.concat(parts).toString('utf8').trim();
 }
 
 function isPrivate(error: unknown): boolean {

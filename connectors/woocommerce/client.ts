@@ -1,13 +1,12 @@
 import { z } from 'zod';
+import { type HttpResponse, SendFailure, send } from '../../core/connector/send.ts';
 import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
-import { networkError, type Refusal, refusalError, ShopError } from './failure.ts';
+import { notAnswered, type Refusal, refusalError, ShopError } from './failure.ts';
 import { parseJson } from './json.ts';
 import { addressOf, type WooCommerceSettings } from './settings.ts';
 
 /** Slow plugins and shared hosts: a hundred orders may take a while. */
 const timeoutMs = 60_000;
-/** A hundred orders of a hundred lines are some megabytes. */
-const mostBytes = 32 * 1024 * 1024;
 
 export interface Options {
   query?: Record<string, string>;
@@ -42,24 +41,12 @@ export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts): 
   const basic = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`;
   const inQuery = auth === 'query' ? { consumer_key: consumerKey, consumer_secret: consumerSecret } : {};
 
-  async function send(place: string, url: string, init: RequestInit): Promise<{ response: Response; text: string }> {
-    try {
-      const response = await ports.fetch(url, {
-        ...init,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      return { response, text: await textOf(place, response) };
-    } catch (cause) {
-      throw cause instanceof ShopError ? cause : networkError(place, cause);
-    }
-  }
-
   return {
     async call(method, route, schema, { query = {}, body, urgency } = {}) {
       const place = `${method} ${route.replace(/\d+/g, '{id}')}`;
       await ports.budget.take(undefined, urgency);
-      const { response, text } = await send(place, addressOf(settings, route, { ...query, ...inQuery }), {
+      const url = addressOf(settings, route, { ...query, ...inQuery });
+      const init = {
         method,
         headers: {
           accept: 'application/json',
@@ -67,8 +54,11 @@ export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts): 
           ...(body && { 'content-type': 'application/json' }),
         },
         ...(body && { body: JSON.stringify(body) }),
+      };
+      const response = await send(ports.fetch, url, init, { timeoutMs }).catch((error: unknown) => {
+        throw error instanceof SendFailure ? notAnswered(place, error) : error;
       });
-      const json = jsonOf(response, text);
+      const json = jsonOf(response);
       if (!response.ok) {
         const refusal: Refusal = {
           status: response.status,
@@ -87,27 +77,8 @@ export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts): 
   };
 }
 
-async function textOf(place: string, { body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > mostBytes) {
-      const problem = `an answer of more than ${mostBytes / 1024 / 1024} MiB`;
-      throw new ShopError(place, {
-        problem,
-        remedy: 'check what answers at `site`',
-        advice: { kind: 'permanent' },
-        outcome: 'unknown',
-      });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Undefined for a page, whatever it says of itself: hosts, firewalls and WordPress in maintenance answer with those. */
-function jsonOf({ headers }: Response, text: string): unknown {
+function jsonOf({ headers, text }: HttpResponse): unknown {
   if (!/\bjson\b/i.test(headers.get('content-type') ?? '')) return undefined;
   try {
     return parseJson(text);

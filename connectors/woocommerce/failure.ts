@@ -1,4 +1,6 @@
+import type { SendFailure } from '../../core/connector/send.ts';
 import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
+import { retryAfter } from '../../core/feedback/failure.ts';
 
 /** What went wrong at a shop, in two halves: `check` shows them apart. */
 export class ShopError extends CloseloopError {
@@ -56,7 +58,7 @@ export function refusalError(
   const fail = (problem: string, remedy: string, advice: Advice, outcome: Outcome = 'refused'): ShopError =>
     new ShopError(place, { problem, remedy, advice, outcome, status, code });
   const config = { kind: 'config' } as const;
-  const waitMs = retryAfterMs(refusal.retryAfter, now);
+  const waitMs = waitOf(refusal.retryAfter, now);
 
   if (status >= 300 && status < 400) {
     const to = originOf(refusal.location);
@@ -117,35 +119,18 @@ function unauthorised(said: string, code: string, isJson: boolean): [problem: st
   ];
 }
 
-/** The time-out is ours; every other failure is the network's. */
-export function networkError(place: string, cause: unknown): ShopError {
-  const code = codeOf(cause);
-  const timedOut = cause instanceof Error && (cause.name === 'TimeoutError' || cause.name === 'AbortError');
-  const outcome = neverSent.has(code) ? 'never-sent' : 'unknown';
-  const problem = timedOut ? 'no whole answer in time' : `no connection${code === '' ? '' : ` (${code})`}`;
-  const remedy = 'it is tried again; check `site` and that the shop can be reached from this machine';
-  return new ShopError(place, { problem, remedy, advice: { kind: 'transient' }, outcome, cause });
+/** No answer, or none that could be read. */
+export function notAnswered(place: string, { why, message, outcome, cause }: SendFailure): ShopError {
+  const remedy = why === 'unbearable' ? 'check what answers at `site`' : unreached;
+  return new ShopError(place, { problem: message, remedy, advice: { kind: 'transient' }, outcome, cause });
 }
 
-const neverSent = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const unreached = 'it is tried again; check `site` and that the shop can be reached from this machine';
 
-function codeOf(cause: unknown): string {
-  const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
-  return typeof inner === 'object' && inner !== null && 'code' in inner ? String(inner.code) : '';
-}
-
-/** Seconds or an HTTP date; a day at most, as nobody means more. */
-function retryAfterMs(text: string | null, now: Date): number | undefined {
-  if (text === null) return undefined;
-  const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
-  return ms > 0 ? Math.min(ms, 86_400_000) : undefined;
+/** A day at most, as nobody means more; 0 is no wait. */
+function waitOf(header: string | null, now: Date): number | undefined {
+  const ms = retryAfter(header, now);
+  return ms ? Math.min(ms, 86_400_000) : undefined;
 }
 
 function originOf(location: string | null): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { ZendeskApi } from './client.ts';
 import { exportsLane } from './quota.ts';
 
@@ -105,10 +106,12 @@ async function all<S extends z.ZodType>(api: ZendeskApi, path: string, name: str
     .looseObject({ meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish() })
     .transform((page) => ({ meta: page.meta, items: z.array(item).parse(page[name]) }));
   const items: z.output<S>[] = [];
+  const watch = pageWatch(`Zendesk ${path}`);
   for (let after = ''; ; ) {
     const page = await api.get(`/api/v2/${path}?page[size]=100${after}`, Page);
     items.push(...page.items);
     if (page.meta?.has_more !== true || page.meta.after_cursor == null) return items;
+    watch(page.meta.after_cursor);
     after = `&page[after]=${encodeURIComponent(page.meta.after_cursor)}`;
   }
 }

@@ -1,5 +1,6 @@
 import zendeskNodeApi from 'zendesk-node-api';
 import { z } from 'zod';
+import { boundedFetch } from '../../core/connector/send.ts';
 import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Answer, withTransport, ZendeskCallError, zendeskCall } from './call.ts';
@@ -37,6 +38,9 @@ export interface ZendeskApi {
   listTicketFields<S extends z.ZodType>(answer: S): Promise<z.output<S>>;
 }
 
+/** For a call, to the last byte. */
+const longestMs = 30_000;
+
 const Token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().nullish() });
 
 /** Asked for: 2 hours. Zendesk takes 300 to 172,800 s, and says half an hour where a client has its own setting. */
@@ -45,6 +49,8 @@ const lifeSeconds = { wanted: 7200, unsaid: 1800 };
 export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): ZendeskApi {
   const base = addressOf(settings);
   const { subdomain } = settings;
+  // Its own time-out ends the call before this one does.
+  const fetch = boundedFetch(ports.fetch, longestMs);
 
   /** Runs one call and minds what its answer says of the quota. */
   async function once<T>(via: Via, run: (onAnswer: (answer: Answer) => void) => PromiseLike<T>): Promise<T> {
@@ -104,7 +110,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
       expires_in: lifeSeconds.wanted,
     };
     const { body } = await once({}, (onAnswer) =>
-      zendeskCall({ method: 'POST', url: `${base}/oauth/tokens`, json, fetch: ports.fetch, onAnswer }),
+      zendeskCall({ method: 'POST', url: `${base}/oauth/tokens`, json, fetch, onAnswer }),
     );
     const token = parse(Token, body, 'POST /oauth/tokens');
     return { token: token.access_token, lifeMs: (token.expires_in ?? lifeSeconds.unsaid) * 1000 };
@@ -133,7 +139,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
         method,
         url: base + path,
         headers: { authorization },
-        fetch: ports.fetch,
+        fetch,
         onAnswer,
         ...(json === undefined ? {} : { json }),
       }),
@@ -150,9 +156,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
     listTicketFields: async (answer) => {
       // The package keeps the token it was made with, so each call makes its own.
       const fields = await authorised({}, ({ nodeApi }, onAnswer) =>
-        withTransport({ fetch: ports.fetch, onAnswer }, () =>
-          zendeskNodeApi({ url: base, ...nodeApi }).ticketFields.list(),
-        ),
+        withTransport({ fetch, onAnswer }, () => zendeskNodeApi({ url: base, ...nodeApi }).ticketFields.list()),
       );
       return parse(answer, fields, 'ticket_fields');
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { ZendeskApi } from './client.ts';
 import { ZendeskFailure } from './failure.ts';
 
@@ -49,10 +50,12 @@ export async function objectFieldsIfAny(api: ZendeskApi, object: string): Promis
 async function all(api: ZendeskApi, path: string): Promise<KeyedField[]> {
   const fields: KeyedField[] = [];
   let after = '';
+  const watch = pageWatch(`Zendesk ${path}`);
   for (;;) {
     const { user_fields, custom_object_fields, meta } = await api.get(`${path}?page[size]=100${after}`, Page);
     fields.push(...user_fields, ...custom_object_fields);
     if (meta?.has_more !== true || meta.after_cursor == null) return fields;
+    watch(meta.after_cursor);
     after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { WriteBack } from '../../core/connector.ts';
 import { clipped } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
@@ -38,10 +39,12 @@ const Audits = z.object({
 /** Is the note of this marker on the ticket? Looks through its whole history, 100 entries a call. */
 export async function hasNote(api: ZendeskApi, ticketId: string, marker: string): Promise<boolean> {
   let after = '';
+  const watch = pageWatch('Zendesk audits of a ticket');
   for (;;) {
     const { audits, meta } = await api.get(`/api/v2/tickets/${ticketId}/audits.json?page[size]=100${after}`, Audits);
     if (audits.some((audit) => isNoteOf(marker, audit))) return true;
     if (meta?.has_more !== true || meta.after_cursor == null) return false;
+    watch(meta.after_cursor);
     after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
   }
 }

@@ -130,10 +130,15 @@ export function createFeedbackClient(
     const envelope = envelopeOf(item);
     const seen = new Set<string>();
     let at: string | undefined = path();
+    let size = 0;
     while (at !== undefined) {
-      if (seen.has(at)) throw endless(place);
+      if (seen.has(at)) throw endless(place, 'lead in a circle');
       seen.add(at);
       const page: z.output<typeof envelope> = await get(at, envelope, place, options);
+      size = Math.max(size, page.results.length);
+      // The list may grow while it is read, by as much as that.
+      const most = Math.min(mostPages, page.count / Math.max(1, size) + sparePages);
+      if (seen.size > most) throw endless(place, `go on beyond its ${page.count} entries`);
       yield { count: page.count, results: page.results };
       at = page.next === null ? undefined : http.pathOf(page.next, { place: `GET ${place}` });
     }
@@ -310,9 +315,13 @@ function badArgument(what: string): FeedbackError {
   );
 }
 
-function endless(place: Place['place']): FeedbackError {
+/** Of one list: a hundred million records. */
+const mostPages = 100_000;
+const sparePages = 100;
+
+function endless(place: Place['place'], what: string): FeedbackError {
   return new FeedbackError(
-    `Feedback service: the pages of GET ${place} lead in a circle; the list is incomplete and was given up.`,
+    `Feedback service: the pages of GET ${place} ${what}; the list is incomplete and was given up.`,
     { kind: 'permanent' },
   );
 }

@@ -1,15 +1,13 @@
 import type { z } from 'zod';
+import { SendFailure, send } from '../connector/send.ts';
 import type { Outcome } from '../errors.ts';
 import type { Ports } from '../ports.ts';
 import type { Answer, Place } from './failure.ts';
 import { answerFailure, FeedbackError, mismatchesOf, notJsonFailure, shapeFailure } from './failure.ts';
 import { leavingBy } from './leave-by.ts';
-import { abortFailure, isCut, networkFailure, timeoutFailure } from './network-failure.ts';
+import { abortFailure, networkFailure, timeoutFailure } from './network-failure.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf } from './settings.ts';
-
-/** More than any page of 1,000 records; a body without end must not fill the memory within the time-out. */
-const maxBodyBytes = 64 * 1024 * 1024;
 
 /** One call. `path` continues the base address, encoded, and may hold a query. */
 export interface Call extends Place {
@@ -42,60 +40,41 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
   const prefix = `${base.origin}${base.pathname === '/' ? '' : base.pathname}`;
   const { apiKey, timeoutMs } = settings;
 
-  async function send(call: Call): Promise<Answer> {
-    if (call.signal?.aborted === true) throw abortFailure(call, false);
-    // A timer of our own: AbortSignal.any can lose its sources to the garbage collector while a body is being read.
-    const giveUp = new AbortController();
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      giveUp.abort();
-    }, timeoutMs);
-    const stop = (): void => giveUp.abort();
-    call.signal?.addEventListener('abort', stop);
+  async function attempt(call: Call): Promise<Answer> {
+    const { method, path, body, leaveBy, signal } = call;
+    const init = {
+      method,
+      headers: {
+        Authorization: `Token ${apiKey}`,
+        Accept: 'application/json',
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+    // Assigned, as Node's types know another release of undici than the one that is installed.
+    const given = leaveBy ? Object.assign(init, { dispatcher: leavingBy(leaveBy, ports.now) }) : init;
     try {
-      const response = await reach(call, giveUp.signal);
-      const answer = await read(response, call);
-      if (response.ok) return answer;
-      throw answerFailure(answer, call, ports.now());
+      const { status, headers, json } = await send(ports.fetch, `${prefix}${path}`, given, {
+        timeoutMs,
+        signal,
+        repeatsCut: true,
+      });
+      // The parser's error quotes the text, so it goes no further.
+      return { status, headers, body: json === undefined ? { json: false } : { json: true, value: json } };
     } catch (error) {
-      if (error instanceof FeedbackError) throw error;
-      if (timedOut) throw timeoutFailure(call, timeoutMs);
-      if (giveUp.signal.aborted) throw abortFailure(call, true);
-      throw networkFailure(error, call);
-    } finally {
-      clearTimeout(timer);
-      call.signal?.removeEventListener('abort', stop);
+      if (!(error instanceof SendFailure)) throw error;
+      const { why, message, outcome, cause } = error;
+      if (why === 'late') throw timeoutFailure(call, timeoutMs);
+      if (why === 'stopped') throw abortFailure(call, outcome !== 'never-sent');
+      if (why === 'cut') throw networkFailure(cause, call);
+      throw shapeFailure(200, call, [`(root) (${message})`], outcomeOf(call));
     }
   }
 
-  async function reach(call: Call, signal: AbortSignal): Promise<Response> {
-    const { method, path, body, leaveBy } = call;
-    const request = (): Promise<Response> => {
-      const init = {
-        method,
-        headers: {
-          Authorization: `Token ${apiKey}`,
-          Accept: 'application/json',
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // A redirect may lead to another origin; the key must not go there.
-        redirect: 'manual' as const,
-        signal,
-      };
-      // Assigned, as Node's types know another release of undici than the one that is installed.
-      return ports.fetch(
-        `${prefix}${path}`,
-        leaveBy ? Object.assign(init, { dispatcher: leavingBy(leaveBy, ports.now) }) : init,
-      );
-    };
-    try {
-      return await request();
-    } catch (error) {
-      if (method !== 'GET' || signal.aborted || !isCut(error)) throw error;
-      return request();
-    }
+  async function sendCall(call: Call): Promise<Answer> {
+    const answer = await attempt(call);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    throw answerFailure(answer, call, ports.now());
   }
 
   function pathOf(next: string, call: Place): string {
@@ -116,42 +95,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     );
   }
 
-  return { send, pathOf };
-}
-
-/** Reads the body. An error status speaks for itself, so there a broken or endless body counts as none. */
-async function read(response: Response, call: Call): Promise<Answer> {
-  const { status, headers } = response;
-  try {
-    const text = await bodyText(response);
-    if (text === undefined) throw shapeFailure(status, call, [`(root) (over ${maxBodyBytes} bytes)`], outcomeOf(call));
-    return { status, headers, body: asJson(text) };
-  } catch (error) {
-    if (response.ok) throw error;
-    return { status, headers, body: { json: false } };
-  }
-}
-
-/** Undefined: the body is over the limit. */
-async function bodyText(response: Response): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBodyBytes) return undefined; // leaving the loop cancels the stream
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-function asJson(text: string): Answer['body'] {
-  try {
-    return { json: true, value: JSON.parse(text) };
-  } catch {
-    // The parser's error quotes the text, so it goes no further.
-    return { json: false };
-  }
+  return { send: sendCall, pathOf };
 }
 
 /** After a 2xx that can't be read: a read has changed nothing, anything else was probably done. */

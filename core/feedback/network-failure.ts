@@ -24,14 +24,14 @@ const handshake =
 const tooLate = 'CLOSELOOP_LEFT_TOO_LATE';
 const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-interface Fault {
+export interface Fault {
   code: string;
   /** Did it happen while connecting? */
   connecting: boolean;
 }
 
 /** The innermost cause that has a code. */
-function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): Fault {
   let found: Fault = { code: '', connecting: false };
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = 'code' in at && typeof at.code === 'string' ? at.code : '';

@@ -270,7 +270,7 @@ describe('no answer', () => {
     faults.add({ then: 'cut' });
     const error = await errorOf(api().call(get, Thing));
     expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
-    expect(error.message).toBe('Toy acme: GET /things/1: the connection failed; it is tried again.');
+    expect(error.message).toBe('Toy acme: GET /things/1: the connection failed (UND_ERR_SOCKET); it is tried again.');
   });
 
   test('it knows that nothing was sent where nobody listens', async () => {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { PollPage, RecordEvent } from '../../core/connector.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { lookAt, type SourceContext } from '../context.ts';
 import { type RedisClient, tagOf } from '../journey/store.ts';
 import { decide } from '../stages/decide.ts';
+import { mostPages } from '../stages/poll.ts';
 import { livePorts } from './engine-of.ts';
 import { instant } from './instant.ts';
 import { type Progress, progress } from './progress.ts';
@@ -104,12 +106,14 @@ async function* pagesOf(
   shown: Progress,
 ): AsyncGenerator<PollPage> {
   let at = from;
+  const watch = pageWatch(`the past of ${context.name}`, mostPages);
   for (;;) {
     try {
       const page = await context.source.poll?.(at);
       if (!page) return;
       yield page;
       if (page.done) return;
+      watch(page.cursor);
       at = { cursor: page.cursor };
     } catch (error) {
       const advice = adviceOf(error);

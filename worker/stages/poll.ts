@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { RecordEvent } from '../../core/connector.ts';
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { SourceContext } from '../context.ts';
@@ -57,6 +58,9 @@ export interface PollOptions {
   queueEvents(events: readonly { event: RecordJob; delayMs: number }[]): Promise<void>;
 }
 
+/** Of one poll, or backfill: years of a large company. */
+export const mostPages = 100_000;
+
 /**
  * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.
  * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
@@ -78,7 +82,7 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
     await redis.hset(key, 'begunAt', Date.now());
     let from: { cursor: string } | { since: Date } =
       known.cursor === undefined ? { since: beginning(known) } : { cursor: known.cursor };
-    for (;;) {
+    for (const watch = pageWatch(`the poll of ${name}`, mostPages); ; ) {
       const page = await source.poll(from);
       await queueEvents(page.events.map((event) => jobOf(event, known.since, headStartMs)));
       failpoint('poll-events-queued');
@@ -86,6 +90,7 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
       failpoint('poll-cursor-saved');
       from = { cursor: page.cursor };
       if (page.done) break;
+      watch(page.cursor);
       if (!(await takeLock(redis, lock, token, lockMs))) return;
     }
     await redis.hset(key, 'doneAt', Date.now());

@@ -122,11 +122,14 @@ const neverSent = new Set([
 function networkError(place, error) {
   const cause = error?.cause;
   // With several addresses for a host the codes sit in an AggregateError, which copies the first one.
-  const code = error?.name === 'TimeoutError' ? 'ETIMEDOUT' : (cause?.code ?? error?.code ?? 'NETWORK');
-  const known = typeof code === 'string' ? code : 'NETWORK';
+  // core/connector/send.ts says why there is no answer; a plain fetch throws the signal's own reason.
+  const late = error?.name === 'TimeoutError' || error?.why === 'late' || error?.why === 'stopped';
+  const code = late ? 'ETIMEDOUT' : (cause?.code ?? error?.code ?? 'NETWORK');
+  const known = typeof code === 'string' && code !== '' ? code : 'NETWORK';
   const tls = /CERT|UNABLE_TO_VERIFY/.test(known);
   const sent = neverSent.has(known) || tls ? 'never' : 'maybe';
-  const why = known === 'ETIMEDOUT' ? 'no complete answer in time' : `the connection failed (${known})`;
+  const failed = error?.why === 'unbearable' ? error.message : `the connection failed (${known})`;
+  const why = known === 'ETIMEDOUT' ? 'no complete answer in time' : failed;
   return new ZendeskCallError(place, why, { code: known, retryable: true, sent, cause: error });
 }
 

@@ -89,7 +89,7 @@ describe('a call', () => {
       { timeoutMs: 100, call: (api) => api.call('GET', path, anything).finally(() => hungUp.promise) },
     );
     expect([error.message, error.advice, error.outcome]).toEqual([
-      `HubSpot GET ${path}: no whole answer in time; tried again`,
+      `HubSpot GET ${path}: no whole answer within 100 ms; it is tried again.`,
       { kind: 'transient' },
       'unknown',
     ]);
@@ -103,7 +103,7 @@ describe('a call', () => {
         return api.call('GET', path, anything);
       },
     });
-    expect(error.message).toMatch(/no whole answer in time/);
+    expect(error.message).toMatch(/no whole answer within \d+ ms/);
   });
 
   test('on a cut connection may have been done', async () => {

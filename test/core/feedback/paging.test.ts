@@ -16,6 +16,13 @@ const three = (page: number, service: () => Service): string | null =>
   page < 3 ? `${service().url}/surveys/?page=${page + 1}` : null;
 
 describe('paging', () => {
+  test('it gives up pages that go on beyond the entries there are (audit 28)', async () => {
+    const service = await paged((page, self) => `${self().url}/surveys/?page=${page + 1}`);
+    const error = await failureOf(all(clientFor(service.url).surveys()));
+    expect(String(error)).toContain('the pages of GET /surveys/ go on beyond its 3 entries');
+    expect(service.received).toHaveLength(104);
+  });
+
   test('it follows next until it is null', async () => {
     const service = await paged(three);
     expect(await all(clientFor(service.url).surveys())).toEqual([1, 2, 3].map(entry));

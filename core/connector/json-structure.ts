@@ -1,0 +1,51 @@
+/** Deeper than anything that a service or a vendor documents, several times over; nothing that reads it recurses further. */
+const mostLevels = 64;
+/**
+ * Lists, objects and their entries: a hundred tickets with 300 custom fields each have 200,000. This many take V8 some
+ * 100 ms; 60 MB of brackets, as seen, took it 17 s.
+ */
+const mostEntries = 500_000;
+
+const [quote, backslash, comma, openList, openObject, closeList, closeObject] = Buffer.from('"\\,[{]}');
+
+/**
+ * Why this text should not be parsed as JSON, without quoting it; undefined when its structure is bearable. It need not be
+ * JSON: then the parser says so.
+ */
+export function tooIntricate(text: Uint8Array): string | undefined {
+  let levels = 0;
+  let entries = 0;
+  for (let i = 0; i >= 0 && i < text.length; i++) {
+    switch (text[i]) {
+      case quote:
+        i = endOfString(text, i);
+        if (i < 0) return undefined;
+        break;
+      case openList:
+      case openObject:
+        levels += 1;
+        entries += 1;
+        if (levels > mostLevels) return `nests more than ${mostLevels} levels deep`;
+        break;
+      case comma:
+        entries += 1;
+        break;
+      case closeList:
+      case closeObject:
+        levels -= 1;
+        break;
+    }
+    if (entries > mostEntries) return `has more than ${mostEntries} entries`;
+  }
+  return undefined;
+}
+
+/** Where the string ends that begins at `start`; -1 where it doesn't. */
+function endOfString(text: Uint8Array, start: number): number {
+  for (let end = text.indexOf(quote ?? 0, start + 1); end >= 0; end = text.indexOf(quote ?? 0, end + 1)) {
+    let before = end - 1;
+    while (text[before] === backslash) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return -1;
+}

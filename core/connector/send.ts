@@ -1,0 +1,157 @@
+import type { Outcome } from '../errors.ts';
+import { faultOf, isCut, isNeverSent } from '../feedback/network-failure.ts';
+import { jsonBody } from '../json-body.ts';
+import { tooIntricate } from './json-structure.ts';
+
+/*
+ * The one place that sends: to the service, to vendors, to whoever takes answers and alerts. Whoever answers may be broken,
+ * or somebody else, so that nothing of an answer is believed before it is known to be of a bearable size.
+ */
+
+/**
+ * Bytes of an answer, after decompression: a page of 1,000 records whose comments are as long as they can be has some 12 MB.
+ * V8 turns this much into text in some 50 ms.
+ */
+const mostBytes = 32 * 1024 * 1024;
+/** An error needs few words; what is longer is a page of somebody in between. */
+const mostErrorBytes = 1024 * 1024;
+
+export interface SendOptions {
+  /** For the whole call, from connecting to the last byte. */
+  timeoutMs: number;
+  /** The caller's own wish to stop. */
+  signal?: AbortSignal | undefined;
+  /** Only so many bytes of the answer are looked at; the rest is left unread. */
+  head?: number;
+  /**
+   * A GET is sent once more, within the same time, when the connection died before an answer began: an idle kept connection
+   * that the other side had just closed looks like that.
+   */
+  repeatsCut?: boolean;
+}
+
+/** An answer, read to its last byte; redirects are answers like others. */
+export interface HttpResponse {
+  status: number;
+  ok: boolean;
+  headers: Headers;
+  /** '' also for an error whose body can't be read. */
+  text: string;
+  /** Undefined: it isn't JSON. Parsed at each look. */
+  readonly json: unknown;
+}
+
+/** No answer, or none that could be read. The message never quotes one. */
+export class SendFailure extends Error {
+  override readonly name = 'SendFailure';
+  /** `late`: the time ran out. `stopped`: by the caller. `cut`: the network. `unbearable`: too large, or nested too deep. */
+  readonly why: 'late' | 'stopped' | 'cut' | 'unbearable';
+  /** Whether the other side may have done the work. */
+  readonly outcome: Outcome;
+  /** Node's or undici's; '' where there is none. */
+  readonly code: string;
+
+  constructor(why: SendFailure['why'], message: string, options: { outcome?: Outcome; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.why = why;
+    this.outcome = options.outcome ?? 'unknown';
+    this.code = faultOf(options.cause).code;
+  }
+}
+
+/**
+ * One attempt.
+ * @param init as for `fetch`, without a signal; redirects are never followed, as credentials must not go elsewhere
+ * @throws SendFailure
+ */
+export async function send(
+  fetch: typeof globalThis.fetch,
+  url: string | URL,
+  init: RequestInit,
+  options: SendOptions,
+): Promise<HttpResponse> {
+  const { timeoutMs, signal } = options;
+  if (signal?.aborted === true) throw new SendFailure('stopped', 'stopped on request', { outcome: 'never-sent' });
+  // A timer of our own: AbortSignal.any can lose its sources to the garbage collector while a body is being read.
+  const giveUp = new AbortController();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    giveUp.abort(new DOMException('it took too long', 'TimeoutError'));
+  }, timeoutMs);
+  const stop = (): void => giveUp.abort();
+  signal?.addEventListener('abort', stop);
+  try {
+    const request = () => fetch(url, { ...init, redirect: 'manual', signal: giveUp.signal });
+    const response = await request().catch((error: unknown) => {
+      const mayRepeat = options.repeatsCut === true && init.method === 'GET' && !giveUp.signal.aborted;
+      if (mayRepeat && isCut(error)) return request();
+      throw error;
+    });
+    return await read(response, options.head);
+  } catch (cause) {
+    if (cause instanceof SendFailure) throw cause;
+    if (isLate || nameOf(cause) === 'TimeoutError')
+      throw new SendFailure('late', `no whole answer within ${timeoutMs} ms`, { cause });
+    if (giveUp.signal.aborted) throw new SendFailure('stopped', 'stopped on request', { cause });
+    const outcome = isNeverSent(cause) ? 'never-sent' : 'unknown';
+    const { code } = faultOf(cause);
+    const what = outcome === 'never-sent' ? 'no connection' : 'the connection failed';
+    throw new SendFailure('cut', code === '' ? what : `${what} (${code})`, { outcome, cause });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
+
+/** The same as a `fetch`, for clients that bring their own way to use one. */
+export function boundedFetch(fetch: typeof globalThis.fetch, timeoutMs: number): typeof globalThis.fetch {
+  return async (url, init = {}) => {
+    const target = url instanceof Request ? url.url : url;
+    const options = { timeoutMs, signal: init.signal ?? undefined };
+    const { status, headers, text } = await send(fetch, target, init, options);
+    // It is decoded, and whole.
+    const left = new Headers(headers);
+    for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) left.delete(name);
+    const isEmpty = status === 204 || status === 205 || status === 304;
+    return new Response(isEmpty ? null : text, { status, headers: left });
+  };
+}
+
+/** An error speaks for itself, so that there a body which is broken or without end counts as none. */
+async function read(response: Response, head: number | undefined): Promise<HttpResponse> {
+  const { status, ok, headers } = response;
+  try {
+    const body = await bytesOf(response, head ?? Number.POSITIVE_INFINITY, ok ? mostBytes : mostErrorBytes);
+    const flaw = tooIntricate(body);
+    if (flaw !== undefined) throw new SendFailure('unbearable', `an answer that ${flaw}`);
+    const text = new TextDecoder().decode(body);
+    return {
+      status,
+      ok,
+      headers,
+      text,
+      get json() {
+        return jsonBody(text);
+      },
+    };
+  } catch (error) {
+    if (ok) throw error;
+    return { status, ok, headers, text: '', json: undefined };
+  }
+}
+
+async function bytesOf({ body }: Response, head: number, most: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop cancels the rest.
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size >= head) break;
+    if (size > most) throw new SendFailure('unbearable', `an answer of more than ${most / 1024 / 1024} MiB`);
+  }
+  return Buffer.concat(chunks).subarray(0, head);
+}
