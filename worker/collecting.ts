@@ -2,6 +2,7 @@ import type { FeedbackClient } from '../core/feedback/client.ts';
 import type { Alerts } from './alerts.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine.ts';
+import type { SourceNames } from './journey/source-names.ts';
 import { askedInKey, foreignRemedy } from './lane.ts';
 import type { Outage } from './outage.ts';
 import { Pauses } from './pauses.ts';
@@ -17,6 +18,7 @@ interface CollectingOptions {
   service: Outage;
   alerts: Alerts;
   sources: SourceContext['sources'];
+  names: SourceNames;
   /** The campaigns that any rule of this configuration asks in. */
   campaigns: readonly number[];
   onLost: (error: Error) => void;
@@ -31,7 +33,7 @@ export class Collecting {
 
   constructor(options: CollectingOptions) {
     this.#options = options;
-    const { engine, feedback, service, alerts, sources, onLost } = options;
+    const { engine, feedback, service, alerts, sources, names, onLost } = options;
     const { config, redis, log, clock, ports, quarantine } = engine;
     this.pauses = new Pauses(redis, '{cl}', 'collect', log, (_stage, why) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
@@ -47,17 +49,20 @@ export class Collecting {
       data: CollectJob,
       concurrency: 4,
       endpoints: [service],
-      process: (data) =>
-        collect(data, {
-          redis,
-          feedback,
-          sources,
-          clock,
-          log,
-          fullEveryMs: config.collect.fullEvery,
-          troubled,
-          alert: (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy }),
-        }),
+      // The next pass comes by the schedule.
+      process: async (data) =>
+        (await names.isAnyMoving())
+          ? { do: 'done' }
+          : await collect(data, {
+              redis,
+              feedback,
+              sources,
+              clock,
+              log,
+              fullEveryMs: config.collect.fullEvery,
+              troubled,
+              alert: (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy }),
+            }),
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
       onConfigError: (why) => this.pauses.set('collect', why),
       onForeign: (why) => alerts.raise({ kind: 'to-do', source: 'collect', why, remedy: foreignRemedy }),

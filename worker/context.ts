@@ -9,6 +9,7 @@ import type { Holds } from './holds.ts';
 import type { RecordAliases } from './journey/aliases.ts';
 import type { ContactMemory } from './journey/contacts.ts';
 import type { Erasures } from './journey/erasures.ts';
+import type { Journey } from './journey/journey.ts';
 import type { JourneyStore } from './journey/store.ts';
 import type { Seal } from './redis/seal.ts';
 import type { ToldStore } from './redis/told.ts';
@@ -91,9 +92,17 @@ export interface SourceContext {
   queueNoAnswer(journeyId: string): Promise<void>;
 }
 
-/** `support/41960.1`: how people and the custom-field marker name a journey. */
+/** `support/41960.1`: how people name a journey. */
 export function refOf(source: string, journeyId: string): string {
   return `${source}/${journeyId}`;
+}
+
+/**
+ * How markers at the service and the vendor, and the memory of its contact, name a journey: by what its source was called when
+ * it began, so that they are found again after a rename.
+ */
+export function markOf({ source, id }: Pick<Journey, 'source' | 'id'>): string {
+  return refOf(source, id);
 }
 
 /** What a read says about asking: the record, or the reason why nobody will be asked about it. */

@@ -13,6 +13,7 @@ import { Collecting } from './collecting.ts';
 import type { Config, ConfiguredSource } from './config/config.ts';
 import { countRefused } from './intake/refused-counts.ts';
 import { KnownSources } from './journey/known-sources.ts';
+import { SourceNames } from './journey/source-names.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
 import { createLane, jobIdOf, type Lane } from './lane.ts';
 import type { VendorTime } from './open-source.ts';
@@ -22,7 +23,9 @@ import type { Quarantine, SuspectJob } from './quarantine.ts';
 import type { Replicated } from './redis/replicated.ts';
 import type { Seal } from './redis/seal.ts';
 import { isLostLock, probe } from './redis/trouble.ts';
+import { Renames } from './renames.ts';
 import { Rounds, stepsOf } from './rounds.ts';
+import type { Renamed } from './source-rename.ts';
 import type { CollectJob } from './stages/collect.ts';
 import { campaignOf, ruleFault } from './stages/decide.ts';
 import { EraseJob } from './stages/erase.ts';
@@ -93,6 +96,8 @@ export class Engine {
   readonly #collecting: Collecting;
   readonly #known: KnownSources;
   readonly #orphans: Orphans;
+  readonly #names: SourceNames;
+  readonly #renames: Renames;
   readonly #orphanNews: OrphanNews;
   readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
   readonly #lostAt = new Map<'lock' | 'redis', number>();
@@ -109,12 +114,23 @@ export class Engine {
     const campaigns = new CampaignCache(this.#feedback, campaignKeepMs);
     const limits = { limited: pLimit(serviceCalls), limitedLooks: pLimit(serviceLooks) };
     const lanes = new Map<string, Lane>();
+    const names = new SourceNames(redis);
+    this.#names = names;
     const sources = async () => {
       const all = [...lanes.values(), ...(await this.#orphans.all()).map(({ lane }) => lane)];
       return all.map(({ context }) => context);
     };
     const { service } = this;
-    const shared = { options, campaigns, ...limits, feedback: this.#feedback, service, alerts: this.#alerts, sources };
+    const shared = {
+      options,
+      campaigns,
+      ...limits,
+      feedback: this.#feedback,
+      service,
+      alerts: this.#alerts,
+      sources,
+      names,
+    };
     const create = (source: ConfiguredSource) => createLane(source, { ...shared, onLost: this.#onLost });
     for (const source of config.sources) lanes.set(source.name, create(source));
     this.lanes = lanes;
@@ -127,8 +143,18 @@ export class Engine {
       service: this.service,
       alerts: this.#alerts,
       sources,
+      names,
       campaigns: this.campaigns,
       onLost: this.#onLost,
+    });
+    this.#renames = new Renames({
+      engine: options,
+      lanes,
+      orphans: this.#orphans,
+      known: this.#known,
+      names,
+      collecting: this.#collecting,
+      alerts: this.#alerts,
     });
   }
 
@@ -228,7 +254,9 @@ export class Engine {
     // `poll.every` itself; a look in between is a look into Redis.
     for (const [source, lane] of this.lanes) {
       const polling = new Rounds(
-        () => lane.poll(),
+        async () => {
+          if (!(await lane.isGated())) await lane.poll();
+        },
         (error) => log.warn({ source, why: String(error) }, 'poll failed'),
       );
       this.#rounds.push(polling);
@@ -242,15 +270,20 @@ export class Engine {
     const settings = { expireAfterMs: config.expireAfter, retentionMs: config.retention.journeys };
     const step = stepsOf(log, isStopped);
     await step('all', 'note', () => this.noteSources());
-    for (const [name, { context, pauses, holds, stages }] of this.lanes) {
+    await step('all', 'renamed', () => this.takeStragglers());
+    for (const [name, lane] of this.lanes) {
+      const { context, pauses, holds, stages } = lane;
       const queues = Object.values(stages).map(({ queue }) => queue);
-      await step(name, 'sweep', () => sweep(context, settings, this.#placesOf(name)));
+      await step(name, 'sweep', async () => {
+        if (!(await lane.isGated())) await sweep(context, settings, this.#placesOf(name));
+      });
       await step(name, 'probe', () => pauses.probe(queues));
       await step(name, 'holds', () => holds.probe());
     }
     await step('all', 'orphans', async () => {
       for (const orphan of await this.orphans()) {
         const { name } = orphan.lane.context;
+        if (await orphan.lane.isGated()) continue;
         await step(name, 'sweep', () =>
           sweep(orphan.lane.context, { ...settings, isGone: orphan.isGone }, this.#placesOf(name)),
         );
@@ -271,15 +304,30 @@ export class Engine {
 
   /** Remembers that these sources are in a configuration: before anything of theirs is stored, and from time to time. */
   async noteSources(): Promise<void> {
-    const { config } = this.#options;
+    const configured = await this.#renames.configured();
     await this.#known.note(
-      config.sources.map(({ name, connector, settings }) => ({
+      configured.map(({ name, connector, settings }) => ({
         name,
         connector: connector.name,
         account: connector.account(settings),
         writesNoAnswer: this.lanes.get(name)?.context.source.writesNoAnswer === true,
       })),
     );
+  }
+
+  /** Jobs that came in under old names of this process's sources: see `Renames`. */
+  async takeStragglers(): Promise<void> {
+    await this.#renames.takeStragglers();
+  }
+
+  /** New names by old ones. */
+  async renamed(): Promise<Map<string, string>> {
+    return await this.#names.renamed();
+  }
+
+  /** @throws CloseloopError config when it can't be: see `Renames` */
+  async rename(from: string, to: Lane, progress: (text: string) => void): Promise<Renamed | 'already'> {
+    return await this.#renames.rename(from, to, progress);
   }
 
   /** Sources that Redis knows, and this configuration doesn't. */

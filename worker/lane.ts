@@ -13,6 +13,7 @@ import { Holds } from './holds.ts';
 import { RecordAliases } from './journey/aliases.ts';
 import { ContactMemory } from './journey/contacts.ts';
 import { Erasures } from './journey/erasures.ts';
+import type { SourceNames } from './journey/source-names.ts';
 import { JourneyStore, tagOf } from './journey/store.ts';
 import { openSource } from './open-source.ts';
 import { Outage } from './outage.ts';
@@ -45,6 +46,9 @@ export const foreignRemedy =
 
 const missedWebhooks = 'closings that no webhook had told of were found by the poll';
 
+/** Its source is being renamed, or has another name now: the job waits, and is moved with it. Real time. */
+const gatedResult: StageResult = { do: 'wait', delayMs: 2_000 };
+
 /** Campaigns that anybody was asked in, by when. */
 export const askedInKey = '{cl}:asked-in';
 
@@ -58,6 +62,8 @@ export interface Lane {
     erase: Stage<typeof EraseJob>;
   };
   pauses: Pauses;
+  /** Is it being renamed, or has it another name now? Then it is not worked on. */
+  isGated(): Promise<boolean>;
   holds: Holds;
   /** Whether the source's vendor answers. */
   vendor: Outage;
@@ -73,6 +79,7 @@ export function createLane(
     limited: SourceContext['limited'];
     limitedLooks: SourceContext['limitedLooks'];
     sources: SourceContext['sources'];
+    names: SourceNames;
     onLost: (error: Error) => void;
     feedback: FeedbackClient;
     /** Whether the Feedback service answers. */
@@ -213,7 +220,10 @@ export function createLane(
       );
     },
   };
-  const { onLost } = shared;
+  const { onLost, names } = shared;
+  // An erasure goes over all sources, and must find everybody in their place.
+  const isGated = async (stage: string) =>
+    (await names.isGated(name)) || (stage === 'erase' && (await names.isAnyMoving()));
   // Told first: who is killed in between tells it twice, and equal alerts are one.
   const givenUp = async (why: string, remedy: string, settle: () => Promise<void>) => {
     await alert('given-up', why, `mend the cause, then ${remedy}`);
@@ -246,7 +256,7 @@ export function createLane(
       concurrency: more.atOnce ?? concurrency,
       data,
       ...more,
-      process: (job) => untilMended(process(job, context), context),
+      process: async (job) => ((await isGated(name)) ? gatedResult : await untilMended(process(job, context), context)),
       giveUp: (job, why) => givenUp(why, remedy(job), () => giveUp(job, why, context)),
       onConfigError: (why) => pauses.set(name, why),
       onForeign: (why) => alert('to-do', `stage ${name}: ${why}`, foreignRemedy),
@@ -276,7 +286,8 @@ export function createLane(
         })),
       ),
   };
-  return { context, stages, pauses, holds, vendor, poll: () => poll(context, polling) };
+  const isClosed = () => names.isGated(name);
+  return { context, stages, pauses, isGated: isClosed, holds, vendor, poll: () => poll(context, polling) };
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   listRequests,
 } from './commands/requests.ts';
 import { setup } from './commands/setup.ts';
+import { renameSource } from './commands/source.ts';
 import { standin } from './commands/standin.ts';
 import { start } from './commands/start.ts';
 import { status } from './commands/status.ts';
@@ -112,6 +113,14 @@ example(
 where(program.command('quarantine', { hidden: true })).action((options) =>
   run(() => quarantine({ ...options, connectors })),
 );
+
+const source = program.command('source').description('sources as a whole');
+example(
+  where(source.command('rename <old> <new>')).description(
+    'move all that is stored of a source to the name it has in the configuration now; interrupted, the same command goes on',
+  ),
+  'source rename support helpdesk --config closeloop.yaml',
+).action((from: string, to: string, options) => run(() => renameSource({ ...options, from, to, connectors })));
 
 const journeys = program.command('journeys').description('what happened to each closing, and why; mending');
 const filtered = (command: Command): Command =>
@@ -288,7 +297,7 @@ async function run(command: () => Promise<number>): Promise<void> {
 
 // Mistakes on the command line are the user's to mend, like those in a file.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-const groups = [journeys, contact, erasures, requests];
+const groups = [source, journeys, contact, erasures, requests];
 for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
   command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 }

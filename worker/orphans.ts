@@ -37,6 +37,12 @@ export class Orphans {
     }));
   }
 
+  /** The lane of a name that this configuration doesn't have. */
+  async named(name: string): Promise<Lane> {
+    const known = (await this.#known.all()).find((one) => one.name === name);
+    return this.#laneOf(known ?? { name, connector: 'unknown', writesNoAnswer: false, configuredAt: new Date(0) });
+  }
+
   async close(): Promise<void> {
     const stages = [...this.#lanes.values()].flatMap((lane) => Object.values(lane.stages));
     await Promise.all(stages.map((stage) => stage.close(0)));

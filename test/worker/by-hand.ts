@@ -7,6 +7,7 @@ import { loadConfig } from '../../worker/config/config.ts';
 import type { SourceContext } from '../../worker/context.ts';
 import { Engine } from '../../worker/engine.ts';
 import type { Intent, Journey } from '../../worker/journey/journey.ts';
+import type { RedisClient } from '../../worker/journey/store.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import type { Seal } from '../../worker/redis/seal.ts';
 import { ask } from '../../worker/stages/ask.ts';
@@ -46,6 +47,7 @@ export function useQuiet() {
       vendor?: ToyVendor;
       operations?: object;
       source?: string;
+      client?: RedisClient;
       others?: readonly string[];
       general?: string;
       now?: () => Date;
@@ -67,7 +69,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
     const { log, told } = memoryLog();
     const engine = new Engine({
       config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
-      redis: redis.handle.client,
+      redis: options.client ?? redis.handle.client,
       seal,
       connection: redis.handle.bull(),
       intakeConnection: redis.handle.bullIntake,

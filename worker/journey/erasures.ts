@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Seal } from '../redis/seal.ts';
+import { SourceNames } from './source-names.ts';
 import { type RedisClient, tagOf } from './store.ts';
 
 /**
@@ -126,9 +127,12 @@ export class Erasures {
   async subjects(id: string): Promise<Subject[]> {
     const key = this.#subjectsKey(id);
     const stored = await this.#redis.hgetall(key);
+    const renamed = await new SourceNames(this.#redis).renamed();
     return Object.entries(stored).map(([field, text]) => {
       const subject = Subject.parse(JSON.parse(this.#seal.open(text, `erasure ${id} ${field}`)));
-      return subject.kind !== 'contact' && subject.source === own ? { ...subject, source: this.#source } : subject;
+      if (subject.kind === 'contact') return subject;
+      const name = subject.source === own ? this.#source : subject.source;
+      return { ...subject, source: renamed.get(name) ?? name };
     });
   }
 

@@ -55,6 +55,7 @@ const AnswerValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.stri
 
 const fields = {
   id: z.string(),
+  /** What its source was called when it began (`markOf`). */
   source: z.string(),
   recordId: z.string(),
   state: z.enum(journeyStates),

@@ -3,9 +3,11 @@
 
 /**
  * KEYS record · ARGV tag, record id, digests of the closing and of the event's key, sealed journey, score, trace lines…
- * Returns the id of the journey of this closing (or of this event), made now or found.
+ * Returns the id of the journey of this closing (or of this event), made now or found. Error GATED while the source is not to
+ * be worked on (source-names.ts).
  */
 export const claimScript = `
+if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local id = redis.call('HGET', KEYS[1], 'event:' .. ARGV[4]) or redis.call('HGET', KEYS[1], 'closing:' .. ARGV[3])
 if id then
   redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id)

@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
@@ -37,6 +38,11 @@ export interface Claim {
   closedAt: Date;
   eventKey: string;
   receivedAt: Date;
+}
+
+function gated(source: string): CloseloopError {
+  const message = `source ${source} is being renamed, or has another name now`;
+  return new CloseloopError(message, { kind: 'transient', retryAfterMs: 5_000 }, { outcome: 'never-sent' });
 }
 
 /** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
@@ -100,7 +106,7 @@ export class JourneyStore {
       closing: claim.closing,
       closedAt: claim.closedAt,
     };
-    const answer = await this.#redis.eval(
+    const claimed = this.#redis.eval(
       claimScript,
       1,
       this.#recordKey(claim.recordId),
@@ -112,6 +118,9 @@ export class JourneyStore {
       now.getTime(),
       ...trace.map((text) => this.#line(text)),
     );
+    const answer = await claimed.catch((error: unknown) => {
+      throw messageOf(error).startsWith('GATED') ? gated(this.source) : error;
+    });
     const [id, created] = ClaimAnswer.parse(answer);
     const journey = await this.get(id);
     if (!journey) throw new Error(`journey ${this.source}/${id} is claimed but gone: it was removed while it was read`);

@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import { markOf, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
 import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
@@ -46,7 +46,7 @@ export async function end(
       : undefined,
   );
   // An attempt that came to nothing is no reason not to ask this person about something else.
-  if (journey.contact) await context.contacts.forgetAsked(journey.contact, ref);
+  if (journey.contact) await context.contacts.forgetAsked(journey.contact, markOf(journey));
   context.log.info({ journey: ref, why }, state);
   return done;
 }

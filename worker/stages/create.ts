@@ -4,7 +4,7 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { evaluateAll } from '../../core/mapping/expression.ts';
-import { lookAt, refOf, type SourceContext } from '../context.ts';
+import { lookAt, markOf, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import { asEarlier, beforeThat } from '../journey/contacts.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
@@ -30,7 +30,7 @@ export async function create(
   context: SourceContext,
 ): Promise<StageResult> {
   const { store, contacts, clock, feedback } = context;
-  const ref = refOf(context.name, journey.id);
+  const ref = markOf(journey);
   // Waiting for a place among those who talk to the service may have taken us past the window.
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > clock.now()) return await wait(journey, due, context);

@@ -1,6 +1,6 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import { markOf, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step, unaskedStates } from '../journey/transitions.ts';
@@ -53,7 +53,7 @@ export async function withdraw(
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
   // They were not asked after all: the throttle doesn't count it.
   if (!after.contact) return 'ended';
-  const ref = refOf(context.name, journey.id);
+  const ref = markOf(journey);
   if (after.requestId === undefined) await context.contacts.forgetAsked(after.contact, ref);
   else await context.contacts.noteWithdrawn(after.contact, ref);
   return 'ended';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WriteBack, WriteResult } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import { markOf, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Journey } from '../journey/journey.ts';
 import { step } from '../journey/transitions.ts';
@@ -31,7 +31,6 @@ export async function writeBack(
     await takeOffLate(journey, about(journey).recordId, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return { do: 'done' };
-  const ref = refOf(context.name, journey.id);
 
   const isLater: IsLater = ({ other, isNewer }) => {
     const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
@@ -51,7 +50,7 @@ export async function writeBack(
   const result = await context.write({
     ...about(journey),
     outcome: 'answered',
-    marker: `${ref}.v${answer.version}`,
+    marker: `${markOf(journey)}.v${answer.version}`,
     grade: answer.grade,
     comment: answer.comment,
     answeredAt: answer.seenAt,
@@ -242,7 +241,7 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
   const result = await context.write({
     ...about(journey),
     outcome: 'no-answer',
-    marker: `${refOf(context.name, journey.id)}.none`,
+    marker: `${markOf(journey)}.none`,
     grade: null,
     comment: null,
     answeredAt: journey.updatedAt,

@@ -1,0 +1,41 @@
+import { CloseloopError } from '../../core/errors.ts';
+import { progress } from './progress.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { withSources } from './with-engine.ts';
+
+/** Moves all that is stored under a source's old name to the one it has in the configuration now. Interrupted, the same command goes on. */
+export async function renameSource(
+  options: RuntimeOptions & { from: string; to: string; json: boolean },
+): Promise<number> {
+  const { from, to } = options;
+  return await withSources({ ...options, looks: true }, async ({ engine, lane }) => {
+    const target = lane(to);
+    if (engine.lanes.has(from)) {
+      throw refusal(
+        `Source "${from}" is still in the configuration: give it the name "${to}" there, start "closeloop start" anew where it runs, and then say this`,
+      );
+    }
+    const shown = progress(process.stderr);
+    const renamed = await engine.rename(from, target, (text) => shown.update(text));
+    shown.end();
+    if (renamed === 'already') {
+      print(options, { source: to, was: from, already: true }, `Source ${from} is called ${to} already.`);
+      return 0;
+    }
+    const { journeys, jobs, keys } = renamed;
+    print(
+      options,
+      { source: to, was: from, journeys, jobs, keys },
+      `Source ${from} is called ${to} now: ${journeys} journeys, ${jobs} jobs. Deliveries to /hooks/${from} are taken for it; "closeloop setup" moves the webhooks to /hooks/${to}.`,
+    );
+    return 0;
+  });
+}
+
+function print({ json }: { json: boolean }, shown: object, line: string): void {
+  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
+}
+
+function refusal(message: string): CloseloopError {
+  return new CloseloopError(`${message}.`, { kind: 'config' });
+}

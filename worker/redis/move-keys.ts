@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { Cluster } from 'ioredis';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import type { RedisClient } from '../journey/store.ts';
+
+/** Removes a key if it is still what was copied: whoever has changed it since has it copied once more. KEYS key · ARGV SHA-1 of its dump */
+const removeScript = `
+local dump = redis.call('DUMP', KEYS[1])
+if dump and redis.sha1hex(dump) ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`;
+
+const atOnce = 50;
+
+/** Every key that begins so, on every node, in no order; one that comes or goes meanwhile may be left out or come twice. */
+export async function* keysOf(redis: RedisClient, beginning: string): AsyncGenerator<string> {
+  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  for (const server of servers) {
+    let cursor = '0';
+    do {
+      const [next, keys] = await server.scan(cursor, 'MATCH', `${beginning}*`, 'COUNT', 1_000);
+      cursor = next;
+      yield* keys;
+    } while (cursor !== '0');
+  }
+}
+
+export interface MoveOptions {
+  /** Where a key goes; undefined: it stays. */
+  target: (key: string) => string | undefined;
+  /** Keys that were at the target before: what is moved there is put to what they hold. */
+  before: ReadonlySet<string>;
+  moved: (count: number) => void;
+}
+
+/**
+ * Moves keys to other names, which may lie on another node of a cluster: each is copied, then removed if nobody has changed it
+ * meanwhile. May be interrupted anywhere and begun anew. Looks again until nothing is left.
+ */
+export async function moveKeys(redis: RedisClient, beginning: string, options: MoveOptions): Promise<number> {
+  const limited = pLimit(atOnce);
+  let count = 0;
+  for (;;) {
+    const found: Promise<boolean>[] = [];
+    let met = 0;
+    const settle = async () => {
+      const moved = await Promise.all(found.splice(0));
+      count += moved.filter(Boolean).length;
+      options.moved(count);
+    };
+    for await (const key of keysOf(redis, beginning)) {
+      const target = options.target(key);
+      if (target === undefined) continue;
+      met++;
+      found.push(limited(() => moveKey(redis, key, target, options)));
+      if (found.length >= 20 * atOnce) await settle();
+    }
+    await settle();
+    if (met === 0) return count;
+  }
+}
+
+async function moveKey(redis: RedisClient, key: string, target: string, options: MoveOptions): Promise<boolean> {
+  const dump = await redis.dumpBuffer(key);
+  if (dump === null) return false;
+  if (options.before.has(target)) await addTo(redis, key, target);
+  else await redis.restore(target, Math.max(0, await redis.pttl(key)), dump, 'REPLACE');
+  const sum = createHash('sha1').update(dump).digest('hex');
+  return z.number().parse(await redis.eval(removeScript, 1, key, sum)) === 1;
+}
+
+/** What is under the old name counts, where both know something. */
+async function addTo(redis: RedisClient, key: string, target: string): Promise<void> {
+  const type = await redis.type(key);
+  if (type === 'hash') {
+    const fields = await redis.hgetall(key);
+    if (Object.keys(fields).length > 0) await redis.hset(target, fields);
+  } else if (type === 'set') {
+    const members = await redis.smembers(key);
+    if (members.length > 0) await redis.sadd(target, ...members);
+  } else if (type === 'zset') {
+    const members = await redis.zrange(key, '0', '-1', 'WITHSCORES');
+    for (let i = 0; i < members.length; i += 2) await redis.zadd(target, 'GT', members[i + 1] ?? '0', members[i] ?? '');
+  } else if (type === 'string') {
+    const value = await redis.get(key);
+    if (value !== null) await redis.set(target, value, 'KEEPTTL');
+  }
+}
