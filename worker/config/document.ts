@@ -1,4 +1,5 @@
-import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { surprisesOf } from './plain-yaml.ts';
 import type { Found, Path, Place } from './problem.ts';
 
 /** A configuration as it was read: its values with the environment's put in, and where each stands in the file. */
@@ -46,7 +47,7 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
     return broken(mistakes);
   }
 
-  const found: Found[] = [];
+  const found: Found[] = surprisesOf(document, at, pathOf);
   const whole = new Set<unknown>();
   const used = new Map<string, string>();
   visit(document, {
@@ -76,7 +77,7 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
     let node: unknown = document.contents;
     let place: Place | undefined;
     for (const key of path) {
-      const [next, shown] = child(node, key);
+      const [next, shown] = child(isAlias(node) ? node.resolve(document) : node, key);
       if (shown?.range) place = at(shown.range[0]);
       if (shown === undefined) return { node, place, exact: false };
       node = next;
@@ -95,7 +96,7 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
     placeOf: (path) => nodeAt(path).place,
     isVariable: (path) => {
       const { node, exact } = nodeAt(path);
-      return exact && whole.has(node);
+      return exact && whole.has(isAlias(node) ? node.resolve(document) : node);
     },
     hide: (message) => [...used].reduce((rest, [secret, name]) => rest.replaceAll(secret, name), message),
   };

@@ -331,3 +331,38 @@ test('a custom field that JavaScript would lose is told, not left out (audit 34)
     { path: 'sources.main.rules[0].fields.__proto__', message: expect.stringMatching(/JavaScript reserves/) },
   ]);
 });
+
+describe('what YAML passes over in silence is told with its line and what to do (audit 31)', () => {
+  const tagged = /^a value that begins with ! has a YAML tag.*in quotes$/;
+  const rows: [what: string, text: string, line: number, message: RegExp][] = [
+    ['an unknown tag', whole('marker: !env MARKER'), 2, tagged],
+    [
+      'a password that begins with !',
+      whole('redis: { sentinel: { name: m, nodes: ["redis://a"], password: !s3cret } }'),
+      2,
+      tagged,
+    ],
+    ['a tag on a section', whole('http: !local { port: 1 }'), 2, tagged],
+    ['a known tag that makes something else of a text', whole('marker: !!binary aGVsbG8='), 2, tagged],
+    ['a merge key', whole('x: &x { port: 1 }\nhttp: { <<: *x }'), 3, /merge key .* is not taken/],
+    ['the directive of another YAML', `%YAML 1.1\n---\n${whole('')}`, 1, /remove it, the file is read as YAML 1.2/],
+    ['an unknown directive', `%FOO bar\n---\n${whole('')}`, 1, /remove it/],
+    ['a second document', `${whole('')}\n---\nmarker: other`, 4, /only one is read/],
+    ['a name that stands twice', whole('marker: a\nmarker: b'), 3, /stands twice/],
+    ['a name that stands twice, once in quotes', withRule('fields: { 5: a, "5": b }'), 3, /stands twice/],
+    ['a name that is a section', whole('{ a: b }: c'), 2, /a name must be a text/],
+  ];
+  test.each(rows)('%s', (_, text, line, message) => {
+    const found = problems(text);
+    expect(found).toContainEqual(expect.objectContaining({ line, message: expect.stringMatching(message) }));
+    expect(JSON.stringify(found)).not.toContain('s3cret');
+  });
+
+  test('tags of plain values, and anchors for whole sections and numbers, are taken', () => {
+    const config = load(
+      whole('marker: !!str 5\nhttp: &h { port: &p "${PORT}" }\npoll: { every: 10m }', source(rule, 'pages: *p')),
+    );
+    expect([config.marker, config.http.port]).toEqual(['5', 9000]);
+    expect(config.sources[0]?.settings).toMatchObject({ pages: 9000 });
+  });
+});
