@@ -32,9 +32,10 @@ export const EraseJob = z.discriminatedUnion('kind', [AskedToErase, GoOn]);
 export type EraseJob = z.output<typeof EraseJob>;
 
 const done: StageResult = { do: 'done' };
-/** The next attempt comes after a second, then two, then four …; at most an hour later. Real time. */
+/** The next attempt comes after a second, then two, then four …; an hour at most, a minute where all passes by itself. Real time. */
 const firstMs = 1_000;
 const longestMs = 3_600_000;
+const longestPassingMs = 60_000;
 /** That somebody is just being asked, or the service away for a moment, is no reason to tell a person. */
 const toldAfter = 5;
 /** The service is away, or takes our key no more: after so many failures in a row the others wait for the next attempt. */
@@ -84,7 +85,7 @@ export async function attempt(id: string, context: SourceContext): Promise<Stage
 /** Masks them at the service, then takes them out here: only where every contact of theirs is masked. */
 async function forget(found: Found, erasure: Erasure, context: SourceContext): Promise<Held[]> {
   const { held, busy } = await withdrawAll(found, erasure);
-  const unmasked = await maskAll(found, busy, held, erasure, context);
+  const unmasked = await maskAll(found, held, erasure, context);
   const isHeld = (contacts: readonly string[]) => contacts.some((key) => unmasked.has(key));
   const heldRecords = new Set<string>();
   const free: { journey: Journey; of: SourceContext }[] = [];
@@ -112,24 +113,24 @@ const asking: Held = {
  * Cancels what was not sent yet. A request that the service refuses to cancel is masked all the same.
  * @returns `busy`: journeys that hold up themselves, as they are asking, or the service can't be reached
  */
-async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Held[]; busy: Map<string, Journey> }> {
+async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Held[]; busy: Set<string> }> {
   const held: Held[] = [];
-  const busy = new Map<string, Journey>();
+  const busy = new Set<string>();
   let inARow = 0;
   for (const [ref, { journey, of }] of found.journeys) {
     if (journey.state === 'asked' && inARow >= mostInARow) {
-      busy.set(ref, journey);
+      busy.add(ref);
       continue;
     }
     try {
       if ((await tryToWithdraw(journey, what, of)) === 'asking') {
-        busy.set(ref, journey);
+        busy.add(ref);
         held.push(asking);
       }
       inARow = 0;
     } catch (error) {
       inARow++;
-      busy.set(ref, journey);
+      busy.add(ref);
       held.push(heldBy(error, 'requests could not be cancelled'));
     }
   }
@@ -137,25 +138,17 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
 }
 
 /**
- * Masks each contact by every form that the service may know it by. One that is being asked at this moment waits: its request
- * may come after the masking. @returns the keys of those that are not masked
+ * Masks each contact by every form that the service may know it by; once more while a journey of theirs is not erased, as its
+ * request may have come after the masking. @returns the keys of those that are not masked
  */
-async function maskAll(
-  found: Found,
-  busy: ReadonlyMap<string, Journey>,
-  held: Held[],
-  { id }: Erasure,
-  context: SourceContext,
-): Promise<Set<string>> {
-  const keysOf = (journeys: Iterable<Journey>) =>
-    new Set([...journeys].flatMap(({ contact }) => (contact ? [contactKey(contact)] : [])));
-  const isAsking = keysOf([...busy.values()].filter(({ state }) => state !== 'asked'));
-  const isLive = keysOf([...found.journeys.values()].map(({ journey }) => journey));
+async function maskAll(found: Found, held: Held[], { id }: Erasure, context: SourceContext): Promise<Set<string>> {
+  const contacts = [...found.journeys.values()].flatMap(({ journey }) => journey.contact ?? []);
+  const isLive = new Set(contacts.map(contactKey));
   const unmasked = new Set<string>();
   let inARow = 0;
   for (const [key, contact] of found.contacts) {
     if (contact.done && !isLive.has(key)) continue;
-    if (isAsking.has(key) || inARow >= mostInARow) {
+    if (inARow >= mostInARow) {
       unmasked.add(key);
       continue;
     }
@@ -223,7 +216,8 @@ function copyOf({ state, writtenVersion, noAnswerWritten, currentId, recordId }:
 /** Kept, told where it doesn't pass by itself, and tried again, less and less often. */
 async function postpone(erasure: Erasure, held: readonly Held[], context: SourceContext): Promise<StageResult> {
   const tries = erasure.tries + 1;
-  const delayMs = Math.min(longestMs, firstMs * 2 ** Math.min(erasure.tries, 30));
+  const longest = held.every(({ passes }) => passes) ? longestPassingMs : longestMs;
+  const delayMs = Math.min(longest, firstMs * 2 ** Math.min(erasure.tries, 30));
   const groups = Map.groupBy(held, ({ what, why }) => `${what}: ${why}`);
   const said = [...groups].map(([text, { length }]) => (length === 1 ? text : `${length} times ${text}`));
   const nextAt = new Date(context.ports.now().getTime() + delayMs);

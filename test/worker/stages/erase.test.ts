@@ -7,7 +7,7 @@ import { type AskedToErase, begin, erase } from '../../../worker/stages/erase.ts
 import { plan } from '../../../worker/stages/plan.ts';
 import { sweep } from '../../../worker/stages/sweep.ts';
 import { writeBack } from '../../../worker/stages/write-back.ts';
-import { eventOf, goesAhead, hasAsked, hour, overriding, type Quiet, useQuiet } from '../by-hand.ts';
+import { eventOf, goesAhead, hasAsked, hour, jobsOf, overriding, type Quiet, useQuiet } from '../by-hand.ts';
 
 const service = useQuiet();
 const { redis, quiet } = service;
@@ -70,9 +70,9 @@ describe('who is masked', () => {
     const snapshot = { state: 'closed', shape: { customer: { phone, mail: email } } };
     await asked(town, 'a', { phone });
     await town.context.told.keep('a', ago(500), snapshot);
-    await asked(town, 'b', { phone, email: 'second@example.com' }, { personId: 'p-7' });
+    await asked(town, 'b', { phone, email: 'second@example.com' }, { personId: 'person-seven' });
     await asked(town, 'c', { email: 'second@example.com' });
-    await asked(town, 'd', { email: 'third@example.com' }, { personId: 'p-7' });
+    await asked(town, 'd', { email: 'third@example.com' }, { personId: 'person-seven' });
     await asked(town, 'z', { email: 'other@example.com' });
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect(sentTo().filter((to) => to !== '***')).toEqual(['second@example.com', 'other@example.com']);
@@ -142,7 +142,8 @@ describe('an unreadable job in the queue', () => {
     await queue.pause();
     await town.lane.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), told }) }]);
     await erase(eraseOf({ contacts: [email] }), town.context);
-    for (const id of ['before', 'after']) expect(JSON.stringify((await queue.getJob(id))?.data)).not.toContain('erika');
+    const waiting = await jobsOf(town.lane.stages.plan);
+    expect([waiting.length, waiting.filter((one) => 'told' in one)]).toEqual([2, []]);
   });
 
   test.each(broken)('it keeps no erasure from its end, and is told (%s) (audit 4)', async (_, data) => {
@@ -285,11 +286,11 @@ describe('an erasure that was begun', () => {
       ['never@example.com', true],
     ]);
     expect(await everything()).not.toContain('never@example.com');
-    const jobs = await town.lane.stages.erase.queue.getJobs();
-    expect(jobs.map(({ data }) => data)).toEqual([{ kind: 'go-on', erasure: id }]);
+    const jobs = await jobsOf(town.lane.stages.erase);
+    expect(jobs).toEqual([{ kind: 'go-on', erasure: id }]);
 
     service.standin.faults.clear();
-    for (const { data } of jobs) await town.lane.stages.erase.run(data);
+    for (const job of jobs) await erase(job, context);
     expect([sentTo(), await isErased(context, 'a.1')]).toEqual([['***'], true]);
     expect(await context.erasures.all()).toMatchObject([{ id, journeys: 1, contacts: 2, requestsMasked: 1 }]);
     expect([await context.erasures.open(), await context.erasures.subjects(id)]).toEqual([[], []]);
@@ -312,7 +313,7 @@ describe('an erasure that was begun', () => {
     await sweep(context, settings);
     expect(await queue.getJobs()).toEqual([]);
     await sweep({ ...context, ports: { ...context.ports, now: () => new Date(Date.now() + 3_700_000) } }, settings);
-    expect((await queue.getJobs()).map(({ data }) => data)).toEqual([{ kind: 'go-on', erasure: id }]);
+    expect(await jobsOf(town.lane.stages.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
   });
 
   const general = `alerts: { url: "http://127.0.0.1:9/", secrets: ["whsec_${Buffer.alloc(32, 1).toString('base64')}"] }`;
@@ -350,7 +351,7 @@ describe('an erasure that was begun', () => {
     for (let isDone = false; !isDone; kills += 3) {
       await redis.handle.client.flushall();
       const before = service.standin.requests().length;
-      for (const [id, more] of [['a', {}] as const, ['b', { personId: 'p-7' }] as const]) {
+      for (const [id, more] of [['a', {}] as const, ['b', { personId: 'person-seven' }] as const]) {
         town.vendor.close(id, { customer: { phone }, ...more });
         await plan(eventOf(id, { receivedAt: ago(1_000) }), context);
         const contact = { kind: 'phone', value: phone } as const;
@@ -370,7 +371,7 @@ describe('an erasure that was begun', () => {
       );
       if (!isDone) await erase(event, context);
       expect(sentTo().slice(before)).toEqual(['***', '***']);
-      expect(await everything()).not.toMatch(/erika|55512345|p-7/);
+      expect(await everything()).not.toMatch(/erika|55512345|person-seven/);
       expect(await context.erasures.all()).toMatchObject([{ journeys: 2, contacts: 2 }]);
       expect(await context.erasures.open()).toEqual([]);
     }
