@@ -35,16 +35,8 @@ function aliasedIds(event: SourceEvent, aliases: RecordAliases): object {
 
 /** The source, for callers who know its records by their aliases: no text that it returns or throws names a record by its id. */
 export function aliasedSource(source: Source, aliases: RecordAliases, { now }: { now: () => Date }): Source {
-  const { batchSize, acceptedStatus, writesNoAnswer, bringsGrades, takesForms } = source;
-  const [poll, check, setup, forget] = [source.poll, source.check, source.setup, source.forget];
-  return {
-    batchSize,
-    acceptedStatus,
-    ...(writesNoAnswer !== undefined && { writesNoAnswer }),
-    ...(bringsGrades !== undefined && { bringsGrades }),
-    ...(takesForms !== undefined && { takesForms }),
-    verify: (delivery) => source.verify(delivery),
-    events: (delivery) => source.events(delivery),
+  const { poll, forget } = source;
+  const own: Pick<Source, 'read' | 'writeBack' | 'poll' | 'forget'> = {
     read: async (names, purpose) => {
       const ids = await aliases.idsOf(names);
       const gone: ReadResult = { ok: false, why: 'not-found' };
@@ -74,8 +66,6 @@ export function aliasedSource(source: Source, aliases: RecordAliases, { now }: {
         return { ...page, events: await aliasedEvents(page.events, aliases, now()) };
       },
     }),
-    ...(check && { check: (about) => check.call(source, about) }),
-    ...(setup && { setup: (about) => setup.call(source, about) }),
     ...(forget && {
       forget: async (names) => {
         const ids = (await aliases.idsOf(names)).filter((id) => id !== undefined);
@@ -86,6 +76,13 @@ export function aliasedSource(source: Source, aliases: RecordAliases, { now }: {
       },
     }),
   };
+  return new Proxy(source, {
+    get: (target, name) => {
+      const isOwn = Object.hasOwn(own, name);
+      const member: unknown = Reflect.get(isOwn ? own : target, name);
+      return typeof member === 'function' ? member.bind(isOwn ? own : target) : member;
+    },
+  });
 }
 
 /** One result per id, in order; `gone` for those that were not asked about. */
@@ -110,8 +107,13 @@ async function namedResult(
 function writtenResult(result: WriteResult, ids: readonly string[], aliases: RecordAliases): WriteResult {
   const without = (text: string) => textWithoutIds(text, ids, aliases);
   if (result.ok) {
-    const { findings, where } = result;
-    return { ok: true, findings: findings.map(without), ...(where !== undefined && { where: without(where) }) };
+    const { findings, remarks, where } = result;
+    return {
+      ...result,
+      findings: findings.map(without),
+      ...(remarks !== undefined && { remarks: remarks.map(without) }),
+      ...(where !== undefined && { where: without(where) }),
+    };
   }
   if (result.why === 'error') return { ...result, error: withoutIds(result.error, ids, aliases) };
   return { ...result, message: without(result.message) };

@@ -62,6 +62,11 @@ example(
         .default('all'),
     )
     .option('--once', 'do everything that is due, then end: exit code 0 when it went well', false)
+    .option(
+      '--adopt-account',
+      'go on with this Redis in the account that "feedback" names, though it belongs to another',
+      false,
+    )
     .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop'),
   'start --config closeloop.yaml --role worker',
 ).action((options) => run(() => start({ ...options, connectors })));

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { accountKey } from '../../worker/account.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import type { TestRedis } from '../redis.ts';
@@ -45,6 +46,8 @@ export async function openScenario(redis: TestRedis, source: string) {
   const env: Record<string, string> = { FEEDBACK_API_KEY: 'demo-key' };
   const loops: Running[] = [];
   let running: Running[] = [];
+  // Another service than an earlier scenario's.
+  await redis.handle.client.del(accountKey);
   const [port, service] = await Promise.all([freePort(), standin('feedback')]);
   const store = new JourneyStore(redis.handle.client, source, {
     now: () => new Date(),
@@ -96,6 +99,7 @@ feedback:
   timeZone: Europe/Tallinn
   operations: { create: { body: { scheduled: null } } }    # so that the service adds its campaign's delay
 redis: { path: ${redis.socket} }
+secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
 http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }
 collect: { every: 300ms }
 poll: { every: 1s, headStart: 5s }

@@ -81,7 +81,10 @@ sources:
 `;
   dir = mkdtempSync(join(tmpdir(), 'closeloop-webhook-'));
   file = join(dir, 'closeloop.yaml');
-  writeFileSync(file, `${text}redis: { path: ${redis.socket} }\n`);
+  writeFileSync(
+    file,
+    `${text}redis: { path: ${redis.socket} }\nsecretsKey: ${Buffer.alloc(32, 1).toString('base64')}\n`,
+  );
   const memory = memoryLog();
   told = memory.told;
   const { handle } = redis;

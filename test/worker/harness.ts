@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/ports.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../standins/server.ts';
+import { accountKey } from '../../worker/account.ts';
 import { liveClock } from '../../worker/clock.ts';
 import { type App, run } from '../../worker/commands/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
@@ -94,7 +95,7 @@ sources:${sources.join('')}
   const { log, told } = memoryLog();
   const { handle } = redis;
   // Another service, whose requests have the same ids: what earlier tests had from theirs says nothing about it.
-  if (lastService.get(redis) !== feedback) await handle.client.del(seenKey(12), knownSourcesKey);
+  if (lastService.get(redis) !== feedback) await handle.client.del(seenKey(12), knownSourcesKey, accountKey);
   lastService.set(redis, feedback);
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });

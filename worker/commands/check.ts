@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector.ts';
 import { checkSource } from '../going-live.ts';
+import { keyAdvice } from '../redis/data-key.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
@@ -8,6 +9,9 @@ import { withSources } from './with-engine.ts';
 export async function check(options: RuntimeOptions & { source?: string; json: boolean }): Promise<number> {
   const found = await withSources(options, async ({ lanes, runtime }) => {
     const all: (Finding & { source: string })[] = [];
+    const problem = keyAdvice(runtime.config);
+    if (problem !== undefined)
+      all.push({ source: 'closeloop', level: 'warning', at: 'secretsKey', problem, remedy: keyRemedy });
     for (const { context } of lanes(options.source)) {
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
@@ -20,6 +24,9 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
   else process.stdout.write(`${[...found.map(inWords), summary(errors, found.length - errors)].join('\n')}\n`);
   return errors > 0 ? 1 : 0;
 }
+
+const keyRemedy =
+  'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';
 
 function inWords({ source, level, at, problem, remedy }: Finding & { source: string }): string {
   const mark = level === 'error' ? styleText('red', '✗ error  ') : styleText('yellow', '! warning');

@@ -5,7 +5,7 @@ import { refOf } from '../context.ts';
 import type { Engine } from '../engine.ts';
 import type { JourneyState } from '../journey/journey.ts';
 import { createLog } from '../log.ts';
-import { engineOf } from './engine-of.ts';
+import { checkAccount, engineOf } from './engine-of.ts';
 import { openForNow, type RuntimeOptions } from './runtime.ts';
 import { lineOf, Tally } from './tally.ts';
 
@@ -16,7 +16,12 @@ import { lineOf, Tally } from './tally.ts';
 export async function collectOnce(options: RuntimeOptions & { json: boolean }): Promise<number> {
   const runtime = await openForNow(options);
   const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  const engine = await engineOf(runtime, { clock: liveClock, log });
+  const engine = await checkAccount(runtime)
+    .then(() => engineOf(runtime, { clock: liveClock, log }))
+    .catch(async (error: unknown) => {
+      await runtime.close();
+      throw error;
+    });
   const queues = engine.gradeStages.map(({ queue }) => queue);
   const begun = liveClock.now();
   try {

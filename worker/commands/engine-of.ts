@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ports } from '../../core/ports.ts';
+import { verifyAccount } from '../account.ts';
 import { Engine, type EngineOptions } from '../engine.ts';
 import { openSeal, operatorKeys } from '../redis/data-key.ts';
+import type { Seal } from '../redis/seal.ts';
 import type { Runtime } from './runtime.ts';
 
 export const livePorts: Ports = {
@@ -11,12 +13,23 @@ export const livePorts: Ports = {
   sleep: (ms) => sleep(ms),
 };
 
+async function sealOf({ config, handle, redis, ownKey }: Runtime): Promise<Seal> {
+  return await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated('{cl}'));
+}
+
+/** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */
+export async function checkAccount(runtime: Runtime, options: { adopt?: boolean } = {}): Promise<void> {
+  const seal = await sealOf(runtime);
+  await verifyAccount(runtime.config, { redis: runtime.redis, seal, ports: livePorts, ...options });
+}
+
 /** The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers. */
 export async function engineOf(
-  { config, handle, redis, ownKey }: Runtime,
+  runtime: Runtime,
   options: Pick<EngineOptions, 'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'>,
 ): Promise<Engine> {
-  const seal = await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated('{cl}'));
+  const { config, handle, redis } = runtime;
+  const seal = await sealOf(runtime);
   return new Engine({
     config,
     redis,

@@ -10,13 +10,16 @@ import { tagOf } from '../journey/store.ts';
 import { createLog } from '../log.ts';
 import { createQuarantine } from '../quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
-import { engineOf } from './engine-of.ts';
+import { keyAdvice } from '../redis/data-key.ts';
+import { checkAccount, engineOf } from './engine-of.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 
 export interface StartOptions {
   config?: string;
   role: 'intake' | 'worker' | 'all';
   once: boolean;
+  /** Redis may belong to another account of the service: this one takes it over. */
+  adoptAccount?: boolean;
   data: string;
   connectors: readonly Connector[];
 }
@@ -35,6 +38,8 @@ export async function start(options: StartOptions): Promise<number> {
   const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone]);
   try {
     await refuseUnsafeRedis(runtime, log);
+    await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
+    if (keyAdvice(runtime.config) !== undefined) log.warn({ why: keyAdvice(runtime.config) }, 'secretsKey');
     const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine });
     log.info(
       { role: options.role, ...(app.url === undefined ? {} : { hooks: `${app.url}/hooks/<source>` }) },

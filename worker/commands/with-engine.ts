@@ -4,7 +4,7 @@ import { liveClock } from '../clock.ts';
 import type { Engine } from '../engine.ts';
 import type { Lane } from '../lane.ts';
 import { createLog } from '../log.ts';
-import { engineOf } from './engine-of.ts';
+import { checkAccount, engineOf } from './engine-of.ts';
 import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
 
 export interface Sources {
@@ -26,7 +26,12 @@ export async function withSources<T>(
 ): Promise<T> {
   const runtime = await (options.looks ? openToRead(options) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  const engine = await engineOf(runtime, { clock: liveClock, log });
+  const engine = await checkAccount(runtime)
+    .then(() => engineOf(runtime, { clock: liveClock, log }))
+    .catch(async (error: unknown) => {
+      await runtime.close();
+      throw error;
+    });
   const lane = (name: string): Lane => {
     const found = engine.lanes.get(name);
     if (found) return found;

@@ -21,6 +21,12 @@ export function operatorKeys({ secretsKey = [], feedback }: KeySettings, ownKey?
   return [...secretsKey, ownKey ?? deriveKey(feedback.apiKey, 'api key')];
 }
 
+/** What `check` and a start say of a Redis elsewhere without `secretsKey`. */
+export function keyAdvice(config: { secretsKey?: unknown; redis?: unknown }): string | undefined {
+  if (config.redis === undefined || config.secretsKey !== undefined) return undefined;
+  return 'what Redis holds about people is sealed with a key derived from feedback.apiKey: after a change of that key nothing could be read';
+}
+
 /**
  * The seal of the installation that lives in this Redis. Its key is random, made once, and kept there sealed with the
  * operator's: so the operator's can be changed without sealing everything anew, and a wrong one is noticed at once.
