@@ -6,6 +6,7 @@ import { backfill } from './commands/backfill.ts';
 import { check } from './commands/check.ts';
 import { collectOnce } from './commands/collect.ts';
 import { listErasures, maskContact, retryErasures, showAccessLog, showContact } from './commands/contact.ts';
+import { listEvents, replayEvents } from './commands/events.ts';
 import { exportAll, exports } from './commands/export.ts';
 import { instantHelp } from './commands/instant.ts';
 import { listJourneys, showJourney } from './commands/journeys.ts';
@@ -25,6 +26,7 @@ import { renameSource } from './commands/source.ts';
 import { standin } from './commands/standin.ts';
 import { start } from './commands/start.ts';
 import { status } from './commands/status.ts';
+import { tryForm } from './commands/try-form.ts';
 import { journeyStates } from './journey/journey.ts';
 
 // Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
@@ -74,9 +76,16 @@ example(
 example(
   where(program.command('check'))
     .description('everything that would keep it from working, found at the service and the vendors; 1 for an error')
-    .option('--source <name>', 'only this source'),
-  'check --config closeloop.yaml',
-).action((options) => run(() => check({ ...options, connectors })));
+    .option('--source <name>', 'only this source')
+    .option(
+      '--try',
+      'make one request instead, read it and cancel it at once: is the form of these calls right?',
+      false,
+    )
+    .option('--campaign <id>', 'with --try: in this campaign; left out: an external one of the rules', positiveNumber)
+    .option('--contact <contact>', 'with --try: to this contact of your own; nothing is sent, as it is cancelled'),
+  'check --try --campaign 99 --config closeloop.yaml',
+).action((options) => run(() => (options.try ? tryForm : check)({ ...options, connectors })));
 
 example(
   where(program.command('setup'))
@@ -174,6 +183,22 @@ example(
     .option('--once', 'the only way there is: "start" collects all the time', true),
   'collect --once --config closeloop.yaml',
 ).action((options) => run(() => collectOnce({ ...options, connectors })));
+
+const events = program
+  .command('events')
+  .description('what was told of records and given up, without a journey to show it');
+example(
+  where(events.command('list'))
+    .description('changes, grades and survey answers that were given up, and why')
+    .option('--source <name>', 'only of this source'),
+  'events list --config closeloop.yaml',
+).action((options) => run(() => listEvents({ ...options, connectors })));
+example(
+  where(events.command('replay [event]'))
+    .description('take one of them up again, or all')
+    .option('--source <name>', 'only of this source'),
+  'events replay --config closeloop.yaml',
+).action((event: string | undefined, options) => run(() => replayEvents({ ...options, event, connectors })));
 
 const contact = program.command('contact').description('what is stored about a person');
 example(
@@ -302,7 +327,7 @@ async function run(command: () => Promise<number>): Promise<void> {
 
 // Mistakes on the command line are the user's to mend, like those in a file.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-const groups = [source, journeys, contact, erasures, requests];
+const groups = [source, journeys, events, contact, erasures, requests];
 for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
   command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 }

@@ -8,6 +8,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { backfill } from '../../worker/commands/backfill.ts';
 import { check } from '../../worker/commands/check.ts';
 import { listErasures, maskContact, retryErasures } from '../../worker/commands/contact.ts';
+import { listEvents, replayEvents } from '../../worker/commands/events.ts';
 import { listJourneys, showJourney } from '../../worker/commands/journeys.ts';
 import { preview } from '../../worker/commands/preview.ts';
 import { cancelJourney, replayJourneys, resolveJourney } from '../../worker/commands/repair.ts';
@@ -976,5 +977,28 @@ test('status counts the deliveries that were refused, by reason, and shows that 
     { source: loop.store.source, refused: { mismatch: 4 } },
     { source: 'collect', paused: [{ stage: 'collect', why: 'no key' }] },
   ]);
+  await loop.close();
+});
+
+test('a grade that was given up is kept, listed without its words, and replayed (audit 16)', async () => {
+  const source = fresh();
+  const rule = '{ name: all, campaign: 15, contact: ticket.id }';
+  const loop = await startLoop(redis, { source, rule, general: 'retry: { for: 1ms }' });
+  loop.vendor.close('g');
+  const away = () => new CloseloopError('the vendor failed', { kind: 'transient' });
+  loop.vendor.failures.read.push(away(), away());
+  const given = { kind: 'graded', recordId: 'g', grade: 4, comment: 'Secret words', at: new Date() };
+  await loop.post(JSON.stringify({ plain: [given] }));
+  const options = beside(loop);
+  const [row] = await until(async () => {
+    const { rows } = await printed(() => listEvents(options));
+    return rows.length > 0 && rows;
+  });
+  expect(row).toMatchObject({ source, kind: 'graded', about: 'record g', why: 'the vendor failed' });
+  expect(JSON.stringify(row)).not.toContain('Secret');
+  await expect(replayEvents({ ...options, event: 'nothing' })).rejects.toThrow('events list');
+  expect(await printed(() => replayEvents(options))).toMatchObject({ code: 0, rows: [{ replayed: 1 }] });
+  await until(() => loop.feedback.standin.requests({ campaign: 15 })[0]?.grade === 4);
+  expect((await printed(() => listEvents(options))).rows).toEqual([]);
   await loop.close();
 });

@@ -203,11 +203,10 @@ async function cancelEarlier(journey: Journey, context: SourceContext): Promise<
 
 /** The event's job failed for good: the closing is not lost, it stands in the list with its reason. */
 export async function giveUpPlan(event: PlanJob, why: string, context: SourceContext): Promise<void> {
-  if (event.kind === 'changed') return;
   if (event.kind !== 'closed') {
     context.log.error(
       { source: context.name, event: event.what, kind: event.kind, why },
-      'an event was given up: see to it by hand',
+      'an event was given up: "closeloop events replay" takes it up again',
     );
     return;
   }

@@ -1,12 +1,13 @@
 import type { PlanJob } from './plan.ts';
 
 const replay = '"closeloop journeys replay"';
+const replayEvent = '"closeloop events replay"';
 
 const ofEvents: Record<PlanJob['kind'], string> = {
   closed: replay,
-  changed: '"closeloop journeys cancel" where the record, which the log names, should ask nobody any more',
-  graded: '"closeloop requests grade" for the record that the log names; there is nothing to replay',
-  survey: 'have the answers sent again; there is nothing to replay',
+  changed: replayEvent,
+  graded: replayEvent,
+  survey: replayEvent,
   revoked: 'give the access back and start again; there is nothing to replay',
 };
 

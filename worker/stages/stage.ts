@@ -60,6 +60,14 @@ export interface StageOptions<Data extends z.ZodType> {
   log: Log;
 }
 
+/** A job that was given up, and why. */
+export interface GivenUp<Data> {
+  id: string;
+  at: Date;
+  why: string;
+  data: Data;
+}
+
 /** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
 
@@ -161,6 +169,23 @@ export class Stage<Data extends z.ZodType> {
 
   get #about(): string {
     return `job of ${this.#options.name}`;
+  }
+
+  /** Jobs that were given up and are kept (`keepGivenUp`), oldest first. Those of other versions are left out. */
+  async givenUp(): Promise<GivenUp<z.output<Data>>[]> {
+    const jobs = await this.queue.getJobs(['failed'], 0, -1, true);
+    return jobs.flatMap((job) => {
+      const { data } = this.#options.data.safeParse(this.fromStored(job.data));
+      if (data === undefined || job.id === undefined) return [];
+      return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, data }];
+    });
+  }
+
+  /** One of them is tried again, for as long as a new one. */
+  async replay(id: string): Promise<void> {
+    const job = await this.queue.getJob(id);
+    await job?.updateProgress({});
+    await job?.retry('failed');
   }
 
   /** One job, outside the queue: what `process` of a queued one does. */
