@@ -97,6 +97,25 @@ test('it serves the oldest work first, over all processes, and the background be
   expect(served).toEqual(['its rest', 'first', 'second', 'poll']);
 });
 
+test('it serves older work of another process before its own (audit 38)', async () => {
+  const { one, two, later } = pair();
+  await one(wanted({ most: 100 }));
+  const served: string[] = [];
+  const waiting: Promise<unknown>[] = [];
+  for (const [name, take] of [
+    ['two', two],
+    ['one', one],
+  ] as const) {
+    for (let i = 0; i < 4; i++) {
+      waiting.push(take(wanted({ most: 100, least: 100 })).then(() => served.push(name)));
+      await realSleep(5);
+      later(1);
+    }
+  }
+  await Promise.all(waiting);
+  expect(served).toEqual(['two', 'two', 'two', 'two', 'one', 'one', 'one', 'one']);
+});
+
 test('it lets the background have its turn where work never ends (audit 38)', async () => {
   const { one, elapsed } = pair();
   let isServed = false;
