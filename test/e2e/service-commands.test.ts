@@ -1,6 +1,7 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own notation
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -123,6 +124,18 @@ test('--fields may name a field __proto__, which the campaign has or has not (au
   ];
   const { code, err } = await command([...args, '--config', config]);
   expect([code, err]).toEqual([1, expect.stringContaining('create')]);
+});
+
+test('what only looks, or only calls the service, runs without the variables of the sources (audit 37)', async () => {
+  const file = join(dir, 'no-secrets.yaml');
+  const text = readFileSync(config, 'utf8');
+  writeFileSync(file, text.replace('clientSecret: two', 'clientSecret: "${CLIENT}"').replace('[three]', '["${HOOK}"]'));
+  for (const args of [['status'], ['journeys', 'list'], ['requests', 'list']]) {
+    const { code, err } = await command([...args, '--config', file, '--json']);
+    expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
+  }
+  const { code, err } = await command(['check', '--config', file]);
+  expect([code, err]).toEqual([2, expect.stringMatching(/2 mistakes[\s\S]*CLIENT is not set[\s\S]*HOOK is not set/)]);
 });
 
 test('a person is shown, masked only with --yes, and then unknown', async () => {

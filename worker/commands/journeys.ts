@@ -11,7 +11,7 @@ type Options = RuntimeOptions & { json: boolean };
 
 /** Journeys that fit the filter, last changed first. */
 export async function listJourneys(options: Options & JourneyFilter & { limit: number }): Promise<number> {
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, looks: 'only' }, async (sources) => {
     const found: Found[] = [];
     for (const { context } of sources.lanes(options.source)) {
       let left = options.limit;
@@ -37,7 +37,7 @@ export async function listJourneys(options: Options & JourneyFilter & { limit: n
 
 /** Without contact and comment: what a support engineer needs to explain it, and may paste into a ticket. */
 export async function showJourney(options: Options & { journey: string }): Promise<number> {
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, looks: 'only' }, async (sources) => {
     const { journey, context } = await find(sources, options.journey).catch(async (error: unknown) => {
       if (error instanceof CloseloopError) await tellHeldUp(sources);
       throw error;

@@ -5,6 +5,7 @@ import type { Connector } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadExternalConnectors } from '../config/external-connectors.ts';
+import type { Uses } from '../config/unneeded.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { connect, greet, type RedisHandle } from '../redis/connection.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
@@ -38,8 +39,8 @@ export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
 }
 
 /** For commands that only look: the same, and never starts on an empty folder, which would show nothing and mean nothing. */
-export async function openToRead(options: RuntimeOptions): Promise<Runtime> {
-  const config = await readConfig(options);
+export async function openToRead(options: RuntimeOptions, uses?: Uses): Promise<Runtime> {
+  const config = await readConfig(options, uses);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
     const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
     throw new CloseloopError(message, { kind: 'config' });
@@ -104,7 +105,7 @@ export async function withoutTheErased(redis: RedisClient): Promise<void> {
 }
 
 /** @throws CloseloopError config with every mistake of the file */
-export async function readConfig({ config: file, connectors }: RuntimeOptions): Promise<Config> {
+export async function readConfig({ config: file, connectors }: RuntimeOptions, uses?: Uses): Promise<Config> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -113,6 +114,6 @@ export async function readConfig({ config: file, connectors }: RuntimeOptions): 
       kind: 'config',
     });
   }
-  const options = { env: process.env, connectors, file };
+  const options = { env: process.env, connectors, file, ...(uses && { uses }) };
   return loadConfig(text, { ...options, external: await loadExternalConnectors(text, options) });
 }

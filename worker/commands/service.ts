@@ -11,7 +11,7 @@ export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
 
 /** The Feedback service alone, for commands that need no Redis, and what the configuration says of its account. */
 export async function openAccount(options: RuntimeOptions): Promise<ServiceAccount> {
-  const { feedback, defaultCountry } = await readConfig(options);
+  const { feedback, defaultCountry } = await readConfig(options, 'service');
   return { service: createFeedbackClient(feedback, livePorts), timeZone: feedback.timeZone, defaultCountry };
 }
 

@@ -8,7 +8,7 @@ import { withSources } from './with-engine.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
-  return await withSources({ ...options, looks: true }, async ({ lanes, runtime, engine }) => {
+  return await withSources({ ...options, looks: 'only' }, async ({ lanes, runtime, engine }) => {
     const service = await engine.service.down({ now: true });
     for (const { context, stages, pauses, holds, vendor } of lanes()) {
       const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([

@@ -18,13 +18,14 @@ export interface Sources {
 
 /**
  * The configured sources for a command that works beside the loop: nothing runs in this process, what it queues is done by
- * the workers. `looks`: only where closeloop has run before. Its log goes to standard error, from warnings up.
+ * the workers. `looks`: only where closeloop has run before; `only`: at nothing else than what Redis keeps. Its log goes to standard error, from warnings up.
  */
 export async function withSources<T>(
-  options: RuntimeOptions & { looks?: boolean },
+  options: RuntimeOptions & { looks?: boolean | 'only' },
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const runtime = await (options.looks ? openToRead(options) : openForNow(options));
+  const { looks = false } = options;
+  const runtime = await (looks ? openToRead(options, looks === 'only' ? 'redis' : undefined) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   const engine = await checkAccount(runtime)
     .then(() => engineOf(runtime, { clock: liveClock, log }))

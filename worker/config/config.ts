@@ -6,6 +6,7 @@ import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
 import { type Rule, Rules } from './rule.ts';
+import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts';
 
 export interface ConfiguredSource {
   name: string;
@@ -25,6 +26,8 @@ export interface LoadOptions {
   external?: ReadonlyMap<string, External>;
   /** For messages. */
   file?: string;
+  /** All that the command works with: variables of anything else need not be set. Left out: it needs all. */
+  uses?: Uses;
 }
 
 const sourceName = /^[a-z0-9][a-z0-9-]{0,40}$/;
@@ -42,25 +45,30 @@ export function loadConfig(text: string, options: LoadOptions): Config {
     throw refuse([{ path: [], message: 'must be a section that begins with feedback: and sources:' }]);
   }
   const { sources, ...written } = sectionOf(document.value);
-  const found = [...document.found];
-
   const redisUrl = options.env.REDIS_URL ?? '';
   const usesEnv = written.redis === undefined && redisUrl !== '';
-  const general = checkWritten(General, usesEnv ? { ...written, redis: redisUrl } : written, [], document, ['sources']);
+  const sealsByKey = written.secretsKey === undefined && (usesEnv || written.redis !== undefined);
+  const isForgiven = ({ path, hole }: Found) =>
+    hole === true && options.uses !== undefined && isUnneeded(path, options.uses, sealsByKey);
+  const found = document.found.filter((one) => !isForgiven(one));
+  const holes = document.found.filter(isForgiven).map(({ path }) => path);
+  const read = withoutUnneeded(usesEnv ? { ...written, redis: redisUrl } : written, holes);
+  const general = checkWritten(General, read, [], document, ['sources']);
   if (!general.ok) {
     for (const one of general.found) {
       const message = usesEnv && one.path[0] === 'redis' ? `(from REDIS_URL) ${one.message}` : one.message;
       found.push({ ...one, message });
     }
   }
-  const configured = readSources(sources, options, document, found);
+  const unknown = new Set(holes.flatMap(([section, name]) => (section === 'sources' ? [name] : [])));
+  const configured = readSources(sources, { ...options, unknown }, document, found);
   if (!general.ok || found.length > 0) throw refuse(found);
   return { ...general.data, sources: configured };
 }
 
 function readSources(
   raw: unknown,
-  { connectors, external = new Map() }: LoadOptions,
+  { connectors, external = new Map(), unknown }: LoadOptions & { unknown: ReadonlySet<unknown> },
   document: ConfigDocument,
   found: Found[],
 ): ConfiguredSource[] {
@@ -85,6 +93,8 @@ function readSources(
       found.push({ path: [...at, 'connector'], message });
       return [];
     }
+    if (unknown.has(name))
+      return rules.ok ? [{ name, connector: unopened(connector), settings: {}, rules: rules.data }] : [];
     const checked = checkWritten(connector.settings, settings, at, document, ['connector', 'rules']);
     if (!checked.ok) found.push(...checked.found);
     if (!checked.ok || !rules.ok) return [];

@@ -366,3 +366,41 @@ describe('what YAML passes over in silence is told with its line and what to do 
     expect(config.sources[0]?.settings).toMatchObject({ pages: 9000 });
   });
 });
+
+describe('variables that a command has no use for', () => {
+  const text = [
+    'feedback: { baseUrl: "https://feedback.example.com/api", apiKey: "${NO_KEY}", timeZone: Europe/Tallinn }',
+    'alerts: { url: "https://alerts.example.com", secrets: ["${NO_ALERT}"] }',
+    `sources: { main: { connector: shop, account: a, secrets: ["\${NO_HOOK}"], rules: [${rule}] } }`,
+  ].join('\n');
+  const loaded = (uses: 'redis' | 'service', more = '', variables = {}) =>
+    loadConfig(`${more}\n${text}`, { env: variables, connectors: [shop, desk], file: 'c.yaml', uses });
+
+  test('what only looks at what Redis keeps needs neither secrets nor the key of the service (audit 37)', () => {
+    const config = loaded('redis');
+    expect(config.sources).toMatchObject([{ name: 'main', rules: [{ name: 'all' }] }]);
+    expect(config.alerts).toBeUndefined();
+    expect(config.sources[0]?.connector.name).toBe('shop');
+  });
+
+  test('what only calls the service needs its key, and no other variable (audit 37)', () => {
+    expect(loaded('service', 'redis: "${NO_REDIS}"', { NO_KEY: 'k' }).feedback.apiKey).toBe('k');
+    expect(() => loaded('service')).toThrow(
+      /1 mistake[\s\S]*feedback\.apiKey: the environment variable NO_KEY is not set$/,
+    );
+  });
+
+  test('the key that seals what Redis keeps is needed to look at it (audit 37)', () => {
+    expect(() => loaded('redis', 'redis: redis://h:6379')).toThrow(/1 mistake[\s\S]*NO_KEY is not set$/);
+    expect(() => loaded('redis', 'secretsKey: "${NO_SECRET}"')).toThrow(
+      /secretsKey: the environment variable NO_SECRET/,
+    );
+    const key = Buffer.alloc(32).toString('base64');
+    expect(loaded('redis', `redis: redis://h:6379\nsecretsKey: ${key}`).sources).toHaveLength(1);
+  });
+
+  test('everything else needs them all, and other mistakes are told as ever (audit 37)', () => {
+    expect(problems(text, {})).toHaveLength(3);
+    expect(() => loaded('redis', 'retentoin: 5d')).toThrow(/retentoin/);
+  });
+});

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { type Connector, defineConnector, type ReadResult, type WriteResult } from '../../core/connector.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { Path } from './problem.ts';
+
+/*
+ * What some commands do without: a variable that isn't set where they run (a webhook's secret, a vendor's credentials) must not
+ * keep anybody from seeing how things stand.
+ */
+
+/** All that a command works with: what Redis keeps, or the Feedback service. */
+export type Uses = 'redis' | 'service';
+
+/** In place of a setting of `feedback` whose variable isn't set: nothing is called. */
+const placeholders: Readonly<Record<string, string>> = {
+  baseUrl: 'https://not-set.invalid/api',
+  testBaseUrl: 'https://not-set.invalid/api',
+  apiKey: 'not-set',
+};
+
+/** Is the setting at `path` unneeded? `sealsByKey`: what Redis keeps is sealed with the service's key (redis/data-key.ts). */
+export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean {
+  const [section, name, setting] = path;
+  if (section === 'alerts' || section === 'http') return true;
+  if (section === 'redis' || section === 'secretsKey') return uses === 'service';
+  if (section === 'feedback')
+    return uses === 'redis' && String(name) in placeholders && !(name === 'apiKey' && sealsByKey);
+  return section === 'sources' && setting !== undefined && setting !== 'connector' && setting !== 'rules';
+}
+
+/** Everything but the sources, without what isn't known here. */
+export function withoutUnneeded(written: Readonly<Record<string, unknown>>, holes: readonly Path[]) {
+  const { feedback, ...rest } = written;
+  const sections = new Set(holes.map(([section]) => section));
+  const known = Object.entries(rest).filter(([section]) => !sections.has(section));
+  const names = holes.flatMap(([section, name]) => (section === 'feedback' ? [String(name)] : []));
+  const replaced = Object.fromEntries(names.map((name) => [name, placeholders[name]]));
+  const shown = typeof feedback === 'object' && feedback !== null ? { ...feedback, ...replaced } : feedback;
+  return { ...Object.fromEntries(known), feedback: shown };
+}
+
+/** In place of a connector some of whose settings aren't known here: what is stored of its source can be looked at. */
+export function unopened({ name }: Connector): Connector {
+  const message = 'some of the settings of this source are variables that are not set here: set them';
+  const error = new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
+  return defineConnector({
+    name,
+    settings: z.unknown(),
+    open: () => ({
+      verify: () => ({ ok: false, why: 'unsigned' }),
+      events: () => ({ ok: false, why: message }),
+      read: async (ids) => ids.map((): ReadResult => ({ ok: false, why: 'error', error })),
+      writeBack: async (items) => items.map((): WriteResult => ({ ok: false, why: 'error', error })),
+      poll: async () => {
+        throw error;
+      },
+      batchSize: 100,
+      acceptedStatus: 202,
+    }),
+  });
+}
