@@ -324,19 +324,19 @@ describe('journeys resolve', () => {
 describe('preview', () => {
   test('a record may be written as people write it, and what is none is told with how it is written (audit 37)', async () => {
     const vendor = new ToyVendor();
-    vendor.recordNames = { like: 'a or b', parse: (written) => /^job:([ab])$/.exec(written)?.[1] };
+    vendor.recordNames = { like: 'p or q', parse: (written) => /^job:([pq])$/.exec(written)?.[1] };
     const loop = await startLoop(redis, { source: fresh(), vendor });
-    await loop.post(vendor.close('a').delivery);
-    await loop.journey('a.1', 'asked');
+    await loop.post(vendor.close('p').delivery);
+    await loop.journey('p.1', 'asked');
     const { source } = loop.store;
     const about = { ...beside(loop), source, showRecord: false };
-    const { rows } = await printed(() => preview({ ...about, record: 'job:a' }));
-    expect(rows).toMatchObject([{ journey: `${source}/a.1`, exists: true }]);
+    const { rows } = await printed(() => preview({ ...about, record: 'job:p' }));
+    expect(rows).toMatchObject([{ journey: `${source}/p.1`, exists: true }]);
     await expect(preview({ ...about, record: 'job:7' })).rejects.toThrow(
-      `"job:7" is no record of source ${source}: write a or b.`,
+      `"job:7" is no record of source ${source}: write p or q.`,
     );
-    const listed = await printed(() => listJourneys({ ...beside(loop), limit: 5, record: 'job:a' }));
-    expect(listed.rows).toMatchObject([{ journey: `${source}/a.1` }]);
+    const listed = await printed(() => listJourneys({ ...beside(loop), limit: 5, record: 'job:p' }));
+    expect(listed.rows).toMatchObject([{ journey: `${source}/p.1` }]);
     await loop.close();
   });
 
