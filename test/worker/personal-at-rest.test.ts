@@ -99,9 +99,10 @@ async function everything(): Promise<string> {
       zset: () => client.zrange(key, '0', '-1'),
       stream: () => client.xrange(key, '-', '+'),
       // It ended meanwhile.
-      none: () => '',
+      none: () => null,
     }[kind];
-    texts.push(key, JSON.stringify((await held?.()) ?? expect.fail(`${key} is a ${kind}`)));
+    if (!held) expect.fail(`${key} is a ${kind}`);
+    texts.push(key, JSON.stringify(await held()));
   }
   return texts.join('\n');
 }
