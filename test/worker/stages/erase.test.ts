@@ -221,6 +221,45 @@ describe('a delivery that is stored while an erasure runs', () => {
   });
 });
 
+describe('who is erased in part', () => {
+  test('whom only a snapshot led to is found again by who comes after that was wiped (audit 4)', async () => {
+    const town = quiet();
+    const { context, store } = town;
+    town.vendor.close('c', { customer: {} });
+    await plan(eventOf('c', { receivedAt: ago(1_000) }), context);
+    await context.told.keep('c', ago(500), { shape: { mail: email } });
+    const event = eraseOf({ contacts: [email] });
+    const mortal: SourceContext = {
+      ...context,
+      store: overriding(store, {
+        update: async (...args) => {
+          if ((await context.told.of(['c']))[0] === undefined) throw new Error('killed');
+          return await store.update(...args);
+        },
+      }),
+      sources: async () => [mortal],
+    };
+    await expect(erase(event, mortal)).rejects.toThrow('killed');
+    expect([await context.told.of(['c']), await isErased(context, 'c.1')]).toEqual([[undefined], false]);
+    await erase(event, context);
+    expect(await isErased(context, 'c.1')).toBe(true);
+  });
+
+  test('a request that can not be cancelled yet holds up its own journey only, and is masked (audit 5)', async () => {
+    const town = quiet();
+    for (const id of ['a', 'b']) await asked(town, id, { email: `${id}@example.com` });
+    service.standin.faults.add({ method: 'POST', path: '/cancel$', status: 503, body: {} });
+    const event = eraseOf({ everybody: true });
+    await erase(event, town.context);
+    expect(sentTo()).toEqual(['***', '***']);
+    const erasedOnes = async () => [await isErased(town.context, 'a.1'), await isErased(town.context, 'b.1')];
+    expect((await erasedOnes()).filter(Boolean)).toHaveLength(1);
+    expect(await town.context.erasures.open()).toMatchObject([{ held: [expect.stringMatching(/not be cancelled/)] }]);
+    await erase(event, town.context);
+    expect(await erasedOnes()).toEqual([true, true]);
+  });
+});
+
 describe('what was written on records of a source that this process does not have', () => {
   test('it is taken off by a process that has it, and the proof says so (audit 7)', async () => {
     const knowing = quiet({ source: 'calm' });
