@@ -41,6 +41,8 @@ const serviceCalls = 20;
 const serviceLooks = 2;
 const campaignKeepMs = 60_000;
 const sweepEveryMs = 60_000;
+/** How soon an intake takes deliveries under a name that a source had before it was renamed. Real time. */
+const doorsEveryMs = 2_000;
 const lostEveryMs = 30_000;
 const lostLock =
   'a job lost its lock, as this process stood still for seconds (a busy or suspended machine): another worker has the job, and nothing is done twice';
@@ -103,6 +105,7 @@ export class Engine {
   readonly #lostAt = new Map<'lock' | 'redis', number>();
   #isClosed = false;
   readonly #rounds: Rounds[] = [];
+  readonly #doors = new Map<string, Lane>();
   readonly #places = new Map<string, SweepPlaces>();
 
   constructor(options: EngineOptions) {
@@ -172,6 +175,13 @@ export class Engine {
   /** Connects what `store` writes through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
     await this.noteSources();
+    await this.#openDoors();
+    const opening = new Rounds(
+      () => this.#openDoors(),
+      (error) => this.#options.log.debug({ why: String(error) }, 'former names could not be read'),
+    );
+    this.#rounds.push(opening);
+    opening.start(doorsEveryMs);
     for (const [name, { stages }] of this.lanes) {
       const open = async ({ queue }: Stage<z.ZodType>): Promise<Queue> => {
         const inlet = new Queue(queue.name, {
@@ -196,11 +206,27 @@ export class Engine {
     );
   }
 
+  /** Sources by the names that deliveries may come under: also by those they had, as vendors call on there until "setup". */
+  get doors(): ReadonlyMap<string, Lane> {
+    return this.#doors;
+  }
+
+  async #openDoors(): Promise<void> {
+    const doors = new Map(this.lanes);
+    for (const [old, name] of await this.#names.renamed()) {
+      const lane = this.lanes.get(name);
+      if (lane && !doors.has(old)) doors.set(old, lane);
+    }
+    for (const name of this.#doors.keys()) if (!doors.has(name)) this.#doors.delete(name);
+    for (const [name, lane] of doors) this.#doors.set(name, lane);
+  }
+
   /**
    * Stores a delivery's events, a hundred in one write: thousands at once would stop the process for a second. Resolves
    * only when Redis has them all, and a replica of it, if there is one.
    */
-  async store(source: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+  async store(door: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+    const source = this.#doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
     const lane = this.lanes.get(source);
     if (!inlet || !lane) throw new Error(`source ${source} has no inlet: openInlets comes first`);

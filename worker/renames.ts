@@ -6,9 +6,8 @@ import type { EngineOptions } from './engine.ts';
 import type { KnownSource, KnownSources } from './journey/known-sources.ts';
 import type { SourceNames } from './journey/source-names.ts';
 import type { Lane } from './lane.ts';
-import { moveJobs } from './move-jobs.ts';
 import type { Orphans } from './orphans.ts';
-import { type Renamed, renameSource } from './source-rename.ts';
+import { moveStragglers, type Renamed, renameSource } from './source-rename.ts';
 
 interface RenamesOptions {
   engine: EngineOptions;
@@ -50,7 +49,7 @@ export class Renames {
     for (const [old, name] of await names.renamed()) {
       const lane = lanes.get(name);
       if (!lane || lanes.has(old) || (await lane.isGated())) continue;
-      const jobs = await moveJobs(engine.redis, await orphans.named(old), lane);
+      const jobs = await moveStragglers(engine.redis, await orphans.named(old), lane);
       if (jobs > 0) engine.log.warn({ source: name, was: old, jobs }, 'jobs came in under an old name, and were moved');
     }
   }

@@ -94,15 +94,28 @@ async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Pr
 const notMoved = /^(?:plan|ask|write-back|erase|pass|replicated|gate|before-rename|paused)(?::|$)|:lock$/;
 
 async function moveAll({ redis, from, to, progress }: RenameOptions): Promise<number> {
-  const [oldTag, tag] = [`${tagOf(from.context.name)}:`, `${tagOf(to.context.name)}:`];
-  return await moveKeys(redis, oldTag, {
-    target: (key) => {
-      const rest = key.slice(oldTag.length);
-      return notMoved.test(rest) ? undefined : tag + rest;
-    },
-    before: new Set(await redis.smembers(beforeKey(to.context.name))),
-    moved: (count) => progress(`${count} keys moved`),
+  const before = new Set(await redis.smembers(beforeKey(to.context.name)));
+  const wasThere = (key: string) => before.has(key);
+  const moved = (count: number) => progress(`${count} keys moved`);
+  return await moveKeys(redis, `${tagOf(from.context.name)}:`, { target: targetOf(from, to), wasThere, moved });
+}
+
+function targetOf(from: Lane, to: Lane): (key: string) => string | undefined {
+  const [old, now] = [`${tagOf(from.context.name)}:`, `${tagOf(to.context.name)}:`];
+  return (key) => (notMoved.test(key.slice(old.length)) ? undefined : now + key.slice(old.length));
+}
+
+/** What came in under an old name after the rename: jobs, and what they need. @returns how many jobs */
+export async function moveStragglers(redis: RedisClient, from: Lane, to: Lane): Promise<number> {
+  const queues = Object.values(from.stages).map(({ queue }) => queue);
+  const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
+  if (counts.every((n) => n === 0)) return 0;
+  await moveKeys(redis, `${tagOf(from.context.name)}:`, {
+    target: targetOf(from, to),
+    wasThere: async (key) => (await redis.exists(key)) === 1,
+    moved: () => undefined,
   });
+  return await moveJobs(redis, from, to);
 }
 
 /** A pass may have met an answer while its journey was between two names. */

@@ -1,13 +1,15 @@
 import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector.ts';
+import type { Engine } from '../engine.ts';
 import { checkSource } from '../going-live.ts';
+import { orphanRemedy, stateOf, whatWaits } from '../orphans.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
 /** Everything that can be verified before going live. 1 when anything is an error. */
 export async function check(options: RuntimeOptions & { source?: string; json: boolean }): Promise<number> {
-  const found = await withSources(options, async ({ lanes, runtime }) => {
+  const found = await withSources(options, async ({ lanes, runtime, engine }) => {
     const all: (Finding & { source: string })[] = [];
     const problem = keyAdvice(runtime.config);
     if (problem !== undefined)
@@ -16,6 +18,7 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
     }
+    if (options.source === undefined) all.push(...(await namesFindings(engine)));
     return all;
   });
   const errors = found.filter(({ level }) => level === 'error').length;
@@ -27,6 +30,26 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
 
 const keyRemedy =
   'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';
+
+/** Sources that Redis knows and the configuration doesn't, and those that it has by an old name. */
+async function namesFindings(engine: Engine): Promise<(Finding & { source: string })[]> {
+  const found: (Finding & { source: string })[] = [];
+  for (const orphan of await engine.orphans()) {
+    const { name } = orphan.lane.context;
+    const waits = whatWaits(await stateOf(orphan));
+    if (waits === undefined) continue;
+    const problem = `it is not in this configuration (last in one ${orphan.configuredAt.toISOString()}), and ${waits}`;
+    found.push({ source: name, level: 'warning', at: `sources.${name}`, problem, remedy: orphanRemedy(name) });
+  }
+  const renamed = await engine.renamed();
+  for (const name of engine.lanes.keys()) {
+    const now = renamed.get(name);
+    if (now === undefined) continue;
+    const problem = `it was renamed to "${now}": nothing is begun under this name`;
+    found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy: `call it ${now} here` });
+  }
+  return found;
+}
 
 function inWords({ source, level, at, problem, remedy }: Finding & { source: string }): string {
   const mark = level === 'error' ? styleText('red', '✗ error  ') : styleText('yellow', '! warning');

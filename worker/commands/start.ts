@@ -88,7 +88,7 @@ export async function run(
     const { host, port, publicUrl, trustProxy } = config.http;
     await engine.openInlets();
     app = createIntake({
-      lanes: engine.lanes,
+      lanes: engine.doors,
       store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
       publicUrl,
       trustProxy,

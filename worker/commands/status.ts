@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { refOf, type SourceContext } from '../context.ts';
 import { refusedOf } from '../intake/refused-counts.ts';
 import { journeyStates } from '../journey/journey.ts';
+import { type Orphan, orphanRemedy, stateOf, whatWaits } from '../orphans.ts';
 import { pollState } from '../stages/poll.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
@@ -85,6 +86,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
       const lines = [styleText('bold', 'collect'), ...collect.map(pauseLine)].join('\n');
       process.stdout.write(`${options.json ? JSON.stringify({ source: 'collect', paused: collect }) : lines}\n`);
     }
+    for (const orphan of await engine.orphans()) await showOrphan(orphan, options.json);
     return 0;
   });
 }
@@ -115,4 +117,20 @@ function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean)
   if (!canPoll) return 'this connector has none: what its webhooks miss stays missed';
   if (!poll?.doneAt) return 'not yet';
   return `last ${poll.doneAt.toISOString()} · closings that no webhook told of: ${poll.missed}`;
+}
+
+/** A source that Redis knows and the configuration doesn't. */
+async function showOrphan(orphan: Orphan, json: boolean): Promise<void> {
+  const { name: source } = orphan.lane.context;
+  const state = await stateOf(orphan);
+  if (json) {
+    const shown = { source, notConfigured: true, lastConfigured: orphan.configuredAt, ...state };
+    process.stdout.write(`${JSON.stringify(shown)}\n`);
+    return;
+  }
+  const where = orphan.isGone ? 'in no configuration any more' : 'not in this configuration, but in that of a process';
+  const waits = whatWaits(state);
+  const told = `  ${where}; last ${orphan.configuredAt.toISOString()} · journeys: ${state.journeys}`;
+  const lines = waits === undefined ? [] : [styleText('yellow', `  ${waits}`), `  → ${orphanRemedy(source)}`];
+  process.stdout.write(`${[styleText('bold', source), told, ...lines].join('\n')}\n`);
 }

@@ -29,8 +29,8 @@ export async function* keysOf(redis: RedisClient, beginning: string): AsyncGener
 export interface MoveOptions {
   /** Where a key goes; undefined: it stays. */
   target: (key: string) => string | undefined;
-  /** Keys that were at the target before: what is moved there is put to what they hold. */
-  before: ReadonlySet<string>;
+  /** Was this key there before? Then what is moved there is put to what it holds. */
+  wasThere: (target: string) => boolean | Promise<boolean>;
   moved: (count: number) => void;
 }
 
@@ -64,7 +64,7 @@ export async function moveKeys(redis: RedisClient, beginning: string, options: M
 async function moveKey(redis: RedisClient, key: string, target: string, options: MoveOptions): Promise<boolean> {
   const dump = await redis.dumpBuffer(key);
   if (dump === null) return false;
-  if (options.before.has(target)) await addTo(redis, key, target);
+  if (await options.wasThere(target)) await addTo(redis, key, target);
   else await redis.restore(target, Math.max(0, await redis.pttl(key)), dump, 'REPLACE');
   const sum = createHash('sha1').update(dump).digest('hex');
   return z.number().parse(await redis.eval(removeScript, 1, key, sum)) === 1;
