@@ -1,6 +1,6 @@
 import type { Acknowledged } from './balancer.ts';
 import { type Evidence, keyOf, keyOfJourney, type Said, type Step, type StoredJourney } from './evidence.ts';
-import { type PlannedRecord, sources } from './plan.ts';
+import { deskRef, type PlannedRecord } from './plan.ts';
 import type { Shown, Taken } from './world.ts';
 
 export interface Verdict {
@@ -138,7 +138,7 @@ function casesOf(evidence: Evidence): { cases: Case[]; strangers: Taken[] } {
   );
   const byKey = new Map(evidence.records.map((record) => [keyOf(record), record]));
   const strangers = evidence.taken.filter((taken) => {
-    const ref = new RegExp(`^${sources.desk}/(\\d+)\\.\\d+$`).exec(taken.marker ?? '');
+    const ref = deskRef.exec(taken.marker ?? '');
     const record = ref ? byKey.get(`desk:${ref[1]}`) : byContact.get(taken.contact);
     if (record?.contact !== taken.contact) return true;
     push(requests, keyOf(record), taken);

@@ -61,7 +61,7 @@ export const keyOf = ({ vendor, id }: { vendor: Vendor; id: number }): string =>
 
 /** Zendesk's tickets go by their number, HubSpot's by kind and number. */
 export function keyOfJourney({ source, recordId }: Pick<StoredJourney, 'source' | 'recordId'>): string {
-  return source === sources.desk ? `desk:${recordId}` : `crm:${recordId.replace('ticket-', '')}`;
+  return source !== sources.crm ? `desk:${recordId}` : `crm:${recordId.replace('ticket-', '')}`;
 }
 
 /** @param apiKey of the configuration: what seals the journeys where it has no `secretsKey` */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlError } from '../../standins/control-surface.ts';
 import { keyOf, type Step } from './evidence.ts';
-import { type Plan, type PlannedRecord, type ProcessFault, sources } from './plan.ts';
+import { deskRef, type Plan, type PlannedRecord, type ProcessFault } from './plan.ts';
 import type { Kept } from './processes.ts';
 import type { Taken, World } from './world.ts';
 
@@ -27,7 +27,7 @@ export class Customers {
   }
 
   got({ requestId, contact, marker, at }: Taken): void {
-    const id = new RegExp(`^${sources.desk}/(\\d+)\\.`).exec(marker ?? '')?.[1];
+    const id = deskRef.exec(marker ?? '')?.[1];
     const record = id === undefined ? this.#byContact.get(contact) : this.#byRecord.get(`desk:${id}`);
     for (const answer of record?.answers ?? []) this.#due.push({ at: at + answer.afterMs, requestId, answer });
     this.#due.sort((a, b) => a.at - b.at);
@@ -54,6 +54,8 @@ export interface Stage {
   world: World;
   customers: Customers;
   processes: Record<ProcessFault['hit'], readonly Kept[]>;
+  /** What an operator does in the middle of the load. */
+  atHalf: () => Promise<void>;
   say: (line: string) => void;
   signal: AbortSignal;
 }
@@ -63,7 +65,7 @@ const killsAhead = 5;
 
 /** Plays the plan. Returns what happened to the records, and when: by their keys. */
 export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[]>> {
-  const { world, customers, processes, say, signal } = stage;
+  const { world, customers, processes, atHalf, say, signal } = stage;
   const begun = Date.now();
   const steps = new Map<string, Step[]>();
   const acts: { at: number; run: () => void }[] = [
@@ -105,17 +107,26 @@ export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[
     return Math.min(Date.now() - begun, share >= 1 ? Number.POSITIVE_INFINITY : share * plan.options.loadMs);
   };
   let next = 0;
+  let operator: Promise<void> | undefined;
+  let isOperatorDone = false;
   for (let told = begun; ; ) {
     const now = Date.now();
     for (let act = acts[next]; act && act.at <= sinceBegin(); act = acts[++next]) act.run();
     customers.act(world);
+    if (operator === undefined && next >= acts.length / 2) {
+      operator = atHalf().finally(() => {
+        isOperatorDone = true;
+      });
+      // Told where it is awaited, below.
+      operator.catch(() => undefined);
+    }
     if (now - told >= 5_000) {
       told = now;
       say(`${next} of ${acts.length} steps, ${killed} of ${plan.kills.length} kills, ${world.taken.length} requests`);
     }
-    if (next >= acts.length && killed >= plan.kills.length) break;
+    if (next >= acts.length && killed >= plan.kills.length && isOperatorDone) break;
     await pause(20, signal);
   }
-  await suffered;
+  await Promise.all([suffered, operator]);
   return steps;
 }

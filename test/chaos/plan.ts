@@ -14,6 +14,10 @@ export interface PlanOptions {
 export type Vendor = 'desk' | 'crm';
 /** What the configuration calls their accounts. */
 export const sources = { desk: 'support', crm: 'crm' } as const;
+/** What the help desk is called in the configuration from the middle of the load on. */
+export const renamedDesk = 'helpdesk';
+/** Matches the reference of a journey of the help desk, under either name: the number of its record. */
+export const deskRef = new RegExp(`^(?:${sources.desk}|${renamedDesk})/(\\d+)\\.\\d+$`);
 
 /**
  * What the rules of the configuration make of a record. `once`: one request in its life. `each`: one for every closing.

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { isAnswer } from './auditor.ts';
 import { journeysIn, saidAt } from './evidence.ts';
 import { type Customers, pause } from './load.ts';
-import { sources } from './plan.ts';
+import { renamedDesk, sources } from './plan.ts';
 import type { World } from './world.ts';
 
 /** Nothing to do for this long: it is over. */
@@ -53,7 +53,7 @@ export async function quiet(options: {
 async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
   let jobs = 0;
   let dueAt: number | undefined;
-  for (const source of Object.values(sources)) {
+  for (const source of [...Object.values(sources), renamedDesk]) {
     for (const stage of stages) {
       const queue = `{cl:${source}}:${stage}`;
       const [waiting, active, delayed] = await Promise.all([

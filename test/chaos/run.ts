@@ -7,10 +7,11 @@ import { createBalancer } from './balancer.ts';
 import { gather } from './evidence.ts';
 import { Customers, pause, raise } from './load.ts';
 import { makeNewerVersion } from './newer-version.ts';
-import { counts, planOf } from './plan.ts';
+import { counts, planOf, renamedDesk } from './plan.ts';
 import { type Kept, keepCloseloop, keepRedis } from './processes.ts';
 import { quiet } from './quiet.ts';
 import { chanceOf } from './random.ts';
+import { renameDesk } from './rename.ts';
 import { openWorld } from './world.ts';
 
 export interface ChaosOptions {
@@ -57,7 +58,9 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   const redis = new Redis({ path: socket, maxRetriesPerRequest: null, retryStrategy: () => 200 });
   redis.on('error', () => undefined);
   const config = join(dir, 'closeloop.yaml');
-  writeFileSync(config, world.config(socket, closings > 1_000 ? 2_000 : 300));
+  const configure = (deskName?: string): void =>
+    writeFileSync(config, world.config(socket, closings > 1_000 ? 2_000 : 300, deskName));
+  configure();
   const logs = join(dir, 'logs');
   const newer = makeNewerVersion(join(dir, 'newer'));
   const listensAt = (n: number) => (url: string | undefined) => {
@@ -81,7 +84,13 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     say(
       `seed ${seed}: ${plan.records.length} records, ${plan.kills.length} kills, ${plan.faults.length} bursts of faults`,
     );
-    const steps = await raise(plan, { world, customers, processes, say, signal });
+    const atHalf = (): Promise<void> =>
+      renameDesk({
+        ...{ config, logs, say, signal, chance: chance.fork('rename') },
+        configure: () => configure(renamedDesk),
+        processes: [...processes.intake, ...processes.worker],
+      });
+    const steps = await raise(plan, { world, customers, processes, atHalf, say, signal });
     world.endFaults();
     say('the faults are over: waiting until nothing happens any more');
     await world.idle();

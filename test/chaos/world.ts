@@ -46,7 +46,7 @@ export interface World {
   /** Everything the service took, in order. */
   taken: readonly Taken[];
   /** closeloop's configuration for this world. */
-  config(redisSocket: string, collectEveryMs: number): string;
+  config(redisSocket: string, collectEveryMs: number, deskName?: string): string;
   add(record: PlannedRecord): void;
   close(record: Pick<PlannedRecord, 'vendor' | 'id'>): void;
   /** What this does happened so long ago at the help desk. */
@@ -140,14 +140,14 @@ export async function openWorld(options: {
     desk,
     crm,
     taken,
-    config: (redisSocket, collectEveryMs) => `
+    config: (redisSocket, collectEveryMs, deskName = sources.desk) => `
 feedback: { baseUrl: "${servers.feedback.url}/api", apiKey: chaos-key, timeZone: ${timeZone}, timeoutMs: 1000 }
 redis: { path: ${redisSocket} }
 http: { port: 0, publicUrl: "${publicUrl}" }
 lookup: { after: ${slowestMs + 500}ms }
 collect: { every: ${collectEveryMs}ms }
 sources:
-  ${sources.desk}:
+  ${deskName}:
     connector: zendesk
     subdomain: acme
     baseUrl: ${servers.desk.url}
