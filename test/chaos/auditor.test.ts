@@ -39,6 +39,7 @@ function evidence(but: Partial<Evidence> & { see?: Partial<Shown> } = {}): Evide
     records: [record],
     acknowledged: [{ vendor: 'desk', id: 7, at: 1_001 }],
     forgotten: [],
+    fieldsDropped: [],
     taken: [taken],
     said: [said],
     journeys: [journey],
@@ -257,12 +258,13 @@ const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
     { notErased: 1 },
   ],
   ['sees nothing wrong where an erasure never came in', forgotten({ forgotten: [], said: [said] }), { erased: 0 }],
+  ['sees what an older version has dropped', evidence({ fieldsDropped: ['7.1'] }), { dropped: 1 }],
   ['sees that a record was reopened by us', evidence({ see: { isClosed: false } }), { writtenWrong: 1 }],
 ];
 
 describe('the auditor', () => {
   test.each(rows)('it %s', (_, given, expected) => {
-    const none = { lost: 0, askedTwice: 0, askedWrongly: 0, notErased: 0, writtenWrong: 0, parked: 0 };
+    const none = { lost: 0, askedTwice: 0, askedWrongly: 0, notErased: 0, dropped: 0, writtenWrong: 0, parked: 0 };
     expect(audit(given)).toMatchObject({ ...none, ...expected });
   });
 
@@ -271,7 +273,7 @@ describe('the auditor', () => {
     expect(isClean(verdict)).toBe(true);
     expect(isClean({ ...verdict, parked: 2 })).toBe(true);
     expect(isClean({ ...verdict, parked: 3 })).toBe(false);
-    for (const count of ['lost', 'askedTwice', 'askedWrongly', 'notErased', 'writtenWrong']) {
+    for (const count of ['lost', 'askedTwice', 'askedWrongly', 'notErased', 'dropped', 'writtenWrong']) {
       expect(isClean({ ...verdict, [count]: 1 })).toBe(false);
     }
   });

@@ -18,6 +18,8 @@ export interface Verdict {
   notErased: number;
   /** Erasures that an intake answered 2xx for, each person once. */
   erased: number;
+  /** Journeys from which an older version dropped what a newer one had stored. */
+  dropped: number;
   /** Records that show something else than what the customer said last, or a note twice. */
   writtenWrong: number;
   parked: number;
@@ -54,10 +56,14 @@ export function audit(evidence: Evidence): Verdict {
     askedTwice: 0,
     askedWrongly: strangers.length,
     notErased: 0,
+    dropped: evidence.fieldsDropped.length,
     erased: new Set(evidence.forgotten.map(({ key }) => key)).size,
     writtenWrong: 0,
     parked: 0,
-    findings: strangers.map(({ requestId }) => `request ${requestId}: no record accounts for it`),
+    findings: [
+      ...strangers.map(({ requestId }) => `request ${requestId}: no record accounts for it`),
+      ...evidence.fieldsDropped.map((id) => `journey ${id} lost what a newer version had stored`),
+    ],
     parkedReasons: [],
   };
   for (const one of cases) {
@@ -107,8 +113,8 @@ export function audit(evidence: Evidence): Verdict {
 }
 
 export function isClean(verdict: Verdict): boolean {
-  const { lost, askedTwice, askedWrongly, notErased, writtenWrong, parked, acknowledged } = verdict;
-  return lost + askedTwice + askedWrongly + notErased + writtenWrong === 0 && parked <= acknowledged / 1_000;
+  const { lost, askedTwice, askedWrongly, notErased, dropped, writtenWrong, parked, acknowledged } = verdict;
+  return lost + askedTwice + askedWrongly + notErased + dropped + writtenWrong === 0 && parked <= acknowledged / 1_000;
 }
 
 export const isAnswer = ({ grade, comment }: Pick<Said, 'grade' | 'comment'>): boolean =>

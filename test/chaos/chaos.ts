@@ -54,6 +54,7 @@ function table(report: Report): string {
     ['asked wrongly', report.askedWrongly],
     ['erased', report.erased],
     ['not erased', report.notErased],
+    ['dropped', report.dropped],
     ['written wrong', report.writtenWrong],
     ['parked', report.parked],
     ['kills done', report.kills],

@@ -12,6 +12,8 @@ const Stored = z.object({
   state: z.string(),
   why: z.string().optional(),
   requestId: z.string().optional(),
+  /** newer-version.ts */
+  ofNewerVersion: z.string().optional(),
   contact: z.object({ value: z.string() }).optional(),
   updatedAt: z.coerce.date(),
   answer: z
@@ -53,6 +55,8 @@ export interface Evidence {
   said: readonly Said[];
   journeys: readonly StoredJourney[];
   shown: ReadonlyMap<string, Shown>;
+  /** Journeys that lost what a newer version had stored. */
+  fieldsDropped: readonly string[];
   /** What happened to records in fact, by key: real time, in order. */
   steps: ReadonlyMap<string, readonly Step[]>;
 }
@@ -144,7 +148,7 @@ export async function gather(
   world: World,
   redis: Redis,
   known: Pick<Evidence, 'records' | 'acknowledged' | 'steps'> & { erased: readonly Erased[] },
-): Promise<Evidence> {
+): Promise<Omit<Evidence, 'fieldsDropped'>> {
   const { erased, ...rest } = known;
   return {
     ...rest,

@@ -54,6 +54,8 @@ export interface Stage {
   world: World;
   customers: Customers;
   processes: Record<ProcessFault['hit'], readonly Kept[]>;
+  /** Looks at what lies in Redis, every few seconds. */
+  look: () => Promise<void>;
   /** What an operator does in the middle of the load. */
   atHalf: () => Promise<void>;
   say: (line: string) => void;
@@ -65,7 +67,7 @@ const killsAhead = 5;
 
 /** Plays the plan. Returns what happened to the records, and when: by their keys. */
 export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[]>> {
-  const { world, customers, processes, atHalf, say, signal } = stage;
+  const { world, customers, processes, atHalf, look, say, signal } = stage;
   const begun = Date.now();
   const steps = new Map<string, Step[]>();
   const acts: { at: number; run: () => void }[] = [
@@ -122,6 +124,7 @@ export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[
     }
     if (now - told >= 5_000) {
       told = now;
+      await look();
       say(`${next} of ${acts.length} steps, ${killed} of ${plan.kills.length} kills, ${world.taken.length} requests`);
     }
     if (next >= acts.length && killed >= plan.kills.length && isOperatorDone) break;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { audit, isClean, type Verdict } from './auditor.ts';
 import { createBalancer } from './balancer.ts';
-import { gather } from './evidence.ts';
+import { gather, journeysIn } from './evidence.ts';
 import { Customers, pause, raise } from './load.ts';
-import { makeNewerVersion } from './newer-version.ts';
+import { FieldWatch, makeNewerVersion } from './newer-version.ts';
 import { counts, planOf, renamedDesk } from './plan.ts';
 import { type Kept, keepCloseloop, keepRedis } from './processes.ts';
 import { quiet } from './quiet.ts';
@@ -63,6 +63,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   configure();
   const logs = join(dir, 'logs');
   const newer = makeNewerVersion(join(dir, 'newer'));
+  const fields = new FieldWatch();
   const listensAt = (n: number) => (url: string | undefined) => {
     balancer.urls[n] = url;
   };
@@ -84,13 +85,14 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     say(
       `seed ${seed}: ${plan.records.length} records, ${plan.kills.length} kills, ${plan.faults.length} bursts of faults`,
     );
+    const look = async (): Promise<void> => fields.look(await journeysIn(redis));
     const atHalf = (): Promise<void> =>
       renameDesk({
         ...{ config, logs, say, signal, chance: chance.fork('rename') },
         configure: () => configure(renamedDesk),
         processes: [...processes.intake, ...processes.worker],
       });
-    const steps = await raise(plan, { world, customers, processes, atHalf, say, signal });
+    const steps = await raise(plan, { world, customers, processes, atHalf, look, say, signal });
     world.endFaults();
     say('the faults are over: waiting until nothing happens any more');
     await world.idle();
@@ -101,7 +103,9 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
       erased: balancer.erased,
       steps,
     });
-    const verdict = audit(evidence);
+    fields.look(evidence.journeys);
+    const verdict = audit({ ...evidence, fieldsDropped: [...fields.dropped] });
+    say(`${fields.size} journeys were saved by the newer version`);
     const crashes = all.flatMap((one) => one.crashes);
     for (const crash of crashes) say(`${crash}, though nobody had killed it`);
     isToBeKept = options.dir !== undefined || !isClean(verdict) || crashes.length > 0;
