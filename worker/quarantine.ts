@@ -37,6 +37,12 @@ const Failure = z.object({
   outcome: z.enum(['never-sent', 'refused', 'unknown']),
 });
 
+/**
+ * What a child is told first: the configuration's text as its parent runs by it, whatever the file holds by now. Through
+ * the channel between them, since there may be secrets in it.
+ */
+export const ChildBeginning = z.object({ config: z.string() });
+
 /** What a child says: that it can begin, and what became of a job. */
 export const ChildReply = z.union([
   z.object({ ready: z.literal(true) }),
@@ -54,11 +60,16 @@ const idleMs = 30_000;
  * Processes beside this one for jobs that were running when a process ended. Nearly all of them had nothing to do with
  * that; they run together, and pass. When that process dies as well, each of those it was at work on runs alone in the
  * next. Who kills that one too, the third, is the culprit: their parent lives, so nobody has ended them all.
- * @param command the program and its arguments: takes `{id, ...SuspectJob}`, says `ChildReply`, ends with its channel
+ * @param command the program and its arguments: takes `ChildBeginning`, then `{id, ...SuspectJob}`; says `ChildReply`, ends with
+ * its channel
+ * @param config the configuration's text
  */
-export function createQuarantine(command: readonly [string, ...string[]]): Quarantine & { close(): void } {
-  const together = new Child(command);
-  const alone = new Child(command);
+export function createQuarantine(
+  command: readonly [string, ...string[]],
+  config: string,
+): Quarantine & { close(): void } {
+  const together = new Child(command, { config });
+  const alone = new Child(command, { config });
   const oneAtATime = pLimit(1);
   return {
     async run(job) {
@@ -95,14 +106,16 @@ interface Pending {
 /** A process that is started for the first job, and again after a crash. */
 class Child {
   readonly #command: readonly [string, ...string[]];
+  readonly #beginning: z.output<typeof ChildBeginning>;
   readonly #pending = new Map<number, Pending>();
   #process: Promise<ChildProcess> | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
   #isClosed = false;
 
-  constructor(command: readonly [string, ...string[]]) {
+  constructor(command: readonly [string, ...string[]], beginning: z.output<typeof ChildBeginning>) {
     this.#command = command;
+    this.#beginning = beginning;
   }
 
   /** @throws Crash when the process died while it was at it */
@@ -140,6 +153,8 @@ class Child {
       };
       child.once('exit', gone);
       child.once('error', gone);
+      // One that could not be started is told by its error.
+      child.send(this.#beginning, () => undefined);
     });
   }
 

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { z } from 'zod';
 import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import { liveClock } from '../clock.ts';
 import { createLog } from '../log.ts';
-import type { ChildReply } from '../quarantine.ts';
+import { ChildBeginning, type ChildReply } from '../quarantine.ts';
 import { engineOf } from './engine-of.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
 
@@ -18,7 +19,10 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
   const gone = new Promise((resolve) => process.once('disconnect', resolve));
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
-  const runtime = await openRuntime(options);
+  const begun = await Promise.race([once(process, 'message'), gone.then(() => undefined)]);
+  if (begun === undefined) return 0;
+  const { config: text } = ChildBeginning.parse(begun[0]);
+  const runtime = await openRuntime({ ...options, text });
   const engine = await engineOf(runtime, { clock: liveClock, log });
   process.on('message', (message) => {
     const { id, ...job } = Job.parse(message);

@@ -21,7 +21,10 @@ export interface Runtime {
 }
 
 export interface RuntimeOptions {
+  /** The file. */
   config: string;
+  /** What the file held when somebody else read it; left out: it is read now. */
+  text?: string;
   data: string;
   connectors: readonly Connector[];
 }
@@ -105,15 +108,20 @@ export async function withoutTheErased(redis: RedisClient): Promise<void> {
 }
 
 /** @throws CloseloopError config with every mistake of the file */
-export async function readConfig({ config: file, connectors }: RuntimeOptions, uses?: Uses): Promise<Config> {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new CloseloopError(`${file} can't be read: ${cause instanceof Error ? cause.message : cause}`, {
-      kind: 'config',
-    });
-  }
+export async function readConfig(
+  { config: file, text = readText(file), connectors }: RuntimeOptions,
+  uses?: Uses,
+): Promise<Config> {
   const options = { env: process.env, connectors, file, ...(uses && { uses }) };
   return loadConfig(text, { ...options, external: await loadExternalConnectors(text, options) });
+}
+
+/** @throws CloseloopError config */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : cause;
+    throw new CloseloopError(`${file} can't be read: ${why}`, { kind: 'config' });
+  }
 }

@@ -12,7 +12,7 @@ import { createQuarantine } from '../quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { checkAccount, engineOf } from './engine-of.ts';
-import { openRuntime, type Runtime } from './runtime.ts';
+import { openRuntime, type Runtime, readText } from './runtime.ts';
 
 export interface StartOptions {
   config?: string;
@@ -33,9 +33,10 @@ export async function start(options: StartOptions): Promise<number> {
     return await demo({ once: options.once, connectors: options.connectors });
   }
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
-  const runtime = await openRuntime({ ...options, config: options.config });
+  const text = readText(options.config);
+  const runtime = await openRuntime({ ...options, config: options.config, text });
   const alone = ['quarantine', '--config', options.config, '--data', options.data];
-  const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone]);
+  const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone], text);
   try {
     await refuseUnsafeRedis(runtime, log);
     await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
