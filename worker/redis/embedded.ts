@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { takeLock } from './file-lock.ts';
+import { isHeld, type Lock, takeLock } from './file-lock.ts';
 import { ping } from './ping.ts';
 import { findServerBinary, type ServerBinary } from './server-binary.ts';
 
@@ -27,7 +27,7 @@ export interface EmbeddedOptions {
 export interface EmbeddedRedis {
   /** Path of its unix socket. */
   socket: string;
-  /** False: another closeloop on this folder started it, and it ends with that one. */
+  /** False: another closeloop on this folder started it. When that one ends, this one starts its own, on the same socket. */
   own: boolean;
   /** Ends it, when it is our own, after it has written everything. May be called again. */
   stop(): Promise<void>;
@@ -37,6 +37,9 @@ export interface EmbeddedRedis {
 const longestSocket = 103;
 const handOverMs = 10_000;
 const stopMs = 10_000;
+/** How often a process that shares a Redis looks whether the one that owns it has ended. */
+const lookMs = 200;
+const tryAgainMs = 5_000;
 
 /**
  * Starts Redis and watches over it: when Redis ends, it exits with its status; when our end of descriptor 0 closes,
@@ -56,7 +59,7 @@ exit $status`;
 /**
  * A Redis of our own: on a unix socket, every write in a file below `dir`, ended with this process however that ends,
  * started again when it dies by itself. Resolves when it answers; with the running one when another closeloop on this
- * machine has one on the same folder.
+ * machine has one on the same folder. When that one ends, this process starts Redis itself, on the same socket.
  * @throws CloseloopError config, with what to do, when there is no server or it can't start.
  */
 export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<EmbeddedRedis> {
@@ -65,26 +68,96 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   const data = join(dir, 'data');
   await makeOurs(dir, data);
   const socket = await socketFor(data);
+  const start = (lock: Held) => startOwn({ ...options, dir }, { data, socket, lock });
 
-  const release = await ownOrShare(data, socket);
-  if ('sharedWith' in release) {
-    say(`Using the Redis of process ${release.sharedWith}, which ends with that process.`);
-    return { socket, own: false, stop: async () => undefined };
+  const lock = await ownOrShare(data, socket);
+  if ('sharedWith' in lock) {
+    say(
+      `Using the Redis of process ${lock.sharedWith}; when that process ends, this one goes on with a Redis of its own.`,
+    );
+    const successor = new Successor({ data, socket, start, say });
+    return { socket, own: false, stop: () => successor.stop() };
   }
+  const stop = await start(lock);
+  return { socket, own: true, stop };
+}
+
+interface Held {
+  free(): Promise<void>;
+}
+
+/** Resolves, when Redis answers, with what ends it. Whatever happens, the lock is freed in the end. */
+async function startOwn(
+  options: EmbeddedOptions,
+  { data, socket, lock }: { data: string; socket: string; lock: Held },
+): Promise<() => Promise<void>> {
+  const { dir, say } = options;
   try {
     const cache = resolve(options.cache ?? join(dir, 'redis-server'));
     const binary = await findServerBinary({ cache, path: process.env.PATH ?? '', say });
     const keeper = new Keeper({ binary, dir, data, socket, fsync: options.fsync ?? 'always', say });
     await keeper.start();
     let stopped: Promise<void> | undefined;
-    const stop = () => {
-      stopped ??= keeper.stop().finally(() => release.free());
+    return () => {
+      stopped ??= keeper.stop().finally(() => lock.free());
       return stopped;
     };
-    return { socket, own: true, stop };
   } catch (error) {
-    await release.free();
+    await lock.free();
     throw error;
+  }
+}
+
+interface Place {
+  data: string;
+  socket: string;
+  start: (lock: Held) => Promise<() => Promise<void>>;
+  say: (line: string) => void;
+}
+
+/** Waits beside the process whose Redis is shared, and starts one when that process has ended, or is ending already. */
+class Successor {
+  readonly #at: Place;
+  readonly #stopping = new AbortController();
+  readonly #watching: Promise<void>;
+  #stopOwn: (() => Promise<void>) | undefined;
+
+  constructor(at: Place) {
+    this.#at = at;
+    this.#watching = this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#watching;
+    await this.#stopOwn?.();
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let pauseMs = lookMs; !signal.aborted && !this.#stopOwn; ) {
+      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        pauseMs = lookMs;
+        await this.#succeed();
+      } catch (error) {
+        this.#at.say(`${messageOf(error)} It is tried again.`);
+        pauseMs = tryAgainMs;
+      }
+    }
+  }
+
+  /** One of those who wait gets the lock; the others go on with the Redis that it starts. */
+  async #succeed(): Promise<void> {
+    const { data, socket, start, say } = this.#at;
+    const path = join(data, 'lock');
+    if (await isHeld(path)) return;
+    const lock = await takeLock(path);
+    if (!lock.free) return;
+    const held = await onceDead(lock, socket, data);
+    say('The process whose Redis was shared has ended; starting one here.');
+    this.#stopOwn = await start(held);
   }
 }
 
@@ -103,16 +176,10 @@ async function makeOurs(dir: string, data: string): Promise<void> {
 }
 
 /** Takes the folder's lock, or waits until the Redis of the process that has it answers. */
-async function ownOrShare(data: string, socket: string): Promise<{ free(): Promise<void> } | { sharedWith: number }> {
+async function ownOrShare(data: string, socket: string): Promise<Held | { sharedWith: number }> {
   for (const until = Date.now() + 60_000; ; ) {
     const lock = await takeLock(join(data, 'lock'));
-    if (lock.free) {
-      await untilDead(socket, data).catch(async (error: unknown) => {
-        await lock.release();
-        throw error;
-      });
-      return { free: () => lock.release() };
-    }
+    if (lock.free) return await onceDead(lock, socket, data);
     if ((await ping(socket, 1_000)) === 'ready') return { sharedWith: lock.pid };
     if (Date.now() > until) {
       throw new CloseloopError(
@@ -122,6 +189,15 @@ async function ownOrShare(data: string, socket: string): Promise<{ free(): Promi
     }
     await sleep(100);
   }
+}
+
+/** The lock, when the Redis of whoever had it before is gone. */
+async function onceDead(lock: Extract<Lock, { free: true }>, socket: string, data: string): Promise<Held> {
+  await untilDead(socket, data).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
+  return { free: () => lock.release() };
 }
 
 /** A Redis whose parent was killed is about to end; two on the same files would spoil them. */

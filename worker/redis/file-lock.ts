@@ -36,6 +36,13 @@ export async function takeLock(path: string): Promise<Lock> {
   }
 }
 
+/** Does a live process have the lock? */
+export async function isHeld(path: string): Promise<boolean> {
+  const text = await readLock(path);
+  const holder = text === undefined ? undefined : parseHolder(text);
+  return holder !== undefined && (await isAlive(holder));
+}
+
 async function removeStale(path: string, text: string): Promise<void> {
   const aside = `${path}.${randomUUID()}.tmp`;
   try {

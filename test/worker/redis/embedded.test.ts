@@ -130,9 +130,50 @@ describe('the embedded Redis', () => {
     const said: string[] = [];
     const second = await start(dir, said);
     expect(second).toMatchObject({ socket: first.socket, own: false });
-    expect(said).toEqual([`Using the Redis of process ${first.process.pid}, which ends with that process.`]);
+    expect(said).toEqual([expect.stringContaining(`Using the Redis of process ${first.process.pid};`)]);
     await second.stop();
     expect(await ping(first.socket, 1_000)).toBe('ready');
+  });
+
+  test.each(['in order', 'SIGKILL'])(
+    'who shares it goes on with one of its own, and the same data, when the first process ends (%s) (audit 25)',
+    async (end) => {
+      const dir = folder();
+      const first = await holder(dir);
+      const [second, third] = [await holder(dir), await holder(dir)];
+      expect([second.own, third.own]).toEqual([false, false]);
+      const { client, close } = connect({ path: second.socket }, () => undefined);
+      undo.push(close);
+      await client.set('k', 'kept');
+      const pid = pidOf(dir);
+      if (end === 'SIGKILL') first.process.kill('SIGKILL');
+      else first.process.stdin?.write('stop\n');
+      await until(() => !isRunning(pid));
+      // The connection that was there goes on: it is the same socket.
+      expect(await client.get('k')).toBe('kept');
+      // And one of the two that are left goes on when the other one ends.
+      second.process.kill('SIGKILL');
+      await until(() => second.process.signalCode !== null);
+      expect(await client.get('k')).toBe('kept');
+      third.process.kill('SIGKILL');
+      await until(async () => (await ping(second.socket, 1_000)) === 'dead');
+    },
+  );
+
+  test('whoever starts while it ends has one that goes on (audit 25)', async () => {
+    const dir = folder();
+    for (let round = 0; round < 5; round++) {
+      const first = await holder(dir);
+      const { client, close } = connect({ path: first.socket }, () => undefined);
+      await client.set('k', `kept ${round}`);
+      first.process.stdin?.write('stop\n');
+      const second = await start(dir);
+      await until(() => first.process.exitCode !== null);
+      expect(await command(second.socket, 'GET', 'k')).toBe(`kept ${round}`);
+      await close();
+      await second.stop();
+      expect(await ping(second.socket, 1_000)).toBe('dead');
+    }
   });
 
   test('it is started once when many start at the same moment', async () => {
