@@ -326,7 +326,7 @@ describe('an alert of work that was given up', () => {
 
   const rows: [what: string, remedy: string, expected: RegExp][] = [
     ['a closing', remedies.plan(eventOf('a')), /journeys replay/],
-    ['a reopening', remedies.plan(eventOf('a', { kind: 'changed' })), /journeys cancel/],
+    ['a reopening', remedies.plan(eventOf('a', { kind: 'changed' })), /events replay/],
     ['asking', remedies.ask(), /journeys replay.*journeys resolve/],
     ['writing back', remedies.writeBack(), /journeys replay/],
     ['an erasure', remedies.erase(), /contact erasures retry/],
