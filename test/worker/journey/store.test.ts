@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JourneyState, journeyStates } from '../../../worker/journey/journey.ts';
 import { JourneyStore } from '../../../worker/journey/store.ts';
-import { askedStates, erased, mayFollow, step } from '../../../worker/journey/transitions.ts';
+import { askedStates, erased, mayComeBack, mayFollow, step } from '../../../worker/journey/transitions.ts';
 import { useRedis } from '../../redis.ts';
 import { testSeal } from '../../seal.ts';
 
@@ -153,13 +153,15 @@ describe('indexes', () => {
             await store.forget(journey);
             continue;
           }
-          const ways = journeyStates.filter((to) => mayFollow(journey.state, to));
+          const mayGoOn = journey.state !== 'cancelled' || mayComeBack(journey);
+          const ways = journeyStates.filter((to) => mayGoOn && mayFollow(journey.state, to));
           const to = ways[way % Math.max(1, ways.length)];
           if (to === undefined) continue;
           const at = now();
           await store.update(journey.id, (before) => ({
             journey: step(before, to, at, {
               ...(to === 'asked' ? { requestId: `request-${journey.id}` } : {}),
+              ...(to === 'cancelled' ? { wasOut: true } : {}),
               ...(to === 'waiting' ? { dueAt: new Date(at.getTime() + 3_600_000) } : {}),
             }),
             trace: [to],
