@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import { accountKey } from '../../worker/account.ts';
 import { mayFollow } from '../../worker/journey/transitions.ts';
 import { useRedis } from '../redis.ts';
 import { until } from '../worker/harness.ts';
@@ -17,6 +18,8 @@ async function startPoisoned(source: string) {
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-poison-'));
   const feedback = await startFeedbackStandin({ seed: true });
   const redis = new Redis({ path: server.socket });
+  // Another service than the test's before.
+  await redis.del(accountKey);
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(
     config,
