@@ -194,8 +194,7 @@ async function eraseOne(
     const after = await of.store.update(journey.id, (now) => {
       written.length = 0;
       if (now.erasedAt || now.state === 'creating') return undefined;
-      const record = copyOf(now);
-      if (record !== undefined && !noted.has(record)) written.push(record);
+      written.push(...copiesOf(now, of).filter((record) => !noted.has(record)));
       return written.length > 0 ? undefined : { journey: erased(now, of.clock.now()), trace: [`erased: ${what}`] };
     });
     if (written.length === 0) return after;
@@ -207,10 +206,15 @@ async function eraseOne(
   }
 }
 
-/** The record that closeloop wrote on for it, or may be writing on now. */
-function copyOf({ state, writtenVersion, noAnswerWritten, currentId, recordId }: Journey): string | undefined {
-  const isThere = writtenVersion !== undefined || noAnswerWritten === true || state === 'answered';
-  return isThere ? (currentId ?? recordId) : undefined;
+/**
+ * Records that closeloop wrote on for it, or may be writing on now. A vendor may have taken an answer that it never confirmed,
+ * and what was written before a merge is on the record that is gone.
+ */
+function copiesOf(journey: Journey, { source }: SourceContext): string[] {
+  const { state, answer, writtenVersion, noAnswerWritten = false, currentId, recordId } = journey;
+  const isSilenceWritten = noAnswerWritten || (state === 'expired' && source.writesNoAnswer === true);
+  const isThere = writtenVersion !== undefined || answer !== undefined || isSilenceWritten;
+  return isThere ? [...new Set([recordId, currentId ?? recordId])] : [];
 }
 
 /** Kept, told where it doesn't pass by itself, and tried again, less and less often. */

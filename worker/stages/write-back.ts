@@ -25,10 +25,10 @@ export async function writeBack(
   const { store, clock } = context;
   const journey = await store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
-  if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   // Whose worker was killed may have written, after everything else was taken off.
-  if (journey?.state === 'cancelled' && journey.erasedAt && !noAnswer)
+  if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled'))
     await takeOffLate(journey, about(journey).recordId, context);
+  if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return { do: 'done' };
 
@@ -259,9 +259,10 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
     // The answer came, and may have been written, while this was on its way: the record may show the older now.
     if (now.state === 'written' && now.answer)
       return { journey: step(now, 'answered', context.clock.now()), trace: told };
-    if (now.state !== 'expired' || now.noAnswerWritten) return undefined;
+    if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
     return { journey: { ...now, noAnswerWritten: true }, trace: told };
   });
+  if (after?.erasedAt) await takeOffLate(journey, about(journey).recordId, context);
   if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
   log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
   return { do: 'done' };

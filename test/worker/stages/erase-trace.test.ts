@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { step } from '../../../worker/journey/transitions.ts';
+import { ask } from '../../../worker/stages/ask.ts';
+import { type AskedToErase, erase } from '../../../worker/stages/erase.ts';
+import { plan } from '../../../worker/stages/plan.ts';
+import { giveUpWriteBack, writeBack } from '../../../worker/stages/write-back.ts';
+import { eventOf, type Quiet, useQuiet } from '../by-hand.ts';
+import { ToyVendor } from '../toy-connector.ts';
+
+const service = useQuiet();
+const { quiet } = service;
+const email = 'erika@example.com';
+const ago = (ms: number) => new Date(Date.now() - ms);
+
+let keys = 0;
+function eraseOf(who: Partial<AskedToErase>): AskedToErase {
+  const at = new Date();
+  const nobody = { personIds: [], recordIds: [], contacts: [], everybody: false };
+  return { kind: 'erase', at, key: `erase ${++keys}`, what: 'toy erase', receivedAt: at, ...nobody, ...who };
+}
+
+async function asked({ context, vendor }: Quiet, id: string, customer: object, more: object = {}): Promise<void> {
+  vendor.close(id, { customer, ...more });
+  await plan(eventOf(id, { receivedAt: ago(1_000) }), context);
+  await ask({ journeyId: `${id}.1` }, context);
+  expect(await context.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
+}
+
+async function answered({ store }: Quiet, id: string): Promise<void> {
+  const answer = { grade: 3, comment: 'too slow', seenAt: new Date(), version: 1 };
+  await store.update(id, (now) => ({ journey: step(now, 'answered', new Date(), { answer }), trace: [] }));
+}
+
+describe('what was written on records', () => {
+  test('an answer that the vendor took without a word, until it was given up, is taken off (audit trace)', async () => {
+    const town = quiet();
+    await asked(town, 'a', { email });
+    await answered(town, 'a.1');
+    town.vendor.beforeWriteBack = async (items) => {
+      town.vendor.written.push(...items);
+      throw new Error('timed out');
+    };
+    await writeBack({ journeyId: 'a.1' }, town.context).catch(() => undefined);
+    await giveUpWriteBack({ journeyId: 'a.1' }, 'timed out', town.context);
+    expect(town.vendor.written).toHaveLength(1);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(town.vendor.forgotten).toEqual(['a']);
+    expect(await town.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
+  });
+
+  test('an answer that was written before a merge is taken off both records (audit trace)', async () => {
+    const town = quiet();
+    await asked(town, 'a', { email });
+    await answered(town, 'a.1');
+    await writeBack({ journeyId: 'a.1' }, town.context);
+    await plan(eventOf('a', { kind: 'changed', mergedInto: 'r' }), town.context);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(town.vendor.forgotten?.toSorted()).toEqual(['a', 'r']);
+  });
+
+  test.each([false, true])(
+    'that nobody answered is taken off, though it was written while they were forgotten (killed then: %s) (audit trace)',
+    async (isKilled) => {
+      const vendor = Object.assign(new ToyVendor(), { writesNoAnswer: true });
+      const town = quiet({ vendor });
+      await asked(town, 'a', { email });
+      await town.store.update('a.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
+      vendor.beforeWriteBack = async (items) => {
+        await erase(eraseOf({ contacts: [email] }), town.context);
+        vendor.forgotten?.splice(0);
+        if (isKilled) {
+          vendor.written.push(...items);
+          throw new Error('killed');
+        }
+      };
+      await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context).catch(() => undefined);
+      expect(vendor.written).toHaveLength(1);
+      if (isKilled) await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context);
+      for (const { data } of await town.lane.stages.erase.queue.getJobs()) await town.lane.stages.erase.run(data);
+      expect(vendor.forgotten).toEqual(['a']);
+    },
+  );
+});
