@@ -130,6 +130,15 @@ test('what only looks, or only calls the service, runs without the variables of 
   const file = join(dir, 'no-secrets.yaml');
   const text = readFileSync(config, 'utf8');
   writeFileSync(file, text.replace('clientSecret: two', 'clientSecret: "${CLIENT}"').replace('[three]', '["${HOOK}"]'));
+  const noKey = join(dir, 'no-key.yaml');
+  const sealed = `secretsKey: "${Buffer.alloc(32, 3).toString('base64')}"`;
+  writeFileSync(noKey, `${text.replace('demo-key', '"${KEY}"')}${sealed}\n`);
+  await redis.handle.client.del('{cl}:data-key');
+  for (const args of [['status'], ['journeys', 'list']]) {
+    const { code, err } = await command([...args, '--config', noKey, '--json']);
+    expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
+  }
+  await redis.handle.client.del('{cl}:data-key');
   for (const args of [['status'], ['journeys', 'list'], ['requests', 'list']]) {
     const { code, err } = await command([...args, '--config', file, '--json']);
     expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);

@@ -27,7 +27,8 @@ export async function withSources<T>(
   const { looks = false } = options;
   const runtime = await (looks ? openToRead(options, looks === 'only' ? 'redis' : undefined) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  const engine = await checkAccount(runtime)
+  // Who only looks asks the service nothing, and may not even have its key.
+  const engine = await (looks === 'only' ? Promise.resolve() : checkAccount(runtime))
     .then(() => engineOf(runtime, { clock: liveClock, log }))
     .catch(async (error: unknown) => {
       await runtime.close();
