@@ -16,15 +16,23 @@ function town(options: Parameters<typeof quiet>[0] = { rule: markerRule }) {
   const one = quiet(options);
   const { context, store, vendor } = one;
   const state = async (id: string) => (await store.get(id)) ?? expect.fail(`no ${id}`);
-  const asks = async (id: string, more: object = anyone) => {
-    vendor.close(id, more);
-    await plan(eventOf(id), context);
-    await ask({ journeyId: `${id}.1` }, context);
+  const asksNow = async (id: string, by: SourceContext = context) => {
+    await ask({ journeyId: `${id}.1` }, by);
     return await state(`${id}.1`);
   };
-  const unknown = async (id: string, then: 'cut' | 'work-then-cut', more: object = anyone) => {
+  const asks = async (id: string, more: object = anyone, by: SourceContext = context) => {
+    vendor.close(id, more);
+    await plan(eventOf(id), context);
+    return await asksNow(id, by);
+  };
+  const unknown = async (
+    id: string,
+    then: 'cut' | 'work-then-cut',
+    more: object = anyone,
+    by: SourceContext = context,
+  ) => {
     service.standin.faults.add({ ...create, then });
-    expect(await asks(id, more)).toMatchObject({ state: 'creating' });
+    expect(await asks(id, more, by)).toMatchObject({ state: 'creating' });
   };
   /** Its time has come, however long that would be. */
   const looks = async (id: string, by: SourceContext = context) => {
@@ -35,7 +43,7 @@ function town(options: Parameters<typeof quiet>[0] = { rule: markerRule }) {
     const result = await ask({ journeyId }, by);
     return { ...(await state(journeyId)), again: result.do === 'wait' ? result.delayMs : undefined };
   };
-  return { ...one, state, asks, unknown, looks };
+  return { ...one, state, asks, asksNow, unknown, looks };
 }
 
 /** An export that lags behind, or whose row slid to a page that had been read. */
@@ -140,6 +148,66 @@ describe('a request without the marker that shows the values of another journey,
     }
     const parked = { state: 'parked', why: expect.stringMatching(/shows other values/) };
     for (const id of ['a', 'b']) expect(await looks(id)).toMatchObject(parked);
+  });
+});
+
+describe('a request that was looked for and not found', () => {
+  const markers = [
+    ['a marker', markerRule],
+    ['none', '{ name: all, campaign: 12, contact: customer.email }'],
+  ];
+
+  test.each(markers)('it is found when the service does the work after that (%s) (audit twice)', async (_, rule) => {
+    const { context, unknown, looks, asksNow } = town({ rule });
+    const sent: Parameters<typeof context.feedback.create>[0][] = [];
+    await unknown('x', 'cut', anyone, {
+      ...context,
+      feedback: overriding(context.feedback, {
+        create: async (request, options) => {
+          sent.push(request);
+          return await context.feedback.create(request, options);
+        },
+      }),
+    });
+    expect(await looks('x')).toMatchObject({ state: 'waiting' });
+    for (const request of sent) await context.feedback.create(request);
+    expect(await asksNow('x')).toMatchObject({ state: 'creating' });
+    expect(await looks('x')).toMatchObject({ state: 'asked' });
+    expect(service.standin.requests()).toHaveLength(1);
+  });
+
+  test.each([
+    ['what the contact was noted with', false],
+    ["the contact's counters", true],
+  ])('the next one is found by %s, though Redis has forgotten it (audit twice)', async (_, isNoteLost) => {
+    const { context, store, unknown, looks, asksNow } = town({
+      rule: '{ name: all, campaign: 12, contact: customer.email }',
+    });
+    await unknown('x', 'cut');
+    const key = '{cl:calm}:journey:x.1';
+    const { client } = redis.handle;
+    const before = await looks('x').then(async () => await client.dumpBuffer(key));
+    const asked = await asksNow('x');
+    expect(asked).toMatchObject({ state: 'asked' });
+    await client.restore(key, 0, before ?? expect.fail('no journey'), 'REPLACE');
+    await client.del(...(await client.keys('{cl:calm}:requests:*')));
+    const contact = { kind: 'email', value: anyone.customer.email } as const;
+    if (isNoteLost) await context.contacts.forgetAsked(contact);
+    expect(await store.get('x.1')).toMatchObject({ state: 'waiting' });
+    expect(await asksNow('x')).toMatchObject({ state: 'creating' });
+    expect(await looks('x')).toMatchObject({ state: 'asked', requestId: asked.requestId });
+    expect(service.standin.requests()).toHaveLength(1);
+  });
+
+  test('it is made once more where only another journey has asked since (audit twice)', async () => {
+    const { unknown, asks, looks, asksNow } = town();
+    await unknown('x', 'cut');
+    expect(await looks('x')).toMatchObject({ state: 'waiting' });
+    expect(await asks('o')).toMatchObject({ state: 'asked' });
+    expect(await asksNow('x')).toMatchObject({ state: 'creating' });
+    expect(await looks('x')).toMatchObject({ state: 'waiting' });
+    expect(await asksNow('x')).toMatchObject({ state: 'asked' });
+    expect(service.standin.requests()).toHaveLength(2);
   });
 });
 

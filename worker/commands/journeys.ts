@@ -43,7 +43,17 @@ export async function showJourney(options: Options & { journey: string }): Promi
       throw error;
     });
     const trace = await context.store.trace(journey.id);
-    const { contact, personId: _, values: _1, answer, intent: _2, survey, given: _3, ...shown } = journey;
+    const {
+      contact,
+      personId: _,
+      values: _1,
+      answer,
+      intent: _2,
+      survey,
+      given: _3,
+      lookedFor: _4,
+      ...shown
+    } = journey;
     if (options.json) {
       const safe = {
         ...shown,

@@ -151,7 +151,7 @@ async function asNotAsked(journey: Journey, context: SourceContext): Promise<str
   if (journey.answer) throw refusal('It has an answer: the customer was asked');
   const after = await context.store.update(journey.id, (now) => {
     if (now.state !== 'parked') return undefined;
-    const { intent: _, ...rest } = now;
+    const { intent: _, lookedFor: _1, ...rest } = now;
     // One attempt, of which is known what it came to: it isn't looked for again.
     const waiting = step(rest, 'waiting', context.clock.now(), { attempts: 1 });
     return { journey: waiting, trace: ['a person says that the customer was not asked'] };
@@ -183,7 +183,7 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
     if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
     return await context.store.update(journey.id, (now) => {
       if (now.state !== 'parked') return undefined;
-      const { intent, ...rest } = now;
+      const { intent, lookedFor: _, ...rest } = now;
       const askedAt = intent?.at ?? context.clock.now();
       return {
         journey: step(rest, 'asked', context.clock.now(), { requestId, askedAt }),

@@ -42,6 +42,20 @@ const Intent = keepingUnknown({
 });
 export type Intent = z.output<typeof Intent>;
 
+/**
+ * The last look for a request that found none, with what the service showed of the contact at its end. A create may come to the
+ * service after that, or a later one be forgotten by Redis: before asking again, what has moved since is looked at.
+ */
+const LookedFor = keepingUnknown({
+  at: z.coerce.date(),
+  intent: Intent,
+  /** Key of the contact. */
+  contact: z.string(),
+  numAppeals: z.number().int(),
+  lastAppeal: z.coerce.date().nullable(),
+});
+export type LookedFor = z.output<typeof LookedFor>;
+
 const Answer = keepingUnknown({
   grade: z.number().nullable(),
   comment: z.string().nullable(),
@@ -78,6 +92,7 @@ const fields = {
   recipientZone: z.string().optional(),
   dueAt: z.coerce.date().optional(),
   intent: Intent.optional(),
+  lookedFor: LookedFor.optional(),
   /** Attempts to create the request so far. */
   attempts: z.number().int().optional(),
   /** The values were mapped anew, once, after the service had rejected some. */

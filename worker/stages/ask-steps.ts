@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { markOf, refOf, type SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
-import type { Intent, Journey } from '../journey/journey.ts';
+import type { Intent, Journey, LookedFor } from '../journey/journey.ts';
 import { mayFollow, step, unaskedStates } from '../journey/transitions.ts';
 import { passOn } from './graded.ts';
 import type { StageResult } from './stage.ts';
@@ -84,7 +84,7 @@ export async function asked(
   const after = await context.store.update(journey.id, (now) => {
     // A look-up may have come to another end while the service's answer was on its way.
     if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
-    const { intent: _, ...rest } = now;
+    const { intent: _, lookedFor: _1, ...rest } = now;
     const after = step(rest, 'asked', clock.now(), { requestId, askedAt: journey.intent?.at ?? clock.now() });
     return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
   });
@@ -97,18 +97,19 @@ export async function asked(
   return after?.state === 'creating' ? { do: 'wait', delayMs: lockedMs } : done;
 }
 
-/** @param options `counts`: it is one of the attempts whose outcome was unknown */
+/** @param options `counts`: it is one of the attempts whose outcome was unknown; `lookedFor`: and was found to be nothing */
 export async function backToWaiting(
   journey: Journey,
   why: string,
   context: SourceContext,
-  options = { counts: true },
+  options: { counts: false } | { counts: true; lookedFor: LookedFor },
 ): Promise<void> {
   await context.store.update(journey.id, (now) => {
     if (now.state !== 'creating' || now.intent?.token !== journey.intent?.token) return undefined;
     const { intent: _, ...rest } = now;
     const attempts = (now.attempts ?? 1) - (options.counts ? 0 : 1);
-    return { journey: step(rest, 'waiting', context.clock.now(), { attempts }), trace: [why] };
+    const change = { attempts, ...(options.counts && { lookedFor: options.lookedFor }) };
+    return { journey: step(rest, 'waiting', context.clock.now(), change), trace: [why] };
   });
   failpoint('back-to-waiting');
 }

@@ -55,13 +55,11 @@ export async function create(
     lookAfter: new Date(clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
   });
   const forgotten = forgottenRequest(journey, ref, known, lastHere);
-  if (forgotten && onList(known, rule) === undefined)
-    return await lookFirst(
-      journey,
-      { ...intentAt(forgotten.at), isSuspicion: forgotten.isSuspicion },
-      forgotten.why,
-      context,
-    );
+  if (forgotten && onList(known, rule) === undefined) {
+    const { token, lookAfter, ...anew } = intentAt(forgotten.at);
+    const { sought = anew, isSuspicion, why } = forgotten;
+    return await lookFirst(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
+  }
 
   // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
   const lastOther = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;

@@ -6,7 +6,8 @@ import { compareValues } from './shown-values.ts';
 
 export type Found =
   | { is: 'created'; requestId: string; how: string }
-  | { is: 'absent'; how: string }
+  /** With the contact's counters, by which it is told. */
+  | { is: 'absent'; how: string; numAppeals: number; lastAppeal: Date | null }
   /** As `unclear`, but it may be clear a little later. */
   | { is: 'not yet clear'; why: string }
   /** A second message can't be excluded: a person decides. */
@@ -103,8 +104,9 @@ async function byCounters(
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;
   const last = now?.last_appeal?.getTime() ?? 0;
   const lastBefore = intent.lastAppeal?.getTime() ?? 0;
+  const counters = { numAppeals: now?.num_appeals ?? 0, lastAppeal: now?.last_appeal ?? null };
   if (more === 0 && last === lastBefore) {
-    return { is: 'absent', how: "not in the export, and the contact's counters have not moved" };
+    return { is: 'absent', how: "not in the export, and the contact's counters have not moved", ...counters };
   }
   const theirs = (await others()).flatMap(({ requestId, askedAt }) => {
     const isNew = askedAt && askedAt >= intent.at && askedAt.getTime() > lastBefore + roundingMs;
@@ -113,7 +115,8 @@ async function byCounters(
   const off = (at: number) => Math.abs(last - at);
   const isLastTheirs = last === lastBefore || theirs.some((at) => off(at) <= off(intent.at.getTime()) + roundingMs);
   if (more >= 0 && more <= theirs.length && isLastTheirs) {
-    return { is: 'absent', how: "not in the export, and other journeys' requests explain the contact's counters" };
+    const how = "not in the export, and other journeys' requests explain the contact's counters";
+    return { is: 'absent', how, ...counters };
   }
   const why = `the contact's counters at the service moved, but campaign ${intent.campaign}'s export shows no new request to them: see whether one was sent since ${intent.at.toISOString()}`;
   return { is: 'not yet clear', why };

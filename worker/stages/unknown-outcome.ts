@@ -1,4 +1,4 @@
-import type { Contact } from '../../core/contact.ts';
+import { type Contact, contactKey } from '../../core/contact.ts';
 import type { SourceContext } from '../context.ts';
 import { failpoint } from '../failpoints.ts';
 import type { Intent, Journey } from '../journey/journey.ts';
@@ -43,7 +43,10 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
     );
     return done;
   }
-  await backToWaiting(journey, `looked for the request: the service never got it (${found.how})`, context);
+  const { numAppeals, lastAppeal } = found;
+  const lookedFor = { at: context.clock.now(), intent, contact: contactKey(contact), numAppeals, lastAppeal };
+  const why = `looked for the request: the service never got it (${found.how})`;
+  await backToWaiting(journey, why, context, { counts: true, lookedFor });
   return { do: 'wait', delayMs: 0 };
 }
 

@@ -17,13 +17,13 @@ const journey = (attempts?: number): Journey => ({
   closedAt: at('10:00:00'),
   ...(attempts !== undefined && { attempts }),
 });
-type Known = Pick<ContactRecord, 'last_appeal'> | undefined;
-const asked = (time: string): Known => ({ last_appeal: at(time) });
+type Known = Pick<ContactRecord, 'num_appeals' | 'last_appeal'> | undefined;
+const asked = (time: string): Known => ({ num_appeals: 1, last_appeal: at(time) });
 
 const rows: [what: string, journey: Journey, known: Known, lastHere: LastAsked | undefined, found: Date | undefined][] =
   [
     ['nobody ever asked this contact', journey(), undefined, undefined, undefined],
-    ['the service has not asked yet', journey(), { last_appeal: null }, undefined, undefined],
+    ['the service has not asked yet', journey(), { num_appeals: 0, last_appeal: null }, undefined, undefined],
     ['it was asked before the closing', journey(), asked('09:57:00'), undefined, undefined],
     ['it was asked since, and nobody here knows', journey(), asked('10:05:00'), undefined, at('10:05:00')],
     ['the two clocks differ', journey(), asked('09:58:30'), undefined, at('09:58:30')],
