@@ -16,6 +16,7 @@ import { KnownSources } from './journey/known-sources.ts';
 import { SourceNames } from './journey/source-names.ts';
 import { type RedisClient, tagOf } from './journey/store.ts';
 import { createLane, jobIdOf, type Lane } from './lane.ts';
+import { Newcomers } from './newcomers.ts';
 import type { VendorTime } from './open-source.ts';
 import { type Orphan, OrphanNews, Orphans } from './orphans.ts';
 import { Outage } from './outage.ts';
@@ -100,6 +101,7 @@ export class Engine {
   readonly #orphans: Orphans;
   readonly #names: SourceNames;
   readonly #renames: Renames;
+  readonly #newcomers: Newcomers;
   readonly #orphanNews: OrphanNews;
   readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
   readonly #lostAt = new Map<'lock' | 'redis', number>();
@@ -139,6 +141,7 @@ export class Engine {
     this.lanes = lanes;
     this.#known = new KnownSources(redis);
     this.#orphans = new Orphans(this.#known, lanes, create);
+    this.#newcomers = new Newcomers({ configured: config.sources, lanes, orphans: this.#orphans, names });
     this.#orphanNews = new OrphanNews(log);
     this.#collecting = new Collecting({
       engine: options,
@@ -175,6 +178,7 @@ export class Engine {
   /** Connects what `store` writes through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
     await this.noteSources();
+    for (const lane of this.lanes.values()) await this.#newcomers.hold(lane);
     await this.#openDoors();
     const opening = new Rounds(
       () => this.#openDoors(),
@@ -268,6 +272,7 @@ export class Engine {
       await lane.pauses.clear(Object.values(lane.stages).map(({ queue }) => queue));
       await lane.holds.clear();
       await this.#checkRules(lane);
+      await this.#newcomers.hold(lane);
       for (const stage of Object.values(lane.stages)) stage.start();
     }
     await this.#collecting.start();
@@ -297,6 +302,7 @@ export class Engine {
     const step = stepsOf(log, isStopped);
     await step('all', 'note', () => this.noteSources());
     await step('all', 'renamed', () => this.takeStragglers());
+    await step('all', 'newcomers', () => this.#newcomers.look());
     for (const [name, lane] of this.lanes) {
       const { context, pauses, holds, stages } = lane;
       const queues = Object.values(stages).map(({ queue }) => queue);
@@ -353,7 +359,19 @@ export class Engine {
 
   /** @throws CloseloopError config when it can't be: see `Renames` */
   async rename(from: string, to: Lane, progress: (text: string) => void): Promise<Renamed | 'already'> {
-    return await this.#renames.rename(from, to, progress);
+    const renamed = await this.#renames.rename(from, to, progress);
+    await this.#newcomers.look();
+    return renamed;
+  }
+
+  /** The sources whose new name one may be. */
+  async mayBe(lane: Lane): Promise<string[]> {
+    return await this.#newcomers.mayBe(lane);
+  }
+
+  /** A person says that it is not what `other` is called now. @returns those that it may be still */
+  async beginBeside(lane: Lane, other: string): Promise<string[]> {
+    return await this.#newcomers.begin(lane, other);
   }
 
   /** Sources that Redis knows, and this configuration doesn't. */

@@ -241,6 +241,11 @@ export function createLane(
     retryForMs: config.retry.for,
     ...(quarantine && { quarantine }),
   };
+  /** @throws CloseloopError config while it may be another source under a new name: newcomers.ts */
+  const mayBegin = async (stage: string): Promise<void> => {
+    const why = stage === 'plan' ? await names.newcomer(name) : undefined;
+    if (why !== undefined) throw new CloseloopError(why, { kind: 'config' });
+  };
   const stage = <Data extends z.ZodType>(
     name: string,
     data: Data,
@@ -256,7 +261,11 @@ export function createLane(
       concurrency: more.atOnce ?? concurrency,
       data,
       ...more,
-      process: async (job) => ((await isGated(name)) ? gatedResult : await untilMended(process(job, context), context)),
+      process: async (job) => {
+        if (await isGated(name)) return gatedResult;
+        await mayBegin(name);
+        return await untilMended(process(job, context), context);
+      },
       giveUp: (job, why) => givenUp(why, remedy(job), () => giveUp(job, why, context)),
       onConfigError: (why) => pauses.set(name, why),
       onForeign: (why) => alert('to-do', `stage ${name}: ${why}`, foreignRemedy),
@@ -277,6 +286,7 @@ export function createLane(
     pauses,
     everyMs: config.poll.every,
     headStartMs: config.poll.headStart,
+    isHeldUp: async () => (await names.newcomer(name)) !== undefined,
     queueEvents: async (found: readonly { event: RecordJob; delayMs: number }[]) =>
       await stages.plan.add(
         found.map(({ event, delayMs }) => ({

@@ -22,7 +22,7 @@ import {
   listRequests,
 } from './commands/requests.ts';
 import { setup } from './commands/setup.ts';
-import { renameSource } from './commands/source.ts';
+import { newSource, renameSource } from './commands/source.ts';
 import { standin } from './commands/standin.ts';
 import { start } from './commands/start.ts';
 import { status } from './commands/status.ts';
@@ -135,6 +135,15 @@ example(
   ),
   'source rename support helpdesk --config closeloop.yaml',
 ).action((from: string, to: string, options) => run(() => renameSource({ ...options, from, to, connectors })));
+
+example(
+  where(source.command('new <name>'))
+    .description(
+      'a source that is held up, as it may be another under a new name, is none: nothing that the other asked counts for it',
+    )
+    .requiredOption('--beside <old>', 'the source that it was taken for'),
+  'source new returns --beside support --config closeloop.yaml',
+).action((name: string, options) => run(() => newSource({ ...options, name, connectors })));
 
 const journeys = program.command('journeys').description('what happened to each closing, and why; mending');
 const filtered = (command: Command): Command =>

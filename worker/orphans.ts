@@ -8,9 +8,10 @@ import type { Lane } from './lane.ts';
 /** A source that Redis knows and this configuration doesn't: another process has it, or it was renamed or removed. */
 export interface Orphan {
   lane: Lane;
+  /** What is remembered of it. */
+  known: KnownSource;
   /** No process has it in its configuration. */
   isGone: boolean;
-  configuredAt: Date;
 }
 
 /** What is stored of them is worked with like any other source's; the vendor can't be reached, and no job of theirs is run. */
@@ -32,8 +33,8 @@ export class Orphans {
     const strangers = known.filter(({ name }) => !this.#configured.has(name));
     return strangers.map((one) => ({
       lane: this.#laneOf(one),
+      known: one,
       isGone: isGone(one),
-      configuredAt: one.configuredAt,
     }));
   }
 

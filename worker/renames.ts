@@ -3,7 +3,7 @@ import type { Alerts } from './alerts.ts';
 import type { Collecting } from './collecting.ts';
 import type { ConfiguredSource } from './config/config.ts';
 import type { EngineOptions } from './engine.ts';
-import type { KnownSource, KnownSources } from './journey/known-sources.ts';
+import { type KnownSource, type KnownSources, mayBeSame } from './journey/known-sources.ts';
 import type { SourceNames } from './journey/source-names.ts';
 import type { Lane } from './lane.ts';
 import type { Orphans } from './orphans.ts';
@@ -90,11 +90,10 @@ export class Renames {
   }
 }
 
-/** Ids of records mean something in one account of one vendor. */
-function refuseOther({ name, connector, account }: KnownSource, target: ConfiguredSource): void {
+function refuseOther(known: KnownSource, target: ConfiguredSource): void {
+  if (mayBeSame(known, target)) return;
+  const { name, connector, account } = known;
   const now = target.connector.account(target.settings);
-  const isOther = connector !== 'unknown' && connector !== target.connector.name;
-  if (!isOther && (account === undefined || now === undefined || account === now)) return;
   const shown = (kind: string, whose: string | undefined) => (whose === undefined ? kind : `${kind} (${whose})`);
   throw new CloseloopError(
     `Source "${name}" was of ${shown(connector, account)}, and "${target.name}" is of ${shown(target.connector.name, now)}: it has other records.`,

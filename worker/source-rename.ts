@@ -91,7 +91,7 @@ async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Pr
 }
 
 /** Jobs are moved as jobs; fences of collecting passes, locks and notes of a moment are left to end by themselves. */
-const notMoved = /^(?:plan|ask|write-back|erase|pass|replicated|gate|before-rename|paused)(?::|$)|:lock$/;
+const notMoved = /^(?:plan|ask|write-back|erase|pass|replicated|gate|newcomer|before-rename|paused)(?::|$)|:lock$/;
 
 async function moveAll({ redis, from, to, progress }: RenameOptions): Promise<number> {
   const before = new Set(await redis.smembers(beforeKey(to.context.name)));

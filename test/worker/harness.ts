@@ -71,7 +71,7 @@ export async function startLoop(
     others?: readonly string[];
   },
 ): Promise<Loop> {
-  const vendor = options.vendor ?? new ToyVendor();
+  const vendor = options.vendor ?? Object.assign(new ToyVendor(), { account: options.source });
   const feedback = options.feedback ?? (await startFeedbackStandin({ seed: true }));
   const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
   const rule = options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { check } from '../../worker/commands/check.ts';
 import { showJourney } from '../../worker/commands/journeys.ts';
-import { renameSource } from '../../worker/commands/source.ts';
+import { newSource, renameSource } from '../../worker/commands/source.ts';
 import { status } from '../../worker/commands/status.ts';
 import { useRedis } from '../redis.ts';
 import { type Loop, startLoop, until } from './harness.ts';
@@ -53,6 +53,10 @@ test('a source that was renamed in the configuration is told of, moved by a comm
   expect((await printed(loop, status)).rows).toContainEqual(expect.objectContaining(waiting));
   const found = await printed(loop, check);
   expect(JSON.stringify(found.rows)).toMatch(/not in this configuration.*source rename old/);
+  expect(found.code).toBe(1);
+  expect(JSON.stringify(found.rows)).toMatch(/may be what source old is called now.*source new new --beside old/);
+  const held = { source: 'new', paused: [expect.objectContaining({ stage: 'plan' })] };
+  expect((await printed(loop, status)).rows).toContainEqual(expect.objectContaining(held));
 
   const moved = { source: 'new', was: 'old', journeys: 1 };
   expect(await printed(loop, (options) => renameSource({ ...options, ...rename }))).toMatchObject({
@@ -73,6 +77,24 @@ test('a source that was renamed in the configuration is told of, moved by a comm
 
   const { delivery } = vendor.close('b');
   await until(async () => (await loop.post(delivery, {}, 'old')).status === 202);
+  await loop.journey('b.1', 'asked');
+  await loop.app.close();
+  await feedback.close();
+});
+
+test('a source that is held up begins when a person says that it is another one, and names which (audit 14)', async () => {
+  const before = await startLoop(redis, { source: 'shop' });
+  await before.post(before.vendor.close('a').delivery);
+  await before.journey('a.1', 'asked');
+  await before.app.close();
+  const { feedback, vendor } = before;
+  const loop = await startLoop(redis, { source: 'returns', feedback, vendor });
+  await loop.post(vendor.close('b').delivery);
+  const begin = (beside: string) => printed(loop, (options) => newSource({ ...options, name: 'returns', beside }));
+  await expect(begin('shpo')).rejects.toThrow(/not held up for "shpo"; it may be: .*shop/);
+  expect(await loop.store.get('b.1')).toBeUndefined();
+  for (const beside of await loop.app.engine.mayBe(loop.app.engine.lanes.get('returns') ?? expect.fail('no lane')))
+    expect((await begin(beside)).code).toBe(0);
   await loop.journey('b.1', 'asked');
   await loop.app.close();
   await feedback.close();

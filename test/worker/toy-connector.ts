@@ -43,6 +43,8 @@ export class ToyVendor {
   beforeWriteBack: ((items: readonly WriteBack[]) => Promise<void>) | undefined;
   /** What a poll finds, page by page; `undefined`: this vendor can't be polled. */
   pages: ((from: { cursor: string } | { since: Date }) => Promise<PollPage>) | undefined;
+  /** Undefined: it can't tell. */
+  account: string | undefined;
   writesNoAnswer = false;
   bringsGrades = false;
   check: Source['check'];
@@ -67,9 +69,11 @@ export class ToyVendor {
   }
 
   get connector(): Connector {
+    const { account } = this;
     return defineConnector({
       name: 'toy',
       settings: z.strictObject({ secret: z.string().min(1) }),
+      ...(account !== undefined && { account: () => account }),
       open: ({ secret }) => ({
         verify: ({ headers }) => {
           const given = headers['x-toy-secret'];

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector.ts';
 import type { Engine } from '../engine.ts';
 import { checkSource } from '../going-live.ts';
+import { newcomerRemedy } from '../newcomers.ts';
 import { orphanRemedy, stateOf, whatWaits } from '../orphans.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -38,8 +39,15 @@ async function namesFindings(engine: Engine): Promise<(Finding & { source: strin
     const { name } = orphan.lane.context;
     const waits = whatWaits(await stateOf(orphan));
     if (waits === undefined) continue;
-    const problem = `it is not in this configuration (last in one ${orphan.configuredAt.toISOString()}), and ${waits}`;
+    const problem = `it is not in this configuration (last in one ${orphan.known.configuredAt.toISOString()}), and ${waits}`;
     found.push({ source: name, level: 'warning', at: `sources.${name}`, problem, remedy: orphanRemedy(name) });
+  }
+  for (const [name, lane] of engine.lanes) {
+    const others = await engine.mayBe(lane);
+    if (others.length === 0) continue;
+    const problem = `it may be what source ${others.join(' or ')} is called now: until it is said what it is, deliveries are stored and nobody is asked`;
+    const remedy = newcomerRemedy(name, others);
+    found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy });
   }
   const renamed = await engine.renamed();
   for (const name of engine.lanes.keys()) {

@@ -32,6 +32,19 @@ export async function renameSource(
   });
 }
 
+/** A person says that a source is not what another one, which the configuration doesn't have, is called now. */
+export async function newSource(
+  options: RuntimeOptions & { name: string; beside: string; json: boolean },
+): Promise<number> {
+  const { name, beside } = options;
+  return await withSources({ ...options, looks: true }, async ({ engine, lane }) => {
+    const mayBe = await engine.beginBeside(lane(name), beside);
+    const still = mayBe.length === 0 ? 'what waits for it goes on' : `it may still be ${mayBe.join(' or ')}, and waits`;
+    print(options, { source: name, beside, mayBe }, `Source ${name} is not ${beside}: ${still}.`);
+    return 0;
+  });
+}
+
 function print({ json }: { json: boolean }, shown: object, line: string): void {
   process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
 }

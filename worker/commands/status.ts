@@ -124,13 +124,13 @@ async function showOrphan(orphan: Orphan, json: boolean): Promise<void> {
   const { name: source } = orphan.lane.context;
   const state = await stateOf(orphan);
   if (json) {
-    const shown = { source, notConfigured: true, lastConfigured: orphan.configuredAt, ...state };
+    const shown = { source, notConfigured: true, lastConfigured: orphan.known.configuredAt, ...state };
     process.stdout.write(`${JSON.stringify(shown)}\n`);
     return;
   }
   const where = orphan.isGone ? 'in no configuration any more' : 'not in this configuration, but in that of a process';
   const waits = whatWaits(state);
-  const told = `  ${where}; last ${orphan.configuredAt.toISOString()} · journeys: ${state.journeys}`;
+  const told = `  ${where}; last ${orphan.known.configuredAt.toISOString()} · journeys: ${state.journeys}`;
   const lines = waits === undefined ? [] : [styleText('yellow', `  ${waits}`), `  → ${orphanRemedy(source)}`];
   process.stdout.write(`${[styleText('bold', source), told, ...lines].join('\n')}\n`);
 }

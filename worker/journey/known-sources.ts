@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
+import type { ConfiguredSource } from '../config/config.ts';
 import type { RedisClient } from './store.ts';
 
 /** A hash: what is remembered of each source, by name. */
@@ -41,6 +42,13 @@ const goneAfterMs = 300_000;
 export function isGone({ configuredAt }: KnownSource): boolean {
   // In the future: the clock was set back since.
   return Math.abs(Date.now() - configuredAt.getTime()) > goneAfterMs;
+}
+
+/** Ids of records mean something in one account of one vendor. Where the account can't be told it may be the same. */
+export function mayBeSame({ connector, account }: KnownSource, configured: ConfiguredSource): boolean {
+  if (connector !== 'unknown' && connector !== configured.connector.name) return false;
+  const now = configured.connector.account(configured.settings);
+  return account === undefined || now === undefined || account === now;
 }
 
 /** Every source that this installation has ever had in a configuration and still holds data of. */

@@ -11,6 +11,11 @@ type Rename = z.output<typeof Rename>;
 /** While this exists the source is not worked on: it is being renamed, or has another name now. Scripts look at it, too. */
 export const gateOf = (name: string): string => `${tagOf(name)}:gate`;
 
+/** While this exists nothing of the source is planned, as it may be another one under a new name. Holds why. */
+const newcomerOf = (name: string): string => `${tagOf(name)}:newcomer`;
+/** A set: the sources that it is not, as a person has said. */
+const besideOf = (name: string): string => `${tagOf(name)}:beside`;
+
 /** What sources were called, and are called now, over all processes. */
 export class SourceNames {
   readonly #redis: RedisClient;
@@ -37,6 +42,28 @@ export class SourceNames {
       return next === undefined || seen.includes(name) ? name : now(next, [...seen, name]);
     };
     return new Map(Object.keys(stored).map((name) => [name, now(name)]));
+  }
+
+  /** Why nothing of the source may be planned; undefined: it may. */
+  async newcomer(name: string): Promise<string | undefined> {
+    return (await this.#redis.get(newcomerOf(name))) ?? undefined;
+  }
+
+  async noteNewcomer(name: string, why: string): Promise<void> {
+    await this.#redis.set(newcomerOf(name), why);
+  }
+
+  /** It is known what it is. @returns whether that was open */
+  async settle(name: string): Promise<boolean> {
+    return (await this.#redis.del(newcomerOf(name))) === 1;
+  }
+
+  async beside(name: string): Promise<Set<string>> {
+    return new Set(await this.#redis.smembers(besideOf(name)));
+  }
+
+  async noteBeside(name: string, other: string): Promise<void> {
+    await this.#redis.sadd(besideOf(name), other);
   }
 
   async moving(from: string): Promise<Rename | undefined> {

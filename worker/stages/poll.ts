@@ -55,6 +55,8 @@ export interface PollOptions {
   everyMs: number;
   /** A vendor's webhook gets this long to tell first, so that only what it missed counts as missed. Real time. */
   headStartMs: number;
+  /** Is the source not to begin anything for now? Left out: it is not held up. */
+  isHeldUp?: () => Promise<boolean>;
   queueEvents(events: readonly { event: RecordJob; delayMs: number }[]): Promise<void>;
 }
 
@@ -71,7 +73,7 @@ export async function poll(context: SourceContext, options: PollOptions): Promis
   const key = pollKey(name);
   // Before the first start nothing was missed: the first poll comes when the first interval has passed.
   if ((await redis.hsetnx(key, 'since', Date.now())) === 1) await redis.hset(key, 'begunAt', Date.now());
-  if (!source.poll) return;
+  if (!source.poll || (await options.isHeldUp?.())) return;
   const known = await pollState(redis, name);
   // In the future: the clock was set back since.
   if (!known || Math.abs(Date.now() - known.begunAt) < everyMs) return;
