@@ -140,7 +140,7 @@ test('it gives up an answer that does not end', async () => {
       headers: { 'content-type': 'application/json' },
     });
   const { source } = shop.open({}, { fetch });
-  await expect(source.read([id], 'plan')).rejects.toThrow(/more than 32 MiB/);
+  await expect(source.read([id], 'plan')).rejects.toThrow(/more than 16 MiB/);
 });
 
 test('it puts the key into the address only when told to', async () => {

@@ -44,9 +44,9 @@ const brackets = Buffer.alloc(8 * 1024 * 1024, '[');
 
 describe('an answer', () => {
   const unbearable: [what: string, body: Buffer, headers: object, message: RegExp][] = [
-    ['that is small until it is unpacked', bomb, { 'content-encoding': 'gzip' }, /more than 32 MiB/],
+    ['that is small until it is unpacked', bomb, { 'content-encoding': 'gzip' }, /more than 16 MiB/],
     ['that nests too deep to be parsed', brackets, {}, /nests more than 64 levels deep/],
-    ['of too many entries', Buffer.from(`[${'{},'.repeat(600_000)}{}]`), {}, /has more than 500000 entries/],
+    ['of too many entries', Buffer.from(`[${'{},'.repeat(400_000)}{}]`), {}, /has more than 300000 entries/],
   ];
   test.each(unbearable)('%s is not read (audit 28)', async (_what, body, headers, message) => {
     const url = await serve((_request, response) => response.writeHead(200, { ...json, ...headers }).end(body));
@@ -201,11 +201,11 @@ describe('every client', () => {
           ports,
         );
         const [result] = await source.writeBack([item]);
-        if (result?.ok) throw new Error('taken, of more than 32 MiB');
+        if (result?.ok) throw new Error('taken, of more than 16 MiB');
       },
     ],
   ];
   test.each(clients)('%s stops at an answer without end (audit 28)', async (_name, call) => {
-    await expect(call()).rejects.toThrow(/more than 32 MiB/);
+    await expect(call()).rejects.toThrow(/more than 16 MiB/);
   });
 });

@@ -92,11 +92,11 @@ describe('a call that brings no answer', () => {
       };
       more();
     });
-    expect(String(await failureOf(read(clientFor(service.url))))).toContain('an answer of more than 32 MiB');
+    expect(String(await failureOf(read(clientFor(service.url))))).toContain('an answer of more than 16 MiB');
   });
 
   test('it reads a body of exactly the size that is allowed', async () => {
-    const most = 32 * 1024 * 1024;
+    const most = 16 * 1024 * 1024;
     const answer = JSON.stringify(page([]));
     const service = await listen((_request, response) => {
       response.writeHead(200);
