@@ -2,6 +2,7 @@ import type { Contact } from '../../core/contact.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import { type Erasure, nameOf, type Subject, type SubjectOf } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
+import { isUnreadable } from '../journey/store.ts';
 import { named, namesOf } from './erased-meanwhile.ts';
 import type { PlanJob } from './plan.ts';
 import { contactsIn, customersIn, personIn, subjectOf } from './snapshot.ts';
@@ -93,7 +94,7 @@ class Search implements Found {
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
       const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.name;
-      if (isItsRecord) await this.#addSnapshot(subject.id, (await of.told.of([subject.id]))[0], of);
+      if (isItsRecord) await this.#addSnapshot(subject.id, await this.#toldOf(subject.id, of, { isTheirs: true }), of);
     }
     await this.#lookIntoSnapshots(of, fresh);
   }
@@ -160,8 +161,21 @@ class Search implements Found {
     for await (const recordId of recordsOf(of)) {
       if (seen.has(recordId)) continue;
       seen.add(recordId);
-      const [told] = await of.told.of([recordId]);
+      const told = await this.#toldOf(recordId, of, { isTheirs: isEverybody });
       if (told !== undefined && isAbout(told)) await this.#addRecord(recordId, told, of);
+    }
+  }
+
+  /** What can't be read keeps nobody else from being found. That of a record of theirs goes all the same. */
+  async #toldOf(recordId: string, of: SourceContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
+    try {
+      return (await of.told.of([recordId]))[0];
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      const ref = refOf(of.name, recordId);
+      if (isTheirs) this.snapshots.set(ref, { recordId, of, contacts: [] });
+      else this.unreadable.add(`what was told of ${ref}`);
+      return undefined;
     }
   }
 

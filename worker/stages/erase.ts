@@ -5,6 +5,7 @@ import { isNobody } from '../../core/feedback/failure.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import { type Erasure, noCopies, type Proof, type Subject, type SubjectOf } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
+import { isUnreadable } from '../journey/store.ts';
 import { erased } from '../journey/transitions.ts';
 import { takeOff } from './erase-copies.ts';
 import { type Found, findAll } from './erase-find.ts';
@@ -129,6 +130,8 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
       }
       inARow = 0;
     } catch (error) {
+      // The note of when they were asked last can't be read: it goes with the masking.
+      if (isUnreadable(error)) continue;
       inARow++;
       busy.add(ref);
       held.push(heldBy(error, 'requests could not be cancelled'));

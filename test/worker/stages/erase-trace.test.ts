@@ -8,7 +8,7 @@ import { eventOf, type Quiet, useQuiet } from '../by-hand.ts';
 import { ToyVendor } from '../toy-connector.ts';
 
 const service = useQuiet();
-const { quiet } = service;
+const { redis, quiet } = service;
 const email = 'erika@example.com';
 const ago = (ms: number) => new Date(Date.now() - ms);
 
@@ -25,6 +25,9 @@ async function asked({ context, vendor }: Quiet, id: string, customer: object, m
   await ask({ journeyId: `${id}.1` }, context);
   expect(await context.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
 }
+
+const sentTo = () => service.standin.requests().map((one) => one.phone ?? one.email ?? one.identifier);
+const isErased = async ({ store }: Quiet, id: string) => (await store.get(id))?.erasedAt !== undefined;
 
 async function answered({ store }: Quiet, id: string): Promise<void> {
   const answer = { grade: 3, comment: 'too slow', seenAt: new Date(), version: 1 };
@@ -80,4 +83,37 @@ describe('what was written on records', () => {
       expect(vendor.forgotten).toEqual(['a']);
     },
   );
+});
+
+describe('what can not be read', () => {
+  test("another record's snapshot is told, and keeps nobody from being erased (audit trace)", async () => {
+    const town = quiet();
+    await asked(town, 'a', { email });
+    await town.context.told.keep('t', ago(500), { shape: { mail: 'other@example.com' } });
+    await redis.handle.client.hset('{cl:calm}:told:t', 'sealed', 'garbage');
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
+    expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['what was told of calm/t'] }]);
+  });
+
+  test('the snapshot of a record of theirs goes (audit trace)', async () => {
+    const town = quiet();
+    await asked(town, 'a', { email });
+    await town.context.told.keep('a', ago(500), { shape: { mail: email } });
+    await redis.handle.client.hset('{cl:calm}:told:a', 'sealed', 'garbage');
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(await redis.handle.client.hget('{cl:calm}:told:a', 'sealed')).toBe('');
+    expect(await isErased(town, 'a.1')).toBe(true);
+  });
+
+  test('the note of when they were asked last goes (audit trace)', async () => {
+    const town = quiet();
+    town.vendor.close('a', { customer: { email } });
+    await plan(eventOf('a', { receivedAt: ago(1_000) }), town.context);
+    const note = `{cl:contact:${town.context.seal.digest(email)}}:asked`;
+    await redis.handle.client.set(note, 'garbage');
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect([await isErased(town, 'a.1'), await redis.handle.client.exists(note)]).toEqual([true, 0]);
+    expect(await town.context.erasures.all()).toMatchObject([{ journeys: 1 }]);
+  });
 });
