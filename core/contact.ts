@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import {
   type CountryCode,
   isSupportedCountry,
@@ -89,12 +89,24 @@ function normalValue({ kind, value }: Contact): string {
 
 /**
  * Equal for all that names one contact, whatever its kind: a contact matches every request whose phone, email or identifier
- * equals it, ignoring case, and a number is one contact with `+` and with `00`, with spaces and without. Never throws: the
+ * equals it, ignoring case, a number is one contact with `+` and with `00`, with spaces and without, and so is an
+ * e-mail address whatever form its domain is written in. Never throws: the
  * service's own records are compared with it, whatever is in them.
  */
 export function contactKey({ value }: Contact): string {
   const text = withoutUnseen(value);
-  return (international(text) ?? text).normalize('NFC').toLowerCase();
+  return withDomain(international(text) ?? text, domainToASCII)
+    .normalize('NFC')
+    .toLowerCase();
+}
+
+/** An e-mail address with its internationalised domain in the other form: `münchen.de` and `xn--mnchen-3ya.de` are one. */
+function withDomain(text: string, write: (domain: string) => string): string {
+  const at = text.lastIndexOf('@');
+  const domain = text.slice(at + 1);
+  if (at < 0 || !/[^\p{ASCII}]|xn--/iu.test(domain)) return text;
+  const written = write(domain);
+  return written === '' ? text : `${text.slice(0, at)}@${written}`;
 }
 
 /**
@@ -108,7 +120,10 @@ export function contactForms(written: string, options: ContactOptions = {}): Con
   const usual = parseContact(text, options);
   const number = usual.kind === 'phone' ? parsePhoneNumberFromString(usual.value) : undefined;
   const isMobile = number?.getType() === 'MOBILE';
-  const others = usual.kind !== 'phone' || isMobile ? [] : [`00${usual.value.slice(1)}`, number?.formatInternational()];
+  const numbers =
+    usual.kind !== 'phone' || isMobile ? [] : [`00${usual.value.slice(1)}`, number?.formatInternational()];
+  const domains = [domainToASCII, domainToUnicode].map((write) => withDomain(usual.value, write));
+  const others = usual.kind === 'email' ? domains : numbers;
   const forms = new Map<string, Contact>([[usual.value.toLowerCase(), usual]]);
   for (const value of [text, ...others]) {
     const key = value?.toLowerCase();

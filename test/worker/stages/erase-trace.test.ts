@@ -117,3 +117,28 @@ describe('what can not be read', () => {
     expect(await town.context.erasures.all()).toMatchObject([{ journeys: 1 }]);
   });
 });
+
+describe('an address with an internationalised domain', () => {
+  const pairs: [asked: string, erased: string][] = [
+    ['erika@münchen.de', 'erika@xn--mnchen-3ya.de'],
+    ['erika@xn--mnchen-3ya.de', 'erika@münchen.de'],
+    ['erika@mu\u0308nchen.de', 'Erika@XN--mnchen-3ya.de'],
+  ];
+  test.each(pairs)(
+    'it is one, asked as %j and erased as %j, here and at the service (audit trace)',
+    async (contact, written) => {
+      const town = quiet();
+      await asked(town, 'a', { email: contact });
+      await erase(eraseOf({ contacts: [written] }), town.context);
+      expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
+    },
+  );
+
+  test('a request that somebody else made is masked in the other form (audit trace)', async () => {
+    const { context } = quiet();
+    const contact = { kind: 'email', value: 'erika@xn--mnchen-3ya.de' } as const;
+    await context.feedback.create({ campaign: 12, contact, customFields: {} });
+    await erase(eraseOf({ contacts: ['erika@münchen.de'] }), context);
+    expect(sentTo()).toEqual(['***']);
+  });
+});
