@@ -5,7 +5,7 @@ import type { Journey } from '../journey/journey.ts';
 import { isUnreadable } from '../journey/store.ts';
 import { named, namesOf } from './erased-meanwhile.ts';
 import type { PlanJob } from './plan.ts';
-import { contactsIn, customersIn, personIn, subjectOf } from './snapshot.ts';
+import { contactsIn, customersIn, personIn, subjectsOf } from './snapshot.ts';
 
 /** All that one attempt has to do: everything here is stored with the erasure before anything is done to it. */
 export interface Found {
@@ -121,8 +121,7 @@ class Search implements Found {
     this.journeys.set(refOf(of.name, journey.id), { journey, of });
     const { contact, personId, recordId, requestId } = journey;
     if (requestId !== undefined) this.#requests.add(requestId);
-    const known = contact && subjectOf(contact.value, of);
-    if (known) this.add([known]);
+    if (contact) this.add(subjectsOf(contact.value, of));
     // Everybody's journeys and snapshots are found without these.
     if (of.name === this.#everybody) return;
     this.add([

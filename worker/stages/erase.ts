@@ -12,7 +12,7 @@ import { type Found, findAll } from './erase-find.ts';
 import { type Held, heldBy } from './erase-held.ts';
 import { wipeSnapshots } from './erase-snapshots.ts';
 import { Happened } from './plan.ts';
-import { subjectOf } from './snapshot.ts';
+import { subjectsOf } from './snapshot.ts';
 import type { StageResult } from './stage.ts';
 import { tryToWithdraw } from './withdraw.ts';
 
@@ -55,7 +55,7 @@ export async function erase(job: EraseJob, context: SourceContext): Promise<Stag
 export async function begin(asked: AskedToErase, context: SourceContext): Promise<string> {
   const source = context.name;
   return await context.erasures.begin(asked, [
-    ...asked.contacts.flatMap((text) => subjectOf(text, context) ?? []),
+    ...asked.contacts.flatMap((text) => subjectsOf(text, context)),
     ...asked.personIds.map((id) => ({ kind: 'person' as const, source, id })),
     ...asked.recordIds.map((id) => ({ kind: 'record' as const, source, id })),
   ]);

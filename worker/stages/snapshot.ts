@@ -43,18 +43,27 @@ export async function customersIn(
       }
     }
   }
-  const all = textsIn(found).flatMap((text) => subjectOf(text, { defaultCountry }) ?? []);
-  return all.filter(({ forms: [usual] }) => usual?.kind !== 'identifier');
+  return textsIn(found).flatMap((text) => {
+    const subjects = subjectsOf(text, { defaultCountry });
+    return subjects[0]?.forms[0]?.kind === 'identifier' ? [] : subjects;
+  });
 }
 
-/** A contact as somebody wrote it, with all that the service may know it by. Undefined for what can't name anybody. */
-export function subjectOf(
+/**
+ * A contact as somebody wrote it, with all that the service may know it by. A number without its country is two: what the
+ * default country makes of it, and the identifier that an external campaign keeps as it is written. None for what can't name
+ * anybody.
+ */
+export function subjectsOf(
   written: string,
   { defaultCountry }: Pick<SourceContext, 'defaultCountry'>,
-): SubjectOf<'contact'> | undefined {
-  const forms = contactForms(written, { defaultCountry });
-  const [usual] = forms;
-  return usual && { kind: 'contact', key: contactKey(usual), forms, done: false, masked: 0 };
+): SubjectOf<'contact'>[] {
+  const readings = [contactForms(written, { defaultCountry }), contactForms(written)];
+  const subjects = readings.flatMap((forms) => {
+    const [usual] = forms;
+    return usual ? [{ kind: 'contact' as const, key: contactKey(usual), forms, done: false, masked: 0 }] : [];
+  });
+  return subjects.filter(({ key }, i) => subjects.findIndex((one) => one.key === key) === i);
 }
 
 function textsIn(value: unknown): string[] {

@@ -142,3 +142,26 @@ describe('an address with an internationalised domain', () => {
     expect(sentTo()).toEqual(['***']);
   });
 });
+
+describe('a number without its country, where there is a default one', () => {
+  test.each(['612 3456', '6123456'])(
+    'who was asked by it as an identifier is found by it, here too: %j (audit trace)',
+    async (number) => {
+      const town = quiet({
+        rule: '{ name: all, campaign: 15, contact: customer.phone }',
+        general: 'defaultCountry: EE',
+      });
+      await asked(town, 'a', { phone: number });
+      await erase(eraseOf({ contacts: [number] }), town.context);
+      expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
+    },
+  );
+
+  test('their journey waits until they are masked (audit trace)', async () => {
+    const town = quiet({ rule: '{ name: all, campaign: 15, contact: customer.phone }', general: 'defaultCountry: EE' });
+    await asked(town, 'a', { phone: '612 3456' }, { personId: 'person-seven' });
+    service.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 503, body: {} });
+    await erase(eraseOf({ personIds: ['person-seven'] }), town.context);
+    expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['612 3456'], false]);
+  });
+});
