@@ -66,6 +66,8 @@ export interface SourceContext {
    * (orphans.ts), whose data is worked with alike, though their vendor can't be reached.
    */
   sources(): Promise<SourceContext[]>;
+  /** Changes with every rename of a source; undefined while one is under way, when nothing can be found for certain. */
+  placesOfSources(): Promise<string | undefined>;
   /** Tells a person, beside the log. */
   alert(kind: Alert['kind'], why: string, remedy: string): Promise<void>;
   /** A closing that no webhook had told of. */

@@ -168,6 +168,7 @@ export function createLane(
     },
     alert,
     sources: shared.sources,
+    placesOfSources: () => shared.names.places(),
     missed: async (ref, at) => {
       await countMissed(redis, name);
       await alert(

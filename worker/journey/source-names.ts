@@ -34,6 +34,12 @@ export class SourceNames {
     return (await this.#redis.exists(movingKey)) === 1;
   }
 
+  /** Another text after each rename; undefined while one is under way. */
+  async places(): Promise<string | undefined> {
+    const names = await this.#redis.hgetall(renamedKey);
+    return (await this.isAnyMoving()) ? undefined : JSON.stringify(Object.entries(names).sort());
+  }
+
   /** New names by old ones: also through several renames. */
   async renamed(): Promise<Map<string, string>> {
     const stored = await this.#redis.hgetall(renamedKey);

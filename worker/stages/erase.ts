@@ -33,6 +33,8 @@ export const EraseJob = z.discriminatedUnion('kind', [AskedToErase, GoOn]);
 export type EraseJob = z.output<typeof EraseJob>;
 
 const done: StageResult = { do: 'done' };
+/** Until a rename has ended. Real time. */
+const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
 /** The next attempt comes after a second, then two, then four …; an hour at most, a minute where all passes by itself. Real time. */
 const firstMs = 1_000;
 const longestMs = 3_600_000;
@@ -68,6 +70,8 @@ export async function begin(asked: AskedToErase, context: SourceContext): Promis
  * was done is kept as proof, without the people.
  */
 export async function attempt(id: string, context: SourceContext): Promise<StageResult> {
+  const places = await context.placesOfSources();
+  if (places === undefined) return comeAgain;
   const erasure = await context.erasures.get(id);
   if (!erasure) return done;
   const held: Held[] = [];
@@ -79,6 +83,8 @@ export async function attempt(id: string, context: SourceContext): Promise<Stage
   } while (held.length === 0 && found.journeys.size + found.snapshots.size > 0);
   held.push(...(await takeOff(id, context)));
   if (held.length > 0) return await postpone(erasure, held, context);
+  // A source that was on its way to another name may have been passed by: in a command, no rename waits for this to end.
+  if ((await context.placesOfSources()) !== places) return comeAgain;
   await prove(erasure, found, context);
   return done;
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { SourceNames } from '../../../worker/journey/source-names.ts';
 import { step } from '../../../worker/journey/transitions.ts';
 import { ask } from '../../../worker/stages/ask.ts';
-import { type AskedToErase, erase } from '../../../worker/stages/erase.ts';
+import { type AskedToErase, attempt, begin, erase } from '../../../worker/stages/erase.ts';
 import { plan } from '../../../worker/stages/plan.ts';
 import { giveUpWriteBack, writeBack } from '../../../worker/stages/write-back.ts';
-import { eventOf, type Quiet, useQuiet } from '../by-hand.ts';
+import { eventOf, overriding, type Quiet, useQuiet } from '../by-hand.ts';
 import { ToyVendor } from '../toy-connector.ts';
 
 const service = useQuiet();
@@ -163,5 +164,39 @@ describe('a number without its country, where there is a default one', () => {
     service.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 503, body: {} });
     await erase(eraseOf({ personIds: ['person-seven'] }), town.context);
     expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['612 3456'], false]);
+  });
+});
+
+describe('a source that is being renamed', () => {
+  const began = async () => {
+    const town = quiet();
+    const id = await begin(eraseOf({ contacts: [email] }), town.context);
+    return { town, id, names: new SourceNames(redis.handle.client) };
+  };
+
+  test('an erasure by command waits for the end, as nothing can be found for certain (audit trace)', async () => {
+    const { town, id, names } = await began();
+    await names.begin('old', 'new');
+    expect(await attempt(id, town.context)).toMatchObject({ do: 'wait' });
+    expect(await town.context.erasures.open()).toHaveLength(1);
+    await names.end('old', 'new');
+    expect(await attempt(id, town.context)).toEqual({ do: 'done' });
+  });
+
+  test('one that was at work meanwhile looks once more (audit trace)', async () => {
+    const { town, id, names } = await began();
+    const passing = {
+      ...town.context,
+      feedback: overriding(town.context.feedback, {
+        mask: async (contact) => {
+          await names.begin('old', 'new');
+          await names.end('old', 'new');
+          return await town.context.feedback.mask(contact);
+        },
+      }),
+    };
+    expect(await attempt(id, passing)).toMatchObject({ do: 'wait' });
+    expect(await town.context.erasures.all()).toEqual([]);
+    expect(await attempt(id, town.context)).toEqual({ do: 'done' });
   });
 });
