@@ -84,7 +84,9 @@ export async function create(
   failpoint('intent-saved');
   // Somebody else went ahead, on this job or on an event: it is theirs now. Where it was ended, nobody is asked.
   if (creating?.intent?.token !== intent.token) {
-    if (!creating || !askedStates.includes(creating.state)) await contacts.setLastAsked(key, lastOther);
+    const isNobodys = !creating || !askedStates.includes(creating.state);
+    // Of somebody who was forgotten meanwhile nothing comes back.
+    if (isNobodys) await contacts.setLastAsked(key, creating?.erasedAt ? undefined : lastOther);
     return done;
   }
   try {
