@@ -196,7 +196,8 @@ export function createLane(
       run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
       mayGrow: () => stages.writeBack.hasMore(),
     }),
-    untilTurn: (key, spacingMs) => untilTurn(redis, `${tagOf(name)}:backfill`, key, { spacingMs, now: Date.now() }),
+    untilTurn: (key, spacingMs) =>
+      untilTurn(redis, `${tagOf(name)}:backfill`, seal.digest(key), { spacingMs, now: Date.now() }),
     queueEvent: async (event, delayMs = 0) => {
       // A backfill's may wait for days, and a webhook of the same closing must not be taken for its repetition.
       const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key, seal)}`;
