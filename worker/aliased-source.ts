@@ -100,7 +100,8 @@ async function namedResult(
 ): Promise<ReadResult> {
   if (!result.ok) return result.why === 'error' ? { ...result, error: withoutIds(result.error, ids, aliases) } : result;
   const { record } = result;
-  await aliases.note([record.currentId], at);
+  // Only of one that it was merged into: the others are known, or were erased while they were read.
+  if (!ids.includes(record.currentId)) await aliases.note([record.currentId], at);
   return { ok: true, record: { ...record, id: aliases.of(record.id), currentId: aliases.of(record.currentId) } };
 }
 

@@ -269,7 +269,9 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
     const records = subjects.flatMap((one) =>
       one.kind !== 'contact' && one.kind !== 'person' && one.source === of.name ? [one.id] : [],
     );
-    await of.aliases.forget(records, found.until);
+    // A record may be called by their address, though nothing was known of it but that.
+    const named = contacts.flatMap(({ forms }) => forms.map(({ value }) => of.aliases.of(value)));
+    await of.aliases.forget([...records, ...named], found.until);
   }
   await context.erasures.end(proof);
   context.log.info({ source: context.name, event: what, proof }, 'erased');

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { aliasedSource } from '../../../worker/aliased-source.ts';
+import type { SourceContext } from '../../../worker/context.ts';
 import { SourceNames } from '../../../worker/journey/source-names.ts';
 import { step } from '../../../worker/journey/transitions.ts';
 import { ask } from '../../../worker/stages/ask.ts';
@@ -198,5 +200,72 @@ describe('a source that is being renamed', () => {
     expect(await attempt(id, passing)).toMatchObject({ do: 'wait' });
     expect(await town.context.erasures.all()).toEqual([]);
     expect(await attempt(id, town.context)).toEqual({ do: 'done' });
+  });
+});
+
+describe('what is on its way while somebody is forgotten', () => {
+  test('the note of an earlier request does not come back (audit trace)', async () => {
+    const town = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }' });
+    const { context, vendor } = town;
+    await asked(town, 'z', { email });
+    vendor.close('a', { customer: { email } });
+    await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
+    let isErasing = false;
+    const racing: SourceContext = {
+      ...context,
+      contacts: overriding(context.contacts, {
+        lastAsked: async (key) => {
+          const last = await context.contacts.lastAsked(key);
+          if (!isErasing) {
+            isErasing = true;
+            await erase(eraseOf({ contacts: [email] }), context);
+          }
+          return last;
+        },
+      }),
+    };
+    await ask({ journeyId: 'a.1' }, racing);
+    expect(isErasing).toBe(true);
+    expect(await redis.handle.client.keys('{cl:contact:*:asked')).toEqual([]);
+  });
+
+  test('a record that is called by their address is not remembered by it once it has been read (audit trace)', async () => {
+    const { aliases, source } = quiet().context;
+    const alias = aliases.of(email);
+    await aliases.note([email], ago(2_000));
+    const slow = overriding(source, {
+      read: async () => {
+        await aliases.forget([alias], new Date());
+        const record = { id: email, currentId: email, state: { is: 'open' as const }, shape: {} };
+        return [{ ok: true, record }];
+      },
+    });
+    const [result] = await aliasedSource(slow, aliases, { now: () => new Date() }).read([alias], 'plan');
+    expect(result).toMatchObject({ ok: true, record: { id: alias, currentId: alias } });
+    expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([]);
+  });
+});
+
+describe('what names somebody where no journey does', () => {
+  test('a record that is called by their address is forgotten by it, whom nobody was to ask about (audit trace)', async () => {
+    const town = quiet({ rule: '{ name: none, campaign: 12, when: "false", contact: customer.email }' });
+    const { context } = town;
+    const alias = context.aliases.of(email);
+    await context.aliases.note([email, 'other@example.com'], ago(2_000));
+    town.vendor.close(email, { customer: { email } });
+    await plan(eventOf(alias, { receivedAt: ago(1_000) }), context);
+    expect(await town.store.get(`${alias}.1`)).toMatchObject({ state: 'skipped' });
+    await erase(eraseOf({ contacts: [email] }), context);
+    const other = context.aliases.of('other@example.com');
+    expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([`{cl:calm}:alias:${other}`]);
+  });
+
+  test('turns of a backfill are kept under digests (audit trace)', async () => {
+    const { context } = quiet();
+    const turn = { via: 'backfill', everyMs: 60_000 } as const;
+    await plan(eventOf('a', turn), context);
+    await plan(eventOf('b', { ...turn, key: `closing of ${email}` }), context);
+    const turns = await redis.handle.client.hkeys('{cl:calm}:backfill:turns');
+    expect([turns.length, turns.filter((one) => one.includes(email))]).toEqual([1, []]);
   });
 });
