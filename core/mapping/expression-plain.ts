@@ -127,16 +127,22 @@ function own(value: object, key: string): unknown {
 }
 
 function lookup(input: unknown, key: string): unknown {
-  if (Array.isArray(input)) {
-    const found = new Sequence();
-    for (const entry of input) {
-      const value = lookup(entry, key);
-      if (Array.isArray(value)) for (const one of value) push(found, one);
-      else if (value !== undefined) push(found, value);
-    }
-    return found;
-  }
+  if (Array.isArray(input)) return gather(input, key, new Sequence());
   return typeof input === 'object' && input !== null && !isFunction(input) ? own(input, key) : undefined;
+}
+
+/** Into one sequence, however deep lists lie in lists: copied from level to level, their entries would cost each level again. */
+function gather(list: readonly unknown[], key: string, found: Sequence): Sequence {
+  for (const entry of list) {
+    if (Array.isArray(entry)) {
+      gather(entry, key, found);
+      continue;
+    }
+    const value = lookup(entry, key);
+    if (Array.isArray(value)) for (const one of value) push(found, one);
+    else if (value !== undefined) push(found, value);
+  }
+  return found;
 }
 
 function path(node: Node): Run | undefined {

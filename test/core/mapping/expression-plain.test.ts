@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import jsonata from 'jsonata';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../core/mapping/expression-limits.ts';
 import { plainEvaluation } from '../../../core/mapping/expression-plain.ts';
 
@@ -145,4 +145,16 @@ describe('what is evaluated without JSONata', () => {
   test.each(others)('is not %s (audit 26)', (source) => {
     expect(plainEvaluation(jsonata(source, { recover: true }).ast())).toBeUndefined();
   });
+});
+
+test('entries of lists that lie in lists are copied as often as the path has steps, however deep they lie (audit loop)', () => {
+  let nested: unknown = Array.from({ length: 1_000 }, (_, i) => ({ id: i }));
+  for (let level = 0; level < 100; level++) nested = [nested];
+  const run = plainEvaluation(jsonata('order.id').ast()) ?? expect.fail('it is plain');
+  const push = vi.spyOn(Array.prototype, 'push');
+  const found = run({ order: nested });
+  const pushes = push.mock.calls.length;
+  push.mockRestore();
+  expect(found).toEqual({ ok: true, value: Array.from({ length: 1_000 }, (_, i) => i) });
+  expect(pushes).toBeLessThan(3_000);
 });
