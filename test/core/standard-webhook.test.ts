@@ -1,9 +1,25 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { isStandardSecret, signStandardWebhook, verifyStandardWebhook } from '../../core/standard-webhook.ts';
+
+const passes = vi.hoisted(() => ({ overBodies: 0 }));
+vi.mock('node:crypto', async (original) => {
+  const crypto = await original<typeof import('node:crypto')>();
+  return {
+    ...crypto,
+    createHmac: (algorithm: string, key: Buffer) => {
+      passes.overBodies += 1;
+      return crypto.createHmac(algorithm, key);
+    },
+    verify: (...given: Parameters<typeof crypto.verify>) => {
+      passes.overBodies += 1;
+      return crypto.verify(...given);
+    },
+  };
+});
 
 const Vector = z.object({
   name: z.string(),
@@ -74,6 +90,21 @@ describe('the signature of a Standard Webhook', () => {
     const headers = { ...named, 'webhook-signature': signature };
     const verdict = verifyStandardWebhook({ headers, raw, receivedAt: at }, [secret]);
     expect(verdict).toEqual(counts ? { ok: true } : { ok: false, why: 'mismatch' });
+  });
+
+  test('however many signatures are given, a body is read once for each shared secret and four times for a public key (audit loop)', () => {
+    const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+    const cost = (signature: string, secrets: string[]) => {
+      const list = Array(10).fill(signature).join(' ');
+      passes.overBodies = 0;
+      const headers = { ...named, 'webhook-signature': list };
+      expect(verifyStandardWebhook({ headers, raw, receivedAt: at }, secrets).ok).toBe(false);
+      return passes.overBodies;
+    };
+    const forged = Buffer.alloc(32).toString('base64');
+    expect(cost(`v1,${forged}`, [secret, secret])).toBe(2);
+    expect(cost('v1,AAAA', [secret])).toBe(0);
+    expect(cost(`v1a,${Buffer.alloc(64, 1).toString('base64')}`, [`whpk_${key.toString('base64')}`])).toBe(4);
   });
 
   const pair = generateKeyPairSync('ed25519');
