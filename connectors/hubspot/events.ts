@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector.ts';
+import { type Delivery, type Events, mostEvents, type RecordEvent, type SourceEvent } from '../../core/connector.ts';
 import { type ObjectType, objectTypes, recordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -9,7 +9,8 @@ const Id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).tran
 /** One odd field (null, a number for a text) must not cost us the event: it counts as left out. */
 const lenient = <S extends z.ZodType>(schema: S) => schema.optional().catch(undefined);
 const id = lenient(Id);
-const text = lenient(z.union([z.string(), z.number()]).transform(String));
+/** HubSpot's are shorter. Keys are made of them, one for each record of a merge. */
+const text = lenient(z.union([z.string().max(200), z.number()]).transform(String));
 
 /** Classic (`ticket.propertyChange`) and generic (`object.propertyChange` with `objectTypeId`) alike; the rest may be anything. */
 const HubSpotEvent = z
@@ -29,7 +30,7 @@ const HubSpotEvent = z
     changeSource: text,
     sourceId: text,
     primaryObjectId: id,
-    mergedObjectIds: lenient(z.array(Id)),
+    mergedObjectIds: lenient(z.array(z.unknown()).max(mostEvents).pipe(z.array(Id))),
     newObjectId: id,
     associationType: text,
     associationRemoved: lenient(z.boolean()),
@@ -55,9 +56,12 @@ const contact = '0-1';
 export function events(delivery: Delivery, settings: HubSpotSettings): Events {
   const body = parseJson(delivery.raw);
   if (!Array.isArray(body)) return { ok: false, why: 'the body is not a JSON array of HubSpot events' };
+  if (body.length > mostEvents) return { ok: false, why: `a delivery may hold ${mostEvents} events at most` };
   const found: SourceEvent[] = [];
   const ignored: { what: string; why: string }[] = [];
   for (const item of body) {
+    // The intake refuses the whole delivery.
+    if (found.length > mostEvents) break;
     const parsed = HubSpotEvent.safeParse(item);
     if (!parsed.success) {
       ignored.push({ what: 'an event', why: 'it is not a JSON object' });

@@ -325,6 +325,33 @@ describe('a delivery', () => {
     ]);
   });
 
+  test('of more events than can be taken is refused (audit loop)', () => {
+    expect(read(`[${Array(100_000).fill('0').join(',')}]`)).toEqual({
+      ok: false,
+      why: 'a delivery may hold 500 events at most',
+    });
+  });
+
+  const merge = {
+    subscriptionType: 'ticket.merge',
+    objectId: 1,
+    mergedObjectIds: Array.from({ length: 499 }, (_, i) => i + 2),
+  };
+
+  test('of merges of many records ends where it is too long (audit loop)', () => {
+    const said = read(Array.from({ length: 500 }, (_, i) => ({ ...merge, eventId: i })));
+    expect(said.ok && said.events.length).toBe(1_000);
+  });
+
+  test.each([
+    ['property', { propertyName: 'p'.repeat(100_000) }],
+    ['type', { subscriptionType: `ticket.merge.${'t'.repeat(100_000)}` }],
+  ])('of many records under a long name of a %s has keys of a bearable size (audit loop)', (_, long) => {
+    const said = read([{ ...merge, ...long }]);
+    const keys = said.ok ? said.events.map(({ key }) => key.length) : [];
+    expect(Math.max(0, ...keys)).toBeLessThan(1_000);
+  });
+
   test('of any JSON array at all loses no element and throws nothing', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), (items) => {
