@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { tooIntricate } from '../core/connector/json-structure.ts';
 import { type Delivery, mostEvents, type SourceEvent } from '../core/connector.ts';
 import type { Log } from '../core/ports.ts';
 import { failpoint } from './failpoints.ts';
@@ -13,6 +14,8 @@ import type { Lane } from './lane.ts';
 /** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
 const longestName = 41;
+/** Of the JSON of a delivery: ten bytes each where it is as long as it may be. An order of 1 MiB has some 40,000. */
+const mostEntries = 100_000;
 
 export interface IntakeLimits extends BodyLimits {
   connections: number;
@@ -184,7 +187,8 @@ function createTake({ lanes, store, log }: IntakeOptions, refusals: Refusals) {
       return await reply.code(401).send({ error: signatureErrors[verdict.why] });
     }
     if (verdict.ping) return await reply.code(source.acceptedStatus).send({ accepted: 0, ignored: 0 });
-    const found = await source.events(delivery);
+    const flaw = tooIntricate(delivery.raw, mostEntries);
+    const found = flaw === undefined ? await source.events(delivery) : { ok: false as const, why: `the body ${flaw}` };
     if (!found.ok) {
       refused(found.why, 'delivery refused: body');
       return await reply.code(400).send({ error: found.why });

@@ -12,7 +12,7 @@ const [quote, backslash, comma, openList, openObject, closeList, closeObject] = 
  * Why this text should not be parsed as JSON, without quoting it; undefined when its structure is bearable. It need not be
  * JSON: then the parser says so.
  */
-export function tooIntricate(text: Uint8Array): string | undefined {
+export function tooIntricate(text: Uint8Array, most = mostEntries): string | undefined {
   let levels = 0;
   let entries = 0;
   for (let i = 0; i >= 0 && i < text.length; i++) {
@@ -35,7 +35,7 @@ export function tooIntricate(text: Uint8Array): string | undefined {
         levels -= 1;
         break;
     }
-    if (entries > mostEntries) return `has more than ${mostEntries} entries`;
+    if (entries > most) return `has more than ${most} entries`;
   }
   return undefined;
 }

@@ -77,6 +77,16 @@ test.each(pieces)(
   },
 );
 
+test.each([
+  ['levels', `${'['.repeat(65)}${']'.repeat(65)}`, 'nests more than 64 levels deep'],
+  ['entries', `[${'0,'.repeat(100_000)}0]`, 'has more than 100000 entries'],
+])('a signed body of too many %s is refused before anything parses it (audit loop)', async (_, body, why) => {
+  const door = await openDoor();
+  const answer = await door.post('one', body);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toEqual({ error: `the body ${why}` });
+});
+
 describe('limits', () => {
   const kibibyte = 1024;
 
