@@ -151,6 +151,33 @@ describe('a request without the marker that shows the values of another journey,
   });
 });
 
+test('a request whose contact was masked at the service before it was looked for is left to a person (audit twice)', async () => {
+  const { context, unknown, looks } = town({ rule: '{ name: all, campaign: 12, contact: customer.email }' });
+  await unknown('x', 'work-then-cut');
+  await context.feedback.mask({ kind: 'email', value: anyone.customer.email });
+  expect(await looks('x')).toMatchObject({ state: 'parked', why: expect.stringMatching(/was masked/) });
+  expect(service.standin.requests()).toHaveLength(1);
+});
+
+test("… and asks where only another person's was masked, or another journey's (audit twice)", async () => {
+  const { context, unknown, looks, asks, asksNow } = town({
+    rule: '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }',
+  });
+  const nobody = { customer: { email: 'nobody@example.com' }, store: 'Tallinn' };
+  await unknown('x', 'cut', nobody);
+  await context.feedback.create({
+    campaign: 12,
+    contact: { kind: 'email', value: 'anna@example.com' },
+    customFields: { Store: 'Riga' },
+  });
+  expect(await asks('o', { customer: { email: 'olga@example.com' }, store: 'Tallinn' })).toMatchObject({
+    state: 'asked',
+  });
+  for (const value of ['anna@example.com', 'olga@example.com']) await context.feedback.mask({ kind: 'email', value });
+  expect(await looks('x')).toMatchObject({ state: 'waiting' });
+  expect(await asksNow('x')).toMatchObject({ state: 'asked' });
+});
+
 describe('a request that was looked for and not found', () => {
   const markers = [
     ['a marker', markerRule],

@@ -45,12 +45,14 @@ export async function lookForRequest(
   // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
   const dateFrom = new Date(intent.at.getTime() - 86_400_000).toISOString().slice(0, 10);
   const candidates: FeedbackRequest[] = [];
+  const masked: FeedbackRequest[] = [];
   let unreadable = 0;
   for await (const page of context.feedback.requestPages({ campaign, contact, dateFrom })) {
     unreadable += page.unreadable.length;
     for (const request of page.results) {
       if (request.scheduled && isBefore(request.scheduled, since)) continue;
       if (!marker && isTo(request, key)) candidates.push(request);
+      if (!marker && isMasked(request)) masked.push(request);
       if (marker && request.customFields[marker.field] === marker.value) {
         return { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
       }
@@ -62,9 +64,16 @@ export async function lookForRequest(
       why: `${unreadable} requests of campaign ${campaign} could not be read; one of them may be it`,
     };
   }
-  const owned = await context.areOwned(candidates.map(({ id }) => id));
-  const free = candidates.filter((_, i) => !owned[i]);
-  return byValues(free, sought) ?? (await byCounters(sought, context));
+  const free = await unowned(candidates, context);
+  return byValues(free, sought) ?? (await byCounters(sought, await unowned(masked, context), context));
+}
+
+async function unowned(
+  requests: readonly FeedbackRequest[],
+  { areOwned }: Pick<SourceContext, 'areOwned'>,
+): Promise<FeedbackRequest[]> {
+  const owned = await areOwned(requests.map(({ id }) => id));
+  return requests.filter((_, i) => !owned[i]);
 }
 
 /**
@@ -95,15 +104,25 @@ function byValues(
   return { is: 'not yet clear', why: `request ${others.request.id} may be it, but shows other values` };
 }
 
-/** Not in the export: do the contact's counters agree? Requests that other journeys have made since explain themselves. */
+/**
+ * Not in the export: do the contact's counters agree? Requests that other journeys have made since explain themselves.
+ * @param masked requests of no journey whose contacts are not shown any more
+ */
 async function byCounters(
-  { contact, intent, others }: Sought,
+  { contact, intent, journey, others }: Sought,
+  masked: readonly FeedbackRequest[],
   { feedback }: Pick<SourceContext, 'feedback'>,
 ): Promise<Found> {
   const now = await feedback.contact(contact);
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;
   const last = now?.last_appeal?.getTime() ?? 0;
   const lastBefore = intent.lastAppeal?.getTime() ?? 0;
+  // Masked, the contact is as unknown to the service as one that was never asked.
+  const hidden = now ? undefined : masked.find((one) => compareValues(journey.values, one.customFields) !== 'other');
+  if (hidden) {
+    const why = `request ${hidden.id} may be it: its contact was masked at the service since; cancel the journey, or ask again`;
+    return { is: 'unclear', why };
+  }
   const counters = { numAppeals: now?.num_appeals ?? 0, lastAppeal: now?.last_appeal ?? null };
   if (more === 0 && last === lastBefore) {
     return { is: 'absent', how: "not in the export, and the contact's counters have not moved", ...counters };
@@ -124,6 +143,15 @@ async function byCounters(
 
 function isBefore(scheduled: Date, at: Date): boolean {
   return scheduled.getTime() < at.getTime() - clockSkewMs;
+}
+
+/** Is something else shown in place of a contact, or nothing? In which form isn't specified. */
+function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
+  if (phone === null && email === null && identifier === null) return true;
+  const isNoPhone = phone !== null && !/\d{7}/.test(phone.replace(/[\s().-]/g, ''));
+  const isNoEmail = email !== null && !/^[^*\s]+@[^*\s]+$/.test(email);
+  const isNoIdentifier = identifier !== null && !/[\p{L}\p{N}]/u.test(identifier);
+  return isNoPhone || isNoEmail || isNoIdentifier;
 }
 
 /** @param key of the contact */
