@@ -183,6 +183,8 @@ export class Erasures {
     const key = `${this.#proofs}:forgotten`;
     await this.#redis.zadd(key, 'GT', ...who.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
     await this.#redis.zremrangebyscore(key, '-inf', at.getTime() - keepMs);
+    // Also where nobody is forgotten any more.
+    await this.#redis.pexpire(key, keepMs);
   }
 
   /** When any of these was forgotten last. */
