@@ -3,12 +3,15 @@ import { FeedbackError, isAboutCampaign } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
-import type { Journey } from '../journey/journey.ts';
+import type { Journey, JourneyState } from '../journey/journey.ts';
 import { askedStates } from '../journey/transitions.ts';
 import { keepSnapshot } from './erased-meanwhile.ts';
 import type { GradedJob } from './plan.ts';
 import { planned } from './plan.ts';
 import type { StageResult } from './stage.ts';
+
+/** Nobody is asked by a journey in these. */
+const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
 
 /** Until the journey's request exists. Real time. */
 const askingMs = 1_000;
@@ -33,10 +36,13 @@ export async function takeGraded(event: GradedJob, context: SourceContext): Prom
       return { journey: { ...now, given: { ...now.given, told: false } }, trace: [] };
     }
     if (now.erasedAt || !isNews) return undefined;
-    const told = now.given?.grade === grade && now.given.comment === comment && now.given.told;
+    // Nobody is asked, and no contact leads here: who wants to be forgotten would leave these words behind.
+    const isLost = comment !== null && now.contact === undefined && overStates.includes(now.state);
+    const words = isLost ? null : comment;
+    const told = now.given?.grade === grade && now.given.comment === words && now.given.told;
     return {
-      journey: { ...now, given: { at, grade, comment, told }, updatedAt: context.clock.now() },
-      trace: [`a grade was given elsewhere: ${event.what}`],
+      journey: { ...now, given: { at, grade, comment: words, told }, updatedAt: context.clock.now() },
+      trace: [`a grade was given elsewhere${isLost ? ', and its comment is not kept' : ''}: ${event.what}`],
     };
   });
   return noted ? await tell(noted, context) : { do: 'done' };
@@ -69,7 +75,7 @@ async function journeyFor(event: GradedJob, context: SourceContext): Promise<Jou
   const { store } = context;
   const { latest, asked } = await store.memoryOf(event.recordId);
   const known = latest === undefined ? undefined : await store.get(latest);
-  const isOver = known !== undefined && ['skipped', 'cancelled', 'failed'].includes(known.state);
+  const isOver = known !== undefined && overStates.includes(known.state);
   const before = isOver && asked !== undefined ? await store.get(asked) : undefined;
   if (before) return before;
   if (known && known.state !== 'received') return known;

@@ -269,3 +269,36 @@ describe('what names somebody where no journey does', () => {
     expect([turns.length, turns.filter((one) => one.includes(email))]).toEqual([1, []]);
   });
 });
+
+describe('what would stay for good', () => {
+  test('a comment that was given elsewhere is not kept with a journey that no contact leads to (audit trace)', async () => {
+    const town = quiet({ rule: '{ name: none, campaign: 15, when: "false", contact: customer.email }' });
+    town.vendor.close('a', { customer: { email } });
+    const graded = { kind: 'graded', recordId: 'a', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
+    await plan({ ...graded, at: new Date(), key: 'g', receivedAt: ago(1_000) }, town.context);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    const given = (await town.store.get('a.1'))?.given;
+    expect(given).toMatchObject({ grade: 1, comment: null });
+    expect(await town.trace('a.1')).toMatch(/its comment is not kept/);
+  });
+
+  test('nor one that was given for the record that theirs was merged into (audit trace)', async () => {
+    const town = quiet({ rule: '{ name: all, campaign: 15, contact: customer.email }' });
+    const { context, vendor, store } = town;
+    await asked(town, 'a', { email });
+    vendor.close('r', { customer: { email } });
+    await plan(eventOf('a', { kind: 'changed', mergedInto: 'r' }), context);
+    const graded = { kind: 'graded', recordId: 'r', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
+    const waiting = { ...graded, at: new Date(), key: 'g', receivedAt: ago(1_000) };
+    await erase(eraseOf({ contacts: [email] }), context);
+    await plan(waiting, context);
+    expect([(await store.get('a.1'))?.given, (await store.get('r.1'))?.given?.comment]).toEqual([undefined, null]);
+  });
+
+  test('the digests of those who were forgotten go when their time is up (audit trace)', async () => {
+    const { context } = quiet({ general: 'retention: { journeys: 90d }' });
+    await erase(eraseOf({ contacts: [email] }), context);
+    const left = await redis.handle.client.pttl('{cl:calm}:erasures:forgotten');
+    expect(Math.round(left / 86_400_000)).toBe(90);
+  });
+});
