@@ -19,6 +19,8 @@ import type { OwnEvent, PlanJob } from './stages/plan.ts';
 /** Everything the stages of one source work with. */
 export interface SourceContext {
   name: string;
+  /** The vendor's account, with its connector: ids mean the same in every source of one. Undefined: in no other source. */
+  account?: string | undefined;
   source: Source;
   rules: readonly LoadedRule[];
   /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */

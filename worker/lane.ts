@@ -134,8 +134,10 @@ export function createLane(
       mayGrow: () => stages[purpose].hasMore(),
     });
   const readers = { plan: reader('plan'), ask: reader('ask') };
+  const account = configured.connector.account(configured.settings);
   const context: SourceContext = {
     name,
+    account: account === undefined ? undefined : `${configured.connector.name}:${account}`,
     seal,
     aliases,
     source,

@@ -125,11 +125,12 @@ export class OrphanNews {
 }
 
 /** In place of a connector whose settings this process doesn't have. */
-function absent({ name, connector, writesNoAnswer }: KnownSource) {
+function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
   const error = new AbsentSource(name);
   return defineConnector({
     name: connector,
     settings: z.object({}),
+    ...(account !== undefined && { account: () => account }),
     open: () => ({
       verify: () => ({ ok: false, why: 'unsigned' }),
       events: () => ({ ok: false, why: 'its source is not in this configuration' }),

@@ -35,7 +35,9 @@ export async function findAll(erasure: Erasure, context: SourceContext): Promise
   for (let fresh = search.take(); fresh.length > 0; fresh = search.take()) {
     const added = fresh.filter((subject) => !stored.includes(subject));
     await context.erasures.change(erasure.id, added);
-    for (const of of await context.sources()) await search.lookIn(of, fresh);
+    const sources = await context.sources();
+    search.add(elsewhere(fresh, sources));
+    for (const of of sources) await search.lookIn(of, fresh);
   }
   await context.erasures.countJourneys(erasure.id, [...search.journeys.keys()]);
   return search;
@@ -196,6 +198,16 @@ class Search implements Found {
   #left(id: string, of: SourceContext): void {
     this.unreadable.add(refOf(of.name, id));
   }
+}
+
+/** The same people and records in other sources of their vendor's account: only one of these may be told that they are to be forgotten. */
+function elsewhere(subjects: readonly Subject[], sources: readonly SourceContext[]): Subject[] {
+  return subjects.flatMap((subject) => {
+    if (subject.kind !== 'person' && subject.kind !== 'record') return [];
+    const account = sources.find(({ name }) => name === subject.source)?.account;
+    const alike = account === undefined ? [] : sources.filter((of) => of.account === account);
+    return alike.map(({ name }) => ({ ...subject, source: name }));
+  });
 }
 
 /** The contact with all forms of both: it is not masked as long as one is new. Undefined: none is. */

@@ -302,3 +302,36 @@ describe('what would stay for good', () => {
     expect(Math.round(left / 86_400_000)).toBe(90);
   });
 });
+
+describe('two sources of one account', () => {
+  class SharedVendor extends ToyVendor {
+    override get connector() {
+      return { ...super.connector, account: () => 'the only account' };
+    }
+  }
+  const rule = '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }';
+
+  test.each(['in one process', 'in two'])(
+    'a person is forgotten in both, though only one is told by their id (%s) (audit trace)',
+    async (where) => {
+      const vendor = new SharedVendor();
+      const town = quiet({ vendor, rule, ...(where === 'in one process' && { others: ['other'] }) });
+      const second = where === 'in one process' ? town : quiet({ vendor, rule, source: 'other' });
+      for (const { engine } of [town, second]) await engine.noteSources();
+      const other = second.engine.lanes.get('other')?.context ?? expect.fail('no lane');
+      await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
+      await asked({ ...second, context: other, store: other.store }, 'b', { email }, { personId: '7' });
+      await erase(eraseOf({ personIds: ['7'] }), town.context);
+      expect([sentTo(), (await other.store.get('b.1'))?.erasedAt]).toEqual([['***', '***'], expect.any(Date)]);
+    },
+  );
+
+  test('in another account the same id is somebody else (audit trace)', async () => {
+    const town = quiet({ rule, others: ['other'] });
+    const other = town.engine.lanes.get('other')?.context ?? expect.fail('no lane');
+    await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
+    await asked({ ...town, context: other, store: other.store }, 'b', { email }, { personId: '7' });
+    await erase(eraseOf({ personIds: ['7'] }), town.context);
+    expect(sentTo()).toEqual(['***', email]);
+  });
+});
