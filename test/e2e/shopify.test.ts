@@ -51,6 +51,7 @@ beforeAll(async () => {
     `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 redis: { path: ${redis.socket} }
+secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
 http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }
 poll: { every: 300ms }
 collect: { every: 300ms }
