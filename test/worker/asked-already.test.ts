@@ -109,3 +109,28 @@ describe('a record that is closed again', () => {
     expect(await closesAgain(town, 't')).toMatchObject({ state: 'asked' });
   });
 });
+
+describe('a closing that gets another name by other settings, of the source or of the vendor', () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, again: each closing }';
+
+  test.each([
+    ['at the same time', 0, 1],
+    ['at an earlier one', -60_000, 1],
+    ['unless it is a later one', 60_000, 2],
+  ])('it does not ask again: %s (audit twice)', async (_, laterMs, requests) => {
+    const town = quiet({ rule });
+    const { vendor, context, store } = town;
+    const closedAt = new Date(Date.now() - hour);
+    const asks = async (closing: string, at: Date) => {
+      vendor.close('n', { ...anyone, ...closedAs(closing, at) });
+      await plan(eventOf('n'), context);
+      const { latest = '' } = await store.memoryOf('n');
+      await ask({ journeyId: latest }, context);
+      return await store.get(latest);
+    };
+    expect(await asks('by its date', closedAt)).toMatchObject({ id: 'n.1', state: 'asked' });
+    const state = requests === 1 ? askedAlready : { state: 'asked' };
+    expect(await asks('once', new Date(closedAt.getTime() + laterMs))).toMatchObject({ id: 'n.2', ...state });
+    expect(service.standin.requests()).toHaveLength(requests);
+  });
+});

@@ -66,6 +66,8 @@ export function isUnreadable(error: unknown): boolean {
 export interface RecordMemory {
   latest: string | undefined;
   asked: string | undefined;
+  /** When that one's closing was; undefined where it can't be told, or is another record's. */
+  askedClosedAt?: Date | undefined;
 }
 
 /** Takes the ids of journeys that can't be read. Left out: the log. */
@@ -137,8 +139,12 @@ export class JourneyStore {
     const memories = await this.#memoriesOf(recordId);
     for (const { memory } of memories) {
       // After several merges a mark may still stand for a journey that turned out to have asked nobody.
-      if (memory.asked !== undefined && (await this.#mayHaveAsked(memory.asked)))
-        return { latest: memories[0]?.memory.latest, asked: memory.asked };
+      if (memory.asked === undefined) continue;
+      // Also one that is gone, or that can't be read.
+      const journey = await this.#readable(memory.asked, this.#tellLeft);
+      if (journey && !mayHaveAsked(journey)) continue;
+      const askedClosedAt = journey?.recordId === recordId ? journey.closedAt : undefined;
+      return { latest: memories[0]?.memory.latest, asked: memory.asked, askedClosedAt };
     }
     return { latest: memories[0]?.memory.latest, asked: undefined };
   }
@@ -374,12 +380,6 @@ export class JourneyStore {
       if (field.startsWith('from:')) found.push(...(await this.#memoriesOf(field.slice(5), seen)));
     }
     return found;
-  }
-
-  /** Also one that is gone, or that can't be read. */
-  async #mayHaveAsked(id: string): Promise<boolean> {
-    const journey = await this.#readable(id, this.#tellLeft);
-    return journey === undefined || mayHaveAsked(journey);
   }
 
   async #save(

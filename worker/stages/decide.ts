@@ -51,10 +51,8 @@ export async function decide(
   const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
   const no = (why: string): Verdict => ({ do: 'skip', why, trace, rule });
 
-  const { asked } = await context.store.memoryOf(closing.recordId);
-  if (rule.again === 'never' && asked !== undefined && asked !== closing.journeyId) {
-    return no(`this record's customer was asked already: journey ${refOf(context.name, asked)} (again: never)`);
-  }
+  const already = await askedAlready(rule, closing, context);
+  if (already !== undefined) return no(already);
   if (!inSample(rule.sample, ref)) return no(`outside the sample of ${(rule.sample ?? 1) * 100} %`);
 
   await chosen(rule);
@@ -86,6 +84,23 @@ export async function decide(
     if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
     return no(error.message);
   }
+}
+
+/**
+ * A closing that is no later than the one that was asked about has got another name only: by other settings of the source, or of
+ * the vendor's stages.
+ */
+async function askedAlready(
+  rule: LoadedRule,
+  { recordId, journeyId, closedAt }: Parameters<typeof decide>[0],
+  { name, store }: DecisionContext,
+): Promise<string | undefined> {
+  const { asked, askedClosedAt } = await store.memoryOf(recordId);
+  if (asked === undefined || asked === journeyId) return undefined;
+  const ref = refOf(name, asked);
+  if (rule.again === 'never') return `this record's customer was asked already: journey ${ref} (again: never)`;
+  if (askedClosedAt === undefined || closedAt > askedClosedAt) return undefined;
+  return `this record's customer was asked already about this closing, or a later one: journey ${ref}`;
 }
 
 function describe(sources: Record<string, string>): string {

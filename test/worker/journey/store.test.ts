@@ -233,7 +233,7 @@ describe('indexes', () => {
     }
     expect(await store.idsOfRequests(['1', '77', 'seventy-seven'])).toEqual([undefined, 'r.1', undefined]);
     expect(await store.idsOfRequests([])).toEqual([]);
-    expect(await store.memoryOf('r')).toEqual({ latest: 'r.1', asked: 'r.1' });
+    expect(await store.memoryOf('r')).toEqual({ latest: 'r.1', asked: 'r.1', askedClosedAt: expect.any(Date) });
   });
 });
 
