@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { contactKey } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../../worker/context.ts';
 import type { LastAsked } from '../../worker/journey/contacts.ts';
 import { ask } from '../../worker/stages/ask.ts';
@@ -59,6 +61,40 @@ test('… nor where somebody else had asked them, past closeloop', async () => {
   expect(await asks('a', anyone)).toMatchObject({ state: 'asked' });
   expect(await reopens('a')).toMatchObject({ state: 'cancelled' });
   expect(await asks('c', soon)).toMatchObject(throttled);
+});
+
+test('a person who was asked is not asked again because a worker that stood still finds their record open (audit twice)', async () => {
+  slowCampaign(service.standin);
+  const { context, store, vendor } = quiet(later);
+  vendor.close('s', anyone);
+  await plan(eventOf('s'), context);
+  const late: SourceContext = {
+    ...context,
+    read: async (id, purpose) => {
+      await ask({ journeyId: 's.1' }, context);
+      vendor.close(id, open);
+      return await context.read(id, purpose);
+    },
+  };
+  await ask({ journeyId: 's.1' }, late);
+  expect(await store.get('s.1')).toMatchObject({ state: 'asked' });
+  expect(await context.contacts.lastAsked(contactKey({ kind: 'email', value: anyone.customer.email }))).toMatchObject({
+    journey: 'calm/s.1',
+  });
+});
+
+test('… nor because one that stood still, and has sent nothing, takes back its own note (audit twice)', async () => {
+  const { context, vendor } = quiet();
+  vendor.close('s', anyone);
+  await plan(eventOf('s'), context);
+  const others = { at: new Date(), journey: 'calm/o.1' };
+  const replicated = async () => {
+    // Its lock has ended meanwhile.
+    await context.contacts.setLastAsked(contactKey({ kind: 'email', value: anyone.customer.email }), others);
+    throw new CloseloopError('toy: no replica', { kind: 'transient' }, { outcome: 'never-sent' });
+  };
+  await expect(ask({ journeyId: 's.1' }, { ...context, replicated })).rejects.toThrow('no replica');
+  expect(await context.contacts.lastAsked(contactKey({ kind: 'email', value: anyone.customer.email }))).toEqual(others);
 });
 
 test('a person whose requests were all withdrawn, the earlier one first, is asked', async () => {

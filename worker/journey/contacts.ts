@@ -36,6 +36,12 @@ export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 
 /** How long the memory of a person's last request is kept: longer than any sensible throttle. */
 const memoryMs = 400 * 86_400_000;
 
+/** Of two who change it, neither undoes what the other has noted. KEYS note · ARGV the note as it was read, as it is to be or '', ms */
+const changeScript = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+return 1`;
+
 /**
  * What is shared about one person over all sources: who is asking right now, and when they were asked last.
  * Keys hold a keyed digest of the contact, never the contact.
@@ -76,17 +82,38 @@ export class ContactMemory {
   async forgetAsked(contact: Contact, journey?: string): Promise<void> {
     const key = contactKey(contact);
     if (journey === undefined) return await this.setLastAsked(key, undefined);
-    const last = await this.lastAsked(key);
-    if (last?.journey === journey) await this.setLastAsked(key, beforeThat(last));
+    await this.#change(key, (last) => (last.journey === journey ? beforeThat(last) : last));
+  }
+
+  /** This journey has asked nobody: its note goes, unless another has been made since. @param before what there was before */
+  async takeBack(contactKey: string, { journey, at }: LastAsked, before: LastAsked | undefined): Promise<void> {
+    await this.#change(contactKey, (last) =>
+      last.journey === journey && last.at.getTime() === at.getTime() ? before : last,
+    );
   }
 
   /** The request of this journey was cancelled before it was sent. */
   async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
     const key = contactKey(contact);
-    const last = await this.lastAsked(key);
-    if (last?.journey === journey) return await this.setLastAsked(key, { ...last, withdrawn: true });
-    const earlier = last?.earlier?.filter((one) => one.journey !== journey);
-    if (last && earlier) await this.setLastAsked(key, { ...last, earlier });
+    await this.#change(key, (last) => {
+      if (last.journey === journey) return { ...last, withdrawn: true };
+      const earlier = last.earlier?.filter((one) => one.journey !== journey);
+      return earlier ? { ...last, earlier } : last;
+    });
+  }
+
+  /** `decide` may be called several times. What it returns as it was given stays. */
+  async #change(contactKey: string, decide: (last: LastAsked) => LastAsked | undefined): Promise<void> {
+    const key = this.#key(contactKey, 'asked');
+    for (;;) {
+      const stored = await this.#redis.get(key);
+      if (stored === null) return;
+      const last = LastAsked.parse(JSON.parse(stored));
+      const next = decide(last);
+      if (next === last) return;
+      const text = next ? JSON.stringify(LastAsked.parse(next)) : '';
+      if ((await this.#redis.eval(changeScript, 1, key, stored, text, memoryMs)) === 1) return;
+    }
   }
 
   #key(contactKey: string, what: string): string {

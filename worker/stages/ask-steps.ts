@@ -40,11 +40,13 @@ export async function end(
 ): Promise<StageResult> {
   const ref = refOf(context.name, journey.id);
   const change = { why, ...(options.isOut && { wasOut: true }) };
-  await context.store.update(journey.id, (now) =>
+  const after = await context.store.update(journey.id, (now) =>
     unaskedStates.includes(now.state)
       ? { journey: step(now, state, context.clock.now(), change), trace: [`${state}: ${why}`] }
       : undefined,
   );
+  // Somebody else went ahead: what they note of this person is theirs.
+  if (after?.state !== state) return done;
   // An attempt that came to nothing is no reason not to ask this person about something else.
   if (journey.contact) await context.contacts.forgetAsked(journey.contact, markOf(journey));
   context.log.info({ journey: ref, why }, state);

@@ -71,7 +71,10 @@ export async function create(
   const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
   const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
   const before = lastCounted(known, lastOther);
-  await contacts.setLastAsked(key, { at, journey: ref, ...scheduled, ...(before && asEarlier(before)) });
+  const note = { at, journey: ref, ...scheduled, ...(before && asEarlier(before)) };
+  // This process stood still: it would send nothing, and the contact may be another's meanwhile.
+  if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
+  await contacts.setLastAsked(key, note);
   failpoint('last-asked-noted');
   const creating = await store.update(journey.id, (now) =>
     now.state === 'waiting'
@@ -86,13 +89,13 @@ export async function create(
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
     // Of somebody who was forgotten meanwhile nothing comes back.
-    if (isNobodys) await contacts.setLastAsked(key, creating?.erasedAt ? undefined : lastOther);
+    if (isNobodys) await contacts.takeBack(key, note, creating?.erasedAt ? undefined : lastOther);
     return done;
   }
   try {
     await context.replicated();
   } catch (error) {
-    await contacts.setLastAsked(key, lastOther);
+    await contacts.takeBack(key, note, lastOther);
     await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context, { counts: false });
     throw error;
   }
@@ -109,7 +112,7 @@ export async function create(
   } catch (error) {
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
     if (outcome === 'unknown') return await laterLook(creating, error, context);
-    await contacts.setLastAsked(key, lastOther);
+    await contacts.takeBack(key, note, lastOther);
     await backToWaiting(creating, `the service did not take it: ${messageOf(error)}`, context, { counts: false });
     if (error instanceof FeedbackError && error.status === 400 && error.fields) {
       context.campaigns.drop(campaign.id);

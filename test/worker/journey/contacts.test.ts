@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { contactKey } from '../../../core/contact.ts';
 import { ContactMemory } from '../../../worker/journey/contacts.ts';
 import { useRedis } from '../../redis.ts';
 import { testSeal } from '../../seal.ts';
+import { overriding } from '../by-hand.ts';
 import { until } from '../harness.ts';
 
 const redis = useRedis();
@@ -48,6 +50,33 @@ test('it remembers when a person was asked last, and by which journey', async ()
   expect(await contacts.lastAsked('phone:+37255500002')).toBeUndefined();
   await contacts.setLastAsked('phone:+37255500001', undefined);
   expect(await contacts.lastAsked('phone:+37255500001')).toBeUndefined();
+});
+
+test('it keeps what another notes while a request is noted as withdrawn, or as never sent (audit twice)', async () => {
+  const { client } = redis.handle;
+  const one = { at: new Date('2026-05-04T09:00:00Z'), journey: 'support/1.1' };
+  const other = { at: new Date('2026-05-04T09:01:00Z'), journey: 'shop/2.1', earlier: [one] };
+  const contact = { kind: 'email', value: 'race@example.com' } as const;
+  const key = contactKey(contact);
+  const steps = {
+    noteWithdrawn: (by: ContactMemory) => by.noteWithdrawn(contact, one.journey),
+    forgetAsked: (by: ContactMemory) => by.forgetAsked(contact, one.journey),
+    takeBack: (by: ContactMemory) => by.takeBack(key, one, undefined),
+  };
+  for (const step of Object.values(steps)) {
+    await memory().setLastAsked(key, one);
+    let isFirst = true;
+    const racing = overriding(client, {
+      get: async (stored: string) => {
+        const found = await client.get(stored);
+        if (isFirst) await memory().setLastAsked(key, other);
+        isFirst = false;
+        return found;
+      },
+    });
+    await step(new ContactMemory(racing, testSeal));
+    expect(await memory().lastAsked(key)).toMatchObject({ journey: other.journey, at: other.at });
+  }
 });
 
 test('it stores no contact, and nothing for ever', async () => {
