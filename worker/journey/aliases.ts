@@ -81,10 +81,18 @@ export class RecordAliases {
     }
   }
 
+  /** Its journeys are erased: what came in again is known for a while only, as a delivery that was just stored may need it. */
+  async fade(name: string): Promise<void> {
+    if (aliasForm.test(name)) await this.#redis.pexpire(this.#key(name), fadeMs);
+  }
+
   #key(alias: string): string {
     return `${this.#tag}:alias:${alias}`;
   }
 }
+
+/** Real time. */
+const fadeMs = 86_400_000;
 
 const aboutAlias = (alias: string): string => `id of ${alias}`;
 

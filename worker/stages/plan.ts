@@ -98,6 +98,9 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     (await store.ofEvent(event.recordId, event.key)) ??
     (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
   if (!known?.erasedAt) await keepSnapshot(event, context);
+  else if ((await store.ofRecord(event.recordId)).every(({ erasedAt }) => erasedAt)) {
+    await context.aliases.fade(event.recordId);
+  }
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await goOn(known, context);
   const untilTurn = event.everyMs === undefined ? 0 : await context.untilTurn(event.key, event.everyMs);

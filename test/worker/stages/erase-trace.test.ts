@@ -260,6 +260,19 @@ describe('what names somebody where no journey does', () => {
     expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([`{cl:calm}:alias:${other}`]);
   });
 
+  test('its address comes back for a day at most, when a delivery from before is repeated (audit trace)', async () => {
+    const { context, vendor } = quiet();
+    vendor.close(email, { customer: { email } });
+    const event = eventOf(context.aliases.of(email), { receivedAt: ago(1_000) });
+    await context.aliases.note([email], event.receivedAt);
+    await plan(event, context);
+    await erase(eraseOf({ contacts: [email] }), context);
+    await context.aliases.note([email], new Date());
+    await plan({ ...event, receivedAt: new Date() }, context);
+    const left = await redis.handle.client.pttl(`{cl:calm}:alias:${event.recordId}`);
+    expect([left > 0, left <= 86_400_000]).toEqual([true, true]);
+  });
+
   test('turns of a backfill are kept under digests (audit trace)', async () => {
     const { context } = quiet();
     const turn = { via: 'backfill', everyMs: 60_000 } as const;
