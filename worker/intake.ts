@@ -1,11 +1,13 @@
+import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { tooIntricate } from '../core/connector/json-structure.ts';
 import { type Delivery, mostEvents, type SourceEvent } from '../core/connector.ts';
 import type { Log } from '../core/ports.ts';
 import { failpoint } from './failpoints.ts';
-import { Bodies, type BodyLimits, BodyRefused } from './intake/bodies.ts';
+import { Bodies, type BodyLimits, BodyRefused, discard } from './intake/bodies.ts';
 import { Connections } from './intake/connections.ts';
+import { inTurn } from './intake/in-turn.ts';
 import { createReadiness } from './intake/readiness.ts';
 import { Refusals } from './intake/refusals.ts';
 import { inTime, storeMs, within } from './intake/store-in-time.ts';
@@ -14,6 +16,8 @@ import type { Lane } from './lane.ts';
 /** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
 const longestName = 41;
+/** Of a connection between requests: longer than a proxy keeps one. */
+const keepAliveTimeout = 72_000;
 /** Of the JSON of a delivery: ten bytes each where it is as long as it may be. An order of 1 MiB has some 40,000. */
 const mostEntries = 100_000;
 
@@ -64,18 +68,27 @@ export interface IntakeOptions {
 export function createIntake(options: IntakeOptions): FastifyInstance {
   const limits = { ...intakeLimits, ...options.limits };
   const { requestMs, lookMs, silentMs } = limits;
+  const refusals = new Refusals(options.log, options.countRefused ?? (() => undefined));
   const app = Fastify({
     bodyLimit: limits.bytes,
-    requestTimeout: requestMs,
-    connectionTimeout: silentMs,
-    http: { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookMs },
+    serverFactory: (handle) => {
+      const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookMs };
+      const server = createServer(
+        { ...times, keepAliveTimeout },
+        inTurn(handle, () => refusals.count(pipelined)),
+      );
+      return server.setTimeout(silentMs);
+    },
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
   });
   const connections = new Connections(app.server, limits.connections);
+  // The body of a request that is answered by its head.
+  app.addHook('onSend', async ({ raw }) => {
+    if (!raw.complete && raw.readableFlowing === null) discard(raw);
+  });
   app.addHook('onResponse', async (request) => connections.waits(request.raw.socket));
-  const refusals = new Refusals(options.log, options.countRefused ?? (() => undefined));
   const telling = setInterval(() => refusals.tell(), options.tellEveryMs ?? 60_000).unref();
   app.addHook('onClose', async () => {
     clearInterval(telling);
@@ -125,6 +138,13 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
 const busy = {
   source: undefined,
   message: 'bodies that are slow gave way to others: 503. Somebody sends many at once, or a proxy is slow',
+  level: 'warn',
+} as const;
+
+const pipelined = {
+  source: undefined,
+  why: 'more than ten requests at once, without waiting for an answer',
+  message: 'connection closed',
   level: 'warn',
 } as const;
 

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { createConnection } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { mostEvents, type SourceEvent } from '../../core/connector.ts';
 import { useRedis } from '../redis.ts';
 import { startLoop, until } from './harness.ts';
@@ -85,6 +87,42 @@ test.each([
   const answer = await door.post('one', body);
   expect(answer.status).toBe(400);
   expect(await answer.json()).toEqual({ error: `the body ${why}` });
+});
+
+test.each([
+  ['GET /healthz HTTP/1.1\r\nHost: closeloop\r\n\r\n', 200],
+  [`POST /hooks/one HTTP/1.1\r\nHost: closeloop\r\n${headOf(2).join('\r\n')}\r\n\r\n[]`, 401],
+])(
+  'a connection that sends many requests at once is closed, a few of them are answered: %j (audit loop)',
+  async (text, status) => {
+    const door = await openDoor();
+    const ask = async (times: number, last: string) => {
+      const socket = createConnection(Number(new URL(door.url).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      let answers = '';
+      socket.on('data', (piece: Buffer) => {
+        answers += piece.toString('latin1');
+      });
+      socket.write(text.repeat(times) + last);
+      await new Promise((resolve) => socket.once('close', resolve));
+      return answers.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+    };
+    const close = 'GET /healthz HTTP/1.1\r\nHost: closeloop\r\nConnection: close\r\n\r\n';
+    expect(await ask(5, close)).toEqual([...Array(5).fill(`HTTP/1.1 ${status}`), 'HTTP/1.1 200']);
+    expect((await ask(1_000, close)).length).toBeLessThan(100);
+    expect(door.told.filter(({ fields }) => `${fields.why}`.startsWith('more than ten requests')).length).toBe(1);
+  },
+);
+
+test('a body in tiny pieces for which nobody waits is not read to its end (audit loop)', async () => {
+  const door = await openDoor({ limits: { requestMs: 5_000 } });
+  const opened = once(door.app.server, 'connection');
+  const request = await door.head('POST /nowhere', ['Transfer-Encoding: chunked']);
+  const [server] = await opened;
+  request.socket.write('1\r\nx\r\n'.repeat(1_000_000));
+  expect(await request.status).toBe(404);
+  if (!request.socket.closed) await new Promise((resolve) => request.socket.once('close', resolve));
+  expect(z.object({ bytesRead: z.number() }).parse(server).bytesRead).toBeLessThan(3_000_000);
 });
 
 describe('limits', () => {

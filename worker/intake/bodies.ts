@@ -29,8 +29,30 @@ interface Body {
 
 const firstBytes = 4_096;
 /** Each piece of a body has its price, however small. So many may be tiny: less than so many bytes each, on average. */
-const tinyPieces = 1_000;
+const mostTiny = 1_000;
 const tinyBytes = 16;
+/** Of a body that nobody reads, as its request was refused before: so that the sender sees the answer. */
+const mostDiscarded = 1024 * 1024;
+
+/** Have too many of the pieces of a body been tiny? To be asked with each. */
+function tinyPieces(): (piece: Uint8Array) => boolean {
+  let [pieces, bytes] = [0, 0];
+  return ({ length }) => {
+    pieces += 1;
+    bytes += length;
+    return pieces > mostTiny && bytes < pieces * tinyBytes;
+  };
+}
+
+/** Lets a body that nobody reads pass, within limits. */
+export function discard(request: IncomingMessage): void {
+  const isTiny = tinyPieces();
+  let length = 0;
+  request.on('data', (piece: Buffer) => {
+    length += piece.length;
+    if (length > mostDiscarded || isTiny(piece)) request.socket.destroy();
+  });
+}
 
 /** Reads bodies within limits. When they are reached, bodies that are slow give way: `Waiting` says which. */
 export class Bodies {
@@ -57,11 +79,13 @@ export class Bodies {
     const body: Body = { address: addressGroup(from), held: 0, refuse: () => undefined };
     // One buffer that grows: kept by themselves, small pieces would cost more than their bytes.
     let bytes = Buffer.alloc(0);
-    let [length, pieces] = [0, 0];
+    let length = 0;
+    const isTiny = tinyPieces();
     const take = (piece: Buffer): void => {
       const needed = length + piece.length;
-      pieces += 1;
-      if (pieces > tinyPieces && needed < pieces * tinyBytes) {
+      if (isTiny(piece)) {
+        // At once: what is being read comes in one go.
+        request.socket.pause();
         body.refuse(new BodyRefused(400, 'the body comes in pieces of a few bytes'));
         return;
       }
@@ -90,7 +114,7 @@ export class Bodies {
     } catch (error) {
       this.#onTheirWay.remove(body);
       this.#free(body);
-      request.off('data', take).resume();
+      discard(request.off('data', take));
       throw error;
     }
     this.#onTheirWay.remove(body);
