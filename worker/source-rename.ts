@@ -72,7 +72,7 @@ async function check({ redis, names, from, to }: RenameOptions): Promise<void> {
   if (Object.values(counts).some((n) => n > 0)) {
     await names.undo(old, now);
     throw refusal(
-      `Source ${now} has journeys of its own, and ${old} can't be added to it: rename ${old} to a name that is new. With both names in the configuration, each closing of the account is asked about twice`,
+      `Source ${now} has journeys of its own, and ${old} can't be added to it: rename ${old} to a name that is new. Kept both, what rules of both choose is asked about twice`,
     );
   }
   for await (const key of keysOf(redis, `${tagOf(now)}:`)) await redis.sadd(beforeKey(now), key);
