@@ -186,6 +186,15 @@ describe('a process that still has the old name (audit 14)', () => {
     expect((await old.store.counts()).received).toBe(0);
   });
 
+  test('keeps nothing under it of what an event tells whose job had begun before (audit 14)', async () => {
+    const old = await lived();
+    const now = quiet({ source: 'new', vendor: old.vendor });
+    await now.engine.rename('old', now.lane, nothing);
+    const late = plan(eventOf('late', { told: { customer: 'late@example.com' } }), old.context);
+    await expect(late).rejects.toThrow(/another name now/);
+    expect(await left('old')).toEqual([]);
+  });
+
   test('while the move is on, neither name is worked on, and no pass and no erasure goes over them', async () => {
     const old = await lived();
     const now = quiet({ source: 'new', client: failingAfter(redis.handle.client, 40) });

@@ -1,3 +1,5 @@
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
 // among KEYS carry the source's tag, and lie in the same slot.
 
@@ -117,3 +119,10 @@ return 1`;
 
 /** KEYS journey, trace · ARGV line */
 export const noteScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end return 1`;
+
+/** What a script that looks at the gate has failed with, as callers know it. */
+export function gatedOr(error: unknown): unknown {
+  if (!messageOf(error).startsWith('GATED')) return error;
+  const message = 'the source is being renamed, or has another name now';
+  return new CloseloopError(message, { kind: 'transient', retryAfterMs: 5_000 }, { outcome: 'never-sent' });
+}

@@ -1,11 +1,10 @@
 import type { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
-import { beginPassScript, claimScript, forgetScript, mergeScript, noteScript, saveScript } from './scripts.ts';
+import { beginPassScript, claimScript, forgetScript, gatedOr, mergeScript, noteScript, saveScript } from './scripts.ts';
 import { askedStates, mayHaveAsked } from './transitions.ts';
 
 /** ioredis, one server or a cluster: the same commands. */
@@ -38,11 +37,6 @@ export interface Claim {
   closedAt: Date;
   eventKey: string;
   receivedAt: Date;
-}
-
-function gated(source: string): CloseloopError {
-  const message = `source ${source} is being renamed, or has another name now`;
-  return new CloseloopError(message, { kind: 'transient', retryAfterMs: 5_000 }, { outcome: 'never-sent' });
 }
 
 /** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
@@ -121,7 +115,7 @@ export class JourneyStore {
       ...trace.map((text) => this.#line(text)),
     );
     const answer = await claimed.catch((error: unknown) => {
-      throw messageOf(error).startsWith('GATED') ? gated(this.source) : error;
+      throw gatedOr(error);
     });
     const [id, created] = ClaimAnswer.parse(answer);
     const journey = await this.get(id);

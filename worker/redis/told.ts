@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import type { Told } from '../../core/connector.ts';
+import { gatedOr } from '../journey/scripts.ts';
 import type { RedisClient } from '../journey/store.ts';
 import type { Seal } from './seal.ts';
 
 /**
- * KEYS told, record, used, alone · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where nothing was
+ * KEYS told, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where nothing was
  * told, record id, now.
  * Of two tellings of one instant the later to come counts. Whoever claims a journey takes the expiry away, and whoever
- * forgets the last one removes the telling (journey/store.ts).
+ * forgets the last one removes the telling (journey/store.ts). Error GATED while the source is not to be worked on.
  */
 const keepScript = `
+if redis.call('EXISTS', KEYS[5]) == 1 then return redis.error_reply('GATED not now') end
 local held = redis.call('HGET', KEYS[1], 'at')
 if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
 redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', ARGV[2])
@@ -51,7 +53,7 @@ export function createToldStore(
 
   return {
     async keep(recordId, at, told, { onlyFirst = false } = {}) {
-      const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone];
+      const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone, `${tag}:gate`];
       const args = [
         at.getTime(),
         seal.seal(JSON.stringify(told), about(recordId)),
@@ -60,7 +62,9 @@ export function createToldStore(
         recordId,
         Date.now(),
       ];
-      await redis.eval(keepScript, keys.length, ...keys, ...args);
+      await redis.eval(keepScript, keys.length, ...keys, ...args).catch((error: unknown) => {
+        throw gatedOr(error);
+      });
     },
     async erase(recordId, at) {
       await redis.eval(eraseScript, 1, keyOf(recordId), at.getTime());
