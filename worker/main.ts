@@ -278,7 +278,9 @@ example(
 example(
   where(requests.command('comment <id> <text>')).description('in an external campaign'),
   'requests comment 90017 "Thanks" --config closeloop.yaml',
-).action((id: string, text: string, options) => run(() => commentRequest({ ...options, id, text, connectors })));
+).action((id: string, text: string, options) =>
+  run(() => commentRequest({ ...options, id, comment: text, connectors })),
+);
 example(
   where(requests.command('cancel <id>')).description('while it is scheduled'),
   'requests cancel 90017 --config closeloop.yaml',

@@ -21,8 +21,8 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const begun = await Promise.race([once(process, 'message'), gone.then(() => undefined)]);
   if (begun === undefined) return 0;
-  const { config: text } = ChildBeginning.parse(begun[0]);
-  const runtime = await openRuntime({ ...options, text });
+  const { config: configText } = ChildBeginning.parse(begun[0]);
+  const runtime = await openRuntime({ ...options, configText });
   const engine = await engineOf(runtime, { clock: liveClock, log });
   process.on('message', (message) => {
     const { id, ...job } = Job.parse(message);

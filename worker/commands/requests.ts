@@ -81,8 +81,8 @@ export async function gradeRequest(options: Options & { id: string; grade: numbe
   return 0;
 }
 
-export async function commentRequest(options: Options & { id: string; text: string }): Promise<number> {
-  const { id, text: comment } = options;
+export async function commentRequest(options: Options & { id: string; comment: string }): Promise<number> {
+  const { id, comment } = options;
   await (await openService(options)).comment(id, comment);
   print({ id, comment }, options.json);
   return 0;

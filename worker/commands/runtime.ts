@@ -24,7 +24,7 @@ export interface RuntimeOptions {
   /** The file. */
   config: string;
   /** What the file held when somebody else read it; left out: it is read now. */
-  text?: string;
+  configText?: string;
   data: string;
   connectors: readonly Connector[];
 }
@@ -109,11 +109,11 @@ export async function withoutTheErased(redis: RedisClient): Promise<void> {
 
 /** @throws CloseloopError config with every mistake of the file */
 export async function readConfig(
-  { config: file, text = readText(file), connectors }: RuntimeOptions,
+  { config: file, configText = readText(file), connectors }: RuntimeOptions,
   uses?: Uses,
 ): Promise<Config> {
   const options = { env: process.env, connectors, file, ...(uses && { uses }) };
-  return loadConfig(text, { ...options, external: await loadExternalConnectors(text, options) });
+  return loadConfig(configText, { ...options, external: await loadExternalConnectors(configText, options) });
 }
 
 /** @throws CloseloopError config */

@@ -33,10 +33,10 @@ export async function start(options: StartOptions): Promise<number> {
     return await demo({ once: options.once, connectors: options.connectors });
   }
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
-  const text = readText(options.config);
-  const runtime = await openRuntime({ ...options, config: options.config, text });
+  const configText = readText(options.config);
+  const runtime = await openRuntime({ ...options, config: options.config, configText });
   const alone = ['quarantine', '--config', options.config, '--data', options.data];
-  const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone], text);
+  const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone], configText);
   try {
     await refuseUnsafeRedis(runtime, log);
     await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
