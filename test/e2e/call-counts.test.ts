@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { startHubspotStandin } from '../../standins/hubspot/standin.ts';
@@ -13,6 +13,8 @@ import { memoryLog, until } from '../worker/harness.ts';
 vi.setConfig({ testTimeout: 240_000 });
 
 const redis = useRedis();
+// Each has a service of its own, whose requests begin with the same ids.
+beforeEach(() => redis.handle.client.flushall());
 const closings = 1_000;
 const atMost = 70;
 
