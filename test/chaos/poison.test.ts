@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { accountKey } from '../../worker/account.ts';
 import { mayFollow } from '../../worker/journey/transitions.ts';
 import { useRedis } from '../redis.ts';
 import { until } from '../worker/harness.ts';
@@ -18,8 +17,8 @@ async function startPoisoned(source: string) {
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-poison-'));
   const feedback = await startFeedbackStandin({ seed: true });
   const redis = new Redis({ path: server.socket });
-  // Another service than the test's before.
-  await redis.del(accountKey);
+  // An installation of its own: with another service, and without a source that this one could be under a new name.
+  await redis.flushall();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(
     config,

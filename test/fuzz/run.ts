@@ -232,9 +232,9 @@ async function deliver(
     while (next < from + total && !isEnough(report)) {
       const input = next++;
       const delivery = make(chanceFor(seed, name, input), url);
-      const status = delivery.alone
-        ? await raw(url, Buffer.concat([Buffer.from(delivery.head, 'latin1'), delivery.body]))
-        : await pipe.send(delivery).catch(() => 0);
+      const alone = () => raw(url, Buffer.concat([Buffer.from(delivery.head, 'latin1'), delivery.body]));
+      // A connection that happens to send too many requests within one turn is closed: the rest come again by themselves.
+      const status = delivery.alone ? await alone() : await pipe.send(delivery).catch(alone);
       count(report, name, status === 0 ? 'closed' : String(status));
       if (delivery.right.includes(status)) continue;
       const isTaken = status >= 200 && status < 300 && delivery.genuine !== true;
