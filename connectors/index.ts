@@ -1,4 +1,4 @@
-import type { Connector } from '../core/connector.ts';
+import type { Connector } from '../core/connector/contract.ts';
 import { hubspot } from './hubspot/hubspot.ts';
 import { shopify } from './shopify/shopify.ts';
 import { webhook } from './webhook/webhook.ts';

@@ -30,11 +30,11 @@ export type {
   Verdict,
   WriteBack,
   WriteResult,
-} from './connector.ts';
-export { defineConnector } from './connector.ts';
-export { Duration } from './duration.ts';
+} from './connector/contract.ts';
+export { defineConnector } from './connector/contract.ts';
+export { jsonBody } from './connector/json-body.ts';
+export { type HmacForm, isEqual, signHmac, verifyHmac } from './connector/signature.ts';
+export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
 export { type Advice, CloseloopError, type Outcome } from './errors.ts';
-export { jsonBody } from './json-body.ts';
 export type { Log, Ports } from './ports.ts';
-export { type HmacForm, isEqual, signHmac, verifyHmac } from './signature.ts';
-export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './vendor-api.ts';
+export { Duration } from './schedule/duration.ts';

@@ -11,9 +11,9 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^core\//, /^core\//],
   [/^connectors\/index\.ts$/, /^(core|connectors)\//],
   [/^connectors\/([^/]+)\//, /^(core\/|connectors\/SAME\/)/],
-  [/^worker\/main\.ts$/, /^(core|worker)\/|^(connectors|standins)\/index\.ts$/],
+  [/^worker\/cli\/main\.ts$/, /^(core|worker)\/|^(connectors|standins)\/index\.ts$/],
   [/^worker\/config\/write-schema\.ts$/, /^(core|worker)\/|^connectors\/index\.ts$/],
-  [/^worker\/commands\/standin\.ts$/, /^(core|worker)\/|^standins\/index\.ts$/],
+  [/^worker\/cli\/standin\.ts$/, /^(core|worker)\/|^standins\/index\.ts$/],
   [/^worker\/demo\//, /^(core|worker|standins)\/|^connectors\/index\.ts$/],
   [/^worker\//, /^(core|worker)\//],
   [/^standins\//, /^standins\//],
@@ -58,7 +58,7 @@ function mayImport({ from, to }: Import): boolean {
 describe('imports point one way', () => {
   test('it sees the imports at all', () => {
     expect(imports.length).toBeGreaterThan(50);
-    expect(imports).toContainEqual({ from: 'worker/engine.ts', to: 'core/connector.ts' });
+    expect(imports).toContainEqual({ from: 'worker/pipeline/engine.ts', to: 'core/connector/contract.ts' });
   });
 
   test('none points the wrong way', () => {
@@ -67,12 +67,12 @@ describe('imports point one way', () => {
 
   const wrong: [from: string, to: string][] = [
     ['core/errors.ts', 'connectors/index.ts'],
-    ['core/errors.ts', 'worker/engine.ts'],
+    ['core/errors.ts', 'worker/pipeline/engine.ts'],
     ['connectors/zendesk/read.ts', 'connectors/hubspot/read.ts'],
-    ['connectors/zendesk/read.ts', 'worker/engine.ts'],
-    ['worker/engine.ts', 'connectors/index.ts'],
-    ['worker/engine.ts', 'standins/index.ts'],
-    ['worker/engine.ts', 'test/redis.ts'],
+    ['connectors/zendesk/read.ts', 'worker/pipeline/engine.ts'],
+    ['worker/pipeline/engine.ts', 'connectors/index.ts'],
+    ['worker/pipeline/engine.ts', 'standins/index.ts'],
+    ['worker/pipeline/engine.ts', 'test/redis.ts'],
     ['standins/feedback/standin.ts', 'core/feedback/schemas.ts'],
   ];
   test.each(wrong)('%s may not import %s', (from, to) => expect(mayImport({ from, to })).toBe(false));
@@ -87,7 +87,7 @@ test('what zendesk-node-api calls "request" is our own package', () => {
 test('core and worker name no vendor', () => {
   const vendors = /zendesk|hubspot|shopify|woocommerce/i;
   // The demo is told with a help desk; main.ts alone knows the list.
-  const shared = files.filter((file) => /^(core|worker)\//.test(file) && !/^worker\/(demo\/|main\.ts)/.test(file));
+  const shared = files.filter((file) => /^(core|worker)\//.test(file) && !/^worker\/(demo\/|cli\/main\.ts)/.test(file));
   const code = (file: string) =>
     readFileSync(join(root, file), 'utf8')
       .replace(/\/\*[\s\S]*?\*\//g, '')

@@ -1,4 +1,4 @@
-import type { AnswerValue, WriteBack } from '../../core/connector.ts';
+import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
 import type { Properties } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 

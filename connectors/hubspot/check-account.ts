@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Budget, Finding, Quota } from '../../core/connector.ts';
+import type { Budget, Finding, Quota } from '../../core/connector/contract.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /** What `GET account-info details` tells. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { boundedFetch } from '../../core/connector/send.ts';
-import type { ConnectorPorts } from '../../core/connector.ts';
 import type { HubSpotApi } from './client.ts';
 import { credentialsOf } from './credentials.ts';
 import { refresher } from './oauth.ts';

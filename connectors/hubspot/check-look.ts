@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './client.ts';
 import { inWords } from './failure.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Finding, GoingLive } from '../../core/connector.ts';
+import type { Finding, GoingLive } from '../../core/connector/contract.ts';
 import type { ObjectType } from './objects.ts';
 import { isClosed, type PipelineList } from './pipelines.ts';
 import type { HubSpotSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import { type CrmObject, type Definition, missingOptions, pluralOf, type Role, type Target } from './check-targets.ts';
 import { objectTypes } from './objects.ts';
 

@@ -1,4 +1,4 @@
-import type { Finding, GoingLive } from '../../core/connector.ts';
+import type { Finding, GoingLive } from '../../core/connector/contract.ts';
 import type { Definitions } from './check-properties.ts';
 import { type CrmObject, pluralOf } from './check-targets.ts';
 import { contactProperties } from './contacts.ts';

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../core/address.ts';
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import type { Target } from './check-targets.ts';
 import { type ObjectType, objectTypes } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';

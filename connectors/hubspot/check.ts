@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConnectorPorts, Finding, GoingLive } from '../../core/connector.ts';
+import type { ConnectorPorts, Finding, GoingLive } from '../../core/connector/contract.ts';
 import {
   Account,
   accountFindings,

@@ -1,7 +1,7 @@
 import { Client } from '@hubspot/api-client';
 import type { z } from 'zod';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { boundedFetch } from '../../core/connector/send.ts';
-import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { credentialsOf } from './credentials.ts';
 import { accountFailure, ErrorBody, inWords, type Refusal, refusalOf } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { RecordState } from '../../core/connector.ts';
+import type { RecordState } from '../../core/connector/contract.ts';
 import { type ObjectType, objectTypes } from './objects.ts';
 import type { Pipelines } from './pipelines.ts';
 import type { Properties } from './record.ts';

@@ -1,4 +1,4 @@
-import type { WriteBack } from '../../core/connector.ts';
+import type { WriteBack } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsLater, laterStays, notTaken, propertiesOf } from './answer.ts';
 import type { HubSpotApi } from './client.ts';

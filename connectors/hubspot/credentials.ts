@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ConnectorPorts } from '../../core/connector.ts';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotSettings } from './settings.ts';
 

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type Delivery, type Events, mostEvents, type RecordEvent, type SourceEvent } from '../../core/connector.ts';
+import {
+  type Delivery,
+  type Events,
+  mostEvents,
+  type RecordEvent,
+  type SourceEvent,
+} from '../../core/connector/contract.ts';
 import { type ObjectType, objectTypes, recordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 

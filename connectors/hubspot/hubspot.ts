@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { defineConnector } from '../../core/connector.ts';
+import { defineConnector } from '../../core/connector/contract.ts';
 import { checker } from './check.ts';
 import { hubSpotApi } from './client.ts';
 import { events } from './events.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
-import type { WriteBack } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { maxTextUnits } from './answer.ts';
 import { BatchAnswer, Texts } from './batch.ts';

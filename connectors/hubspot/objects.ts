@@ -1,4 +1,4 @@
-import type { Source } from '../../core/connector.ts';
+import type { Source } from '../../core/connector/contract.ts';
 
 /** The one place that names HubSpot's date version. Versions live about 18 months: change it here, run the tests. */
 export const apiVersion = '2026-09';

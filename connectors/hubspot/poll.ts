@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConnectorPorts, PollPage, RecordEvent } from '../../core/connector.ts';
+import type { ConnectorPorts, PollPage, RecordEvent } from '../../core/connector/contract.ts';
 import { instant } from './answer.ts';
 import { Texts } from './batch.ts';
 import type { HubSpotApi } from './client.ts';

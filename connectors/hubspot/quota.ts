@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Quota } from '../../core/connector.ts';
+import type { Quota } from '../../core/connector/contract.ts';
 
 /** Our name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
 export const searchLane = 'search';

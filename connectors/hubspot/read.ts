@@ -1,4 +1,4 @@
-import type { ConnectorPorts, ReadResult } from '../../core/connector.ts';
+import type { ConnectorPorts, ReadResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
 import type { HubSpotApi } from './client.ts';

@@ -1,4 +1,4 @@
-import type { RecordState } from '../../core/connector.ts';
+import type { RecordState } from '../../core/connector/contract.ts';
 import { type RawRecord, stageOf } from './closing.ts';
 import type { ObjectType } from './objects.ts';
 import type { Pipelines } from './pipelines.ts';

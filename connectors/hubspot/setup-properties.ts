@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SetupStep } from '../../core/connector.ts';
+import type { SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { statusValues } from './answer.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ConnectorPorts, SetupStep } from '../../core/connector.ts';
+import type { ConnectorPorts, SetupStep } from '../../core/connector/contract.ts';
 import { appIdOf } from './check-app.ts';
 import { inWords, isFor, targetOf, type Wanted, wantedSubscriptions } from './check-webhooks.ts';
 import type { HubSpotApi } from './client.ts';

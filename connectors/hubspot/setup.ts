@@ -1,4 +1,4 @@
-import type { ConnectorPorts, GoingLive, SetupStep } from '../../core/connector.ts';
+import type { ConnectorPorts, GoingLive, SetupStep } from '../../core/connector/contract.ts';
 import { targetsOf } from './check-targets.ts';
 import { hubSpotApi } from './client.ts';
 import type { HubSpotSettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Delivery, Verdict } from '../../core/connector.ts';
+import type { Delivery, Verdict } from '../../core/connector/contract.ts';
 
 const maxAgeMs = 300_000;
 

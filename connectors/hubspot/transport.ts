@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { SendFailure } from '../../core/connector/send.ts';
+import { notAnswered } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { jsonBody } from '../../core/json-body.ts';
-import { notAnswered } from '../../core/vendor-api.ts';
 
 /** An answer, read to its last byte. */
 export interface Received {

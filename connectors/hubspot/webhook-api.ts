@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { boundedFetch } from '../../core/connector/send.ts';
-import type { ConnectorPorts } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { accountFailure, ErrorBody, inWords, refusalOf } from './failure.ts';
 import type { HubSpotSettings } from './settings.ts';

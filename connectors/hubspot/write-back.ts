@@ -1,4 +1,4 @@
-import type { WriteBack, WriteResult } from '../../core/connector.ts';
+import type { WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { holdsLater, laterStays, notTaken, propertiesOf, sameValue } from './answer.ts';
 import type { HubSpotApi } from './client.ts';
 import { updateConfirmed } from './confirmed.ts';

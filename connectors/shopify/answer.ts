@@ -1,4 +1,4 @@
-import type { AnswerValue, WriteBack } from '../../core/connector.ts';
+import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { ShopifySettings } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import type { Finding, GoingLive, Source } from '../../core/connector.ts';
+import type { Finding, GoingLive, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Field, fieldsOf } from './answer.ts';
 import type { ShopifyApi } from './client.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { ConnectorPorts, PointsBucket, PointsTaken, Urgency } from '../../core/connector/contract.ts';
 import { SendFailure, send as sendOut } from '../../core/connector/send.ts';
-import type { ConnectorPorts, PointsBucket, PointsTaken, Urgency } from '../../core/connector.ts';
+import { notAnswered } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { notAnswered } from '../../core/vendor-api.ts';
 import { type Credentials, dailyTokens, permanentToken } from './credentials.ts';
 import { type Cost, Envelope, entryFailures, exceededCost, type Failure, failureOf } from './failure.ts';
 import { type Price, Prices, smallestPlan } from './points.ts';

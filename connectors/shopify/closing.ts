@@ -1,4 +1,4 @@
-import type { RecordState } from '../../core/connector.ts';
+import type { RecordState } from '../../core/connector/contract.ts';
 import { idOf } from './ids.ts';
 import type { Fulfillment, Order, OrderState } from './order.ts';
 import type { ShopifySettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import { type FetchedToken, renewedToken } from '../../core/token.ts';
+import { type FetchedToken, renewedToken } from '../../core/connector/token.ts';
 
 /** What a call carries as X-Shopify-Access-Token. */
 export interface Credentials {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Delivery, Events, SourceEvent } from '../../core/connector.ts';
+import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
 import { isOrderId } from './ids.ts';
 import type { ShopifySettings } from './settings.ts';
 import { missingScopes } from './subscriptions.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Source } from '../../core/connector.ts';
+import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { removalFrom } from './answer.ts';
 import type { ShopifyApi } from './client.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector.ts';
-import { jsonBody } from '../../core/json-body.ts';
+import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import type { ShopifyApi } from './client.ts';
 import { stateOf } from './closing.ts';
 import { idOf } from './ids.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector.ts';
+import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Operation, ShopifyApi } from './client.ts';
 import { stateOf } from './closing.ts';

@@ -1,4 +1,4 @@
-import type { PresentedRecord } from '../../core/connector.ts';
+import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { type Choice, stateOf } from './closing.ts';
 import { idOf } from './ids.ts';
 import type { Order } from './order.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SetupStep, Source } from '../../core/connector.ts';
+import type { SetupStep, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Field, fieldsOf } from './answer.ts';
 import { flawOf } from './check.ts';

@@ -1,5 +1,5 @@
-import type { Delivery, Verdict } from '../../core/connector.ts';
-import { verifyHmac } from '../../core/signature.ts';
+import type { Delivery, Verdict } from '../../core/connector/contract.ts';
+import { verifyHmac } from '../../core/connector/signature.ts';
 
 /**
  * Signed over the bytes as they came, with one of the secrets, for this shop. Shopify signs no time, so a repetition is told by its

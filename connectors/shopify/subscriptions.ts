@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Urgency } from '../../core/connector.ts';
+import type { Urgency } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './client.ts';
 import type { ShopifySettings } from './settings.ts';

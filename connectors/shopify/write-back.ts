@@ -1,4 +1,4 @@
-import type { Source, WriteBack, WriteResult } from '../../core/connector.ts';
+import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { changeFor, fieldsOf, findingsOn, isOutdated } from './answer.ts';
 import type { ShopifyApi } from './client.ts';

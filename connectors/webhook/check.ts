@@ -1,5 +1,5 @@
 import { isLoopback } from '../../core/address.ts';
-import type { Delivery, Finding, GoingLive, Source } from '../../core/connector.ts';
+import type { Delivery, Finding, GoingLive, Source } from '../../core/connector/contract.ts';
 import { eventReader } from './events.ts';
 import { compileAll } from './expressions.ts';
 import { reach } from './reach.ts';

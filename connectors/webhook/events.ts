@@ -8,9 +8,9 @@ import type {
   RecordEvent,
   SourceEvent,
   SurveyEvent,
-} from '../../core/connector.ts';
-import { jsonBody } from '../../core/json-body.ts';
-import { signedMessageId } from '../../core/standard-webhook.ts';
+} from '../../core/connector/contract.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
+import { signedMessageId } from '../../core/connector/standard-webhook.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
 import type { ToldRecord } from './record.ts';

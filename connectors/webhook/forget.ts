@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Source } from '../../core/connector.ts';
+import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { Post } from './post.ts';

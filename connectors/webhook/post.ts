@@ -1,11 +1,11 @@
 import { Agent } from 'undici';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { SendFailure, send } from '../../core/connector/send.ts';
-import type { ConnectorPorts } from '../../core/connector.ts';
+import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
+import { judge, notAnswered } from '../../core/connector/vendor-api.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
 import { retryAfter } from '../../core/feedback/failure.ts';
-import { jsonBody } from '../../core/json-body.ts';
-import { signStandardWebhook } from '../../core/standard-webhook.ts';
-import { judge, notAnswered } from '../../core/vendor-api.ts';
 import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from './public-address.ts';
 import type { WebhookSettings } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReadResult, RecordState, Told } from '../../core/connector.ts';
+import type { ReadResult, RecordState, Told } from '../../core/connector/contract.ts';
 
 /**
  * A record as an event told it: there is no API to read it from. Of one that is open again nothing else is kept, so that

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
-import { isStandardSecret } from '../../core/standard-webhook.ts';
 
 const plainSecret = z.string().trim().min(1, 'is empty');
 const standardSecret = z

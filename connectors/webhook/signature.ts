@@ -1,6 +1,6 @@
-import type { Delivery, Verdict } from '../../core/connector.ts';
-import { isEqual, verifyHmac } from '../../core/signature.ts';
-import { verifyStandardWebhook } from '../../core/standard-webhook.ts';
+import type { Delivery, Verdict } from '../../core/connector/contract.ts';
+import { isEqual, verifyHmac } from '../../core/connector/signature.ts';
+import { verifyStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import type { WebhookSettings } from './settings.ts';
 
 /** As in Standard Webhooks, both ways. */

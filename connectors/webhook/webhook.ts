@@ -1,4 +1,4 @@
-import { defineConnector, type Source } from '../../core/connector.ts';
+import { defineConnector, type Source } from '../../core/connector/contract.ts';
 import { checker } from './check.ts';
 import { eventReader } from './events.ts';
 import { forgetter } from './forget.ts';
@@ -16,7 +16,7 @@ const keepHere: Source['writeBack'] = async (items) =>
  * Any system that can send a webhook.
  *
  * Nothing but its events tells of its records: expressions say what an event means, the worker keeps the newest telling of
- * each record (`Told` in core/connector.ts), and that is what is read. Answers go out as signed events of our own. There is
+ * each record (`Told` in core/connector/contract.ts), and that is what is read. Answers go out as signed events of our own. There is
  * nothing to poll: what the sender doesn't repeat until it is acknowledged is lost to us.
  *
  * Where things are: `signature.ts` who sent it; `events.ts` what it says, by `expressions.ts`; `record.ts` the record;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Source, WriteBack, WriteResult } from '../../core/connector.ts';
+import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Post } from './post.ts';
 import { senderIdOf } from './record-id.ts';

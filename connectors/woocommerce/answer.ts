@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnswerValue, WriteBack } from '../../core/connector.ts';
+import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
 import { Meta, metaOf } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../../core/address.ts';
-import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector.ts';
+import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector/contract.ts';
 import type { Shop } from './client.ts';
 import { ShopError } from './failure.ts';
 import { shapeNames } from './record.ts';

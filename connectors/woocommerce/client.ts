@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { type HttpResponse, SendFailure, send } from '../../core/connector/send.ts';
-import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
 import { notAnswered, type Refusal, refusalError, ShopError } from './failure.ts';
 import { parseJson } from './json.ts';
 import { addressOf, type WooCommerceSettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Delivery, Events, RecordEvent } from '../../core/connector.ts';
+import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { parseJson } from './json.ts';
 import { closedAt, closingOf, OrderMoment } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { Source } from '../../core/connector.ts';
+import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { namesOf, WrittenOrder } from './answer.ts';
 import type { Shop } from './client.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WriteBack } from '../../core/connector.ts';
+import type { WriteBack } from '../../core/connector/contract.ts';
 import type { Shop } from './client.ts';
 
 /** The last line of a note, by which it is found again. */

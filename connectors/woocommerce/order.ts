@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecordState } from '../../core/connector.ts';
+import type { RecordState } from '../../core/connector/contract.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { WooCommerceSettings } from './settings.ts';
 

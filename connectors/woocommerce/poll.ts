@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConnectorPorts, Source } from '../../core/connector.ts';
+import type { ConnectorPorts, Source } from '../../core/connector/contract.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './client.ts';
 import { outcomeOf } from './events.ts';

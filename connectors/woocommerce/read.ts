@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReadResult } from '../../core/connector.ts';
+import type { ReadResult } from '../../core/connector/contract.ts';
 import type { Shop } from './client.ts';
 import { isOrderId, Order, orderFields, stateOf } from './order.ts';
 import { present, type WooCommerceShape } from './record.ts';

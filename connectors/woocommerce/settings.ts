@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
-import { Duration } from '../../core/duration.ts';
+import { Duration } from '../../core/schedule/duration.ts';
 
 const secret = z.string().trim().min(1, 'is empty');
 

@@ -1,4 +1,4 @@
-import type { SetupStep, Source } from '../../core/connector.ts';
+import type { SetupStep, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Shop } from './client.ts';
 import type { WooCommerceSettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Delivery, Verdict } from '../../core/connector.ts';
+import type { Delivery, Verdict } from '../../core/connector/contract.ts';
 
 /**
  * Base64(HMAC-SHA256(secret, raw body)). The secret is plain text: WooCommerce decodes HTML entities in what it has stored

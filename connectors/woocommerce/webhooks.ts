@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Urgency } from '../../core/connector.ts';
+import type { Urgency } from '../../core/connector/contract.ts';
 import type { Shop } from './client.ts';
 
 /** By these `setup` makes webhooks and the poll's look knows them again, whatever their address. */

@@ -1,4 +1,4 @@
-import { defineConnector } from '../../core/connector.ts';
+import { defineConnector } from '../../core/connector/contract.ts';
 import { checker } from './check.ts';
 import { openShop } from './client.ts';
 import { events } from './events.ts';

@@ -1,4 +1,4 @@
-import type { Source, WriteBack, WriteResult } from '../../core/connector.ts';
+import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
 import { changeFor, isOutdated, notTaken, WrittenOrder, wantedOf } from './answer.ts';
 import type { Shop } from './client.ts';

@@ -1,4 +1,4 @@
-import type { WriteBack } from '../../core/connector.ts';
+import type { WriteBack } from '../../core/connector/contract.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { answerValue } from './survey.ts';
 import { type MainPart, type Part, parts, questionOf, type Target, type Targets } from './targets.ts';

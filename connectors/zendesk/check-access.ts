@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import { scopeOf, writesOnTicket, type ZendeskSettings } from './settings.ts';
 
 /** Source: developer.zendesk.com, OAuth migration. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import type { AdminField } from './admin.ts';
 import { valueFindings } from './check-values.ts';
 import { catalogueOf } from './fields.ts';

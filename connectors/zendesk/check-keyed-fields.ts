@@ -1,4 +1,4 @@
-import type { Finding, GoingLive } from '../../core/connector.ts';
+import type { Finding, GoingLive } from '../../core/connector/contract.ts';
 import type { Look } from './check-look.ts';
 import { valueFindings } from './check-values.ts';
 import type { ZendeskApi } from './client.ts';

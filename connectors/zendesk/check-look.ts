@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { ZendeskFailure } from './failure.ts';
 

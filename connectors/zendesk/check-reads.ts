@@ -1,4 +1,4 @@
-import type { Finding, GoingLive } from '../../core/connector.ts';
+import type { Finding, GoingLive } from '../../core/connector/contract.ts';
 import type { AdminField } from './admin.ts';
 import { catalogueOf } from './fields.ts';
 import type { ZendeskShape } from './record.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import type { Rule } from './admin.ts';
 import { writesOnTicket, type ZendeskSettings } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import type { Finding, WriteBack } from '../../core/connector.ts';
+import type { Finding, WriteBack } from '../../core/connector/contract.ts';
 import { wantedFields } from './answer.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { obstacle, type TagOwners } from './tags.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector.ts';
+import type { Finding } from '../../core/connector/contract.ts';
 import { bodiesFor, latestStatuses, type Rule, signingSecret, type Webhook, webhooks } from './admin.ts';
 import type { Look } from './check-look.ts';
 import type { ZendeskApi } from './client.ts';

@@ -1,4 +1,4 @@
-import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector.ts';
+import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector/contract.ts';
 import { adviceOf } from '../../core/errors.ts';
 import { adminFields, asksForRatings, automations, changedSince, me, tokenScopes, triggers } from './admin.ts';
 import { accessFindings, scopesOf, settingsFindings } from './check-access.ts';

@@ -1,7 +1,7 @@
 import zendeskNodeApi from 'zendesk-node-api';
 import { z } from 'zod';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { boundedFetch } from '../../core/connector/send.ts';
-import type { ConnectorPorts, Urgency } from '../../core/connector.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Answer, withTransport, ZendeskCallError, zendeskCall } from './call.ts';
 import { apiToken, type Credential, type Credentials, oauthTokens } from './credentials.ts';

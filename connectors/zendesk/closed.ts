@@ -1,4 +1,4 @@
-import type { WriteResult } from '../../core/connector.ts';
+import type { WriteResult } from '../../core/connector/contract.ts';
 import { adviceOf } from '../../core/errors.ts';
 import { changeFor, sizeOf } from './answer.ts';
 import type { ZendeskSettings } from './settings.ts';

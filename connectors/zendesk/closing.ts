@@ -1,4 +1,4 @@
-import type { RecordState } from '../../core/connector.ts';
+import type { RecordState } from '../../core/connector/contract.ts';
 
 /** What decides about a ticket, as it is now. */
 export interface Looked {

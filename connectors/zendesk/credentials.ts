@@ -1,4 +1,4 @@
-import { type FetchedToken, renewedToken } from '../../core/token.ts';
+import { type FetchedToken, renewedToken } from '../../core/connector/token.ts';
 
 /** What a call carries. The second form is the one `zendesk-node-api` wants. */
 export interface Credential {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector.ts';
+import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, refusals, type Values, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './client.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Delivery, Events, GradedEvent, RecordEvent } from '../../core/connector.ts';
+import type { Delivery, Events, GradedEvent, RecordEvent } from '../../core/connector/contract.ts';
 import { meaningOf } from './closing.ts';
 import { csatReceived, type Rating, ratingReader } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';

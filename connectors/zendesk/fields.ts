@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConnectorPorts } from '../../core/connector.ts';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ZendeskApi } from './client.ts';
 import { kept, type LookUp } from './kept.ts';

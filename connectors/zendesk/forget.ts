@@ -1,4 +1,4 @@
-import type { ConnectorPorts, Source, WriteBack } from '../../core/connector.ts';
+import type { ConnectorPorts, Source, WriteBack } from '../../core/connector/contract.ts';
 import { type Change, missing, sizeOf, type Values, valuesOf, type WantedField } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
 import { deleteRecords } from './custom-object.ts';

@@ -1,4 +1,4 @@
-import type { ConnectorPorts } from '../../core/connector.ts';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { adviceOf } from '../../core/errors.ts';
 import type { ZendeskApi } from './client.ts';
 import { kept } from './kept.ts';

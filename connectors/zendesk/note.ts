@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
-import type { WriteBack } from '../../core/connector.ts';
 import { clipped } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
 

@@ -1,4 +1,4 @@
-import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector.ts';
+import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ZendeskApi } from './client.ts';
 import { closingOf } from './closing.ts';

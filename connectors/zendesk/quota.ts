@@ -1,4 +1,4 @@
-import type { Quota } from '../../core/connector.ts';
+import type { Quota } from '../../core/connector/contract.ts';
 import type { Answer } from './call.ts';
 import type { Via } from './client.ts';
 

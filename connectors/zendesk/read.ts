@@ -1,4 +1,4 @@
-import type { ReadResult, Source } from '../../core/connector.ts';
+import type { ReadResult, Source } from '../../core/connector/contract.ts';
 import type { ZendeskApi } from './client.ts';
 import type { Catalogue } from './fields.ts';
 import type { LookUp } from './kept.ts';

@@ -1,4 +1,4 @@
-import type { PresentedRecord } from '../../core/connector.ts';
+import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { closingOf, type Looked } from './closing.ts';
 import type { Catalogue } from './fields.ts';
 import type { FieldValue, MetricSet, Named, Ticket, TicketPage } from './ticket.ts';

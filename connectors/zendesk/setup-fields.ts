@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SetupStep } from '../../core/connector.ts';
+import type { SetupStep } from '../../core/connector/contract.ts';
 import { type AccountFields, accountFields } from './account-fields.ts';
 import { missingOptions, type Taker } from './check-values.ts';
 import type { ZendeskApi } from './client.ts';

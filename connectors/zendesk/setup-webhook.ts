@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SetupStep } from '../../core/connector.ts';
+import type { SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { bodiesFor, signingSecret, triggers, type Webhook, webhooks } from './admin.ts';
 import { connected, pointsTo } from './check-webhook.ts';

@@ -1,4 +1,4 @@
-import type { ConnectorPorts, SetupStep, Source } from '../../core/connector.ts';
+import type { ConnectorPorts, SetupStep, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type ZendeskApi, zendeskApi } from './client.ts';
 import { ZendeskFailure } from './failure.ts';

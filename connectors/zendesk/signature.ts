@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Delivery, Verdict } from '../../core/connector.ts';
+import type { Delivery, Verdict } from '../../core/connector/contract.ts';
 
 /**
  * What Zendesk puts into `x-zendesk-webhook-signature`: base64(HMAC-SHA256(secret, timestamp + raw body)).

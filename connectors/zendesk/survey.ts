@@ -1,4 +1,4 @@
-import type { AnswerValue } from '../../core/connector.ts';
+import type { AnswerValue } from '../../core/connector/contract.ts';
 import type { Target } from './targets.ts';
 import type { FieldValue } from './ticket.ts';
 

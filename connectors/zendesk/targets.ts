@@ -1,4 +1,4 @@
-import type { Finding, WriteResult } from '../../core/connector.ts';
+import type { Finding, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Catalogue, TicketField } from './fields.ts';
 import type { KeyedField } from './keyed-fields.ts';

@@ -1,4 +1,4 @@
-import type { WriteBack, WriteResult } from '../../core/connector.ts';
+import type { WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Change, findingsOn, remarksOn, type Wanted } from './answer.ts';
 import type { ZendeskApi } from './client.ts';

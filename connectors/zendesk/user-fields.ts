@@ -1,4 +1,4 @@
-import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector.ts';
+import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, refusals, type Values, type WantedField, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './client.ts';

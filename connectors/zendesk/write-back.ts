@@ -1,4 +1,4 @@
-import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector.ts';
+import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { changeFor, holdsNewer, mayHaveNote, sizeOf, valuesOf, wantedOf } from './answer.ts';
 import type { ZendeskApi } from './client.ts';

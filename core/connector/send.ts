@@ -1,6 +1,6 @@
 import type { Outcome } from '../errors.ts';
 import { faultOf, isCut, isNeverSent } from '../feedback/network-failure.ts';
-import { jsonBody } from '../json-body.ts';
+import { jsonBody } from './json-body.ts';
 import { tooIntricate } from './json-structure.ts';
 
 /*

@@ -4,8 +4,8 @@ import type { Outcome } from '../errors.ts';
 import type { Ports } from '../ports.ts';
 import type { Answer, Place } from './failure.ts';
 import { answerFailure, FeedbackError, mismatchesOf, notJsonFailure, shapeFailure } from './failure.ts';
-import { leavingBy } from './leave-by.ts';
 import { abortFailure, networkFailure, timeoutFailure } from './network-failure.ts';
+import { leavingBy } from './send-deadline.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf } from './settings.ts';
 

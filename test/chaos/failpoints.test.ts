@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { type Failpoint, failpointAt, failpoints } from '../../worker/failpoints.ts';
+import { type Failpoint, failpointAt, failpoints } from '../../worker/operations/failpoints.ts';
 import { startEmbeddedRedis } from '../../worker/redis/embedded.ts';
 import { serverCache } from '../redis-cache.ts';
 import { until } from '../worker/harness.ts';

@@ -43,5 +43,5 @@ export function makeNewerVersion(dir: string): string {
     file,
     today.replace(begin, (line) => `${line}  ${newField}: z.string().default('kept'),\n`),
   );
-  return join(dir, 'worker/closeloop.js');
+  return join(dir, 'worker/cli/closeloop.js');
 }

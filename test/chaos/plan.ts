@@ -68,7 +68,7 @@ export interface Plan {
 }
 
 export const counts = { intake: 2, worker: 2, redis: 1 } as const;
-/** A job's lock lasts 10 s (worker/stages/stage.ts): a process stopped for longer wakes up to find its jobs taken. */
+/** A job's lock lasts 10 s (worker/pipeline/stage.ts): a process stopped for longer wakes up to find its jobs taken. */
 const stopMs = { least: 11_000, most: 16_000 };
 /** A request that a server works on this long after the client has left is the longest that `lookup.after` allows for. */
 export const slowestMs = 2_000;

@@ -103,7 +103,7 @@ function keep({ name, spawn: start, ready, onDown }: KeepOptions): Kept {
   };
 }
 
-const closeloop = resolve(import.meta.dirname, '../../worker/closeloop.js');
+const closeloop = resolve(import.meta.dirname, '../../worker/cli/closeloop.js');
 const Started = z.object({ msg: z.literal('started'), hooks: z.string().optional() });
 
 interface CloseloopOptions {

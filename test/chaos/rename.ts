@@ -7,7 +7,7 @@ import { renamedDesk, sources } from './plan.ts';
 import type { Kept } from './processes.ts';
 import type { Chance } from './random.ts';
 
-const closeloop = resolve(import.meta.dirname, '../../worker/closeloop.js');
+const closeloop = resolve(import.meta.dirname, '../../worker/cli/closeloop.js');
 
 /**
  * Renames the help desk as its operator would, while everything else goes on: the configuration first, then every process

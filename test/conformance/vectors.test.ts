@@ -5,11 +5,11 @@ import { z } from 'zod';
 import { shopify } from '../../connectors/shopify/shopify.ts';
 import { webhook } from '../../connectors/webhook/webhook.ts';
 import { woocommerce } from '../../connectors/woocommerce/woocommerce.ts';
-import type { Connector, SourceEvent } from '../../core/connector.ts';
+import type { Connector, SourceEvent } from '../../core/connector/contract.ts';
 import { signShopify } from '../../standins/shopify/signature.ts';
 import { signWooCommerce } from '../../standins/woocommerce/signature.ts';
-import { createIntake } from '../../worker/intake.ts';
-import type { Lane } from '../../worker/lane.ts';
+import { createIntake } from '../../worker/intake/intake.ts';
+import type { Lane } from '../../worker/pipeline/lane.ts';
 import { given as shopifyGiven, testPorts, vectorSecret } from '../connectors/shopify/fixture.ts';
 import { given as woocommerceGiven } from '../connectors/woocommerce/fixture.ts';
 

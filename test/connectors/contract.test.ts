@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'vitest';
 import { z } from 'zod';
 import { hubspot } from '../../connectors/hubspot/hubspot.ts';
 import { zendesk } from '../../connectors/zendesk/zendesk.ts';
-import type { Delivery } from '../../core/connector.ts';
+import type { Delivery } from '../../core/connector/contract.ts';
 import { createHubspotStandin } from '../../standins/hubspot/standin.ts';
 import { type Fault, serve } from '../../standins/server.ts';
 import { signZendesk } from '../../standins/zendesk/signature.ts';

@@ -11,7 +11,7 @@ export type { TestRunner } from './contract/bench.ts';
 export { type Breakage, type ConnectorSample, customer, type Part, secrets, type Vendor } from './contract/sample.ts';
 
 /**
- * The contract of a connector (core/connector.ts), as tests of one connector. `closeloop/testing` for authors elsewhere.
+ * The contract of a connector (core/connector/contract.ts), as tests of one connector. `closeloop/testing` for authors elsewhere.
  * @param runner The words of your own test runner: vitest, node:test or another with the same four.
  */
 export function connectorContract(sample: ConnectorSample, runner: TestRunner): void {

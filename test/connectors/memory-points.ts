@@ -1,4 +1,4 @@
-import type { Budget } from '../../core/connector.ts';
+import type { Budget } from '../../core/connector/contract.ts';
 
 /** A bucket that is never empty. */
 export const endlessPoints: Budget['takePoints'] = async ({ most, since = 0 }) => ({

@@ -1,6 +1,6 @@
-import type { SourceEvent, Told } from '../../core/connector.ts';
+import type { SourceEvent, Told } from '../../core/connector/contract.ts';
 
-/** What events told, in memory, for one process; kept by the worker's rules (core/connector.ts). */
+/** What events told, in memory, for one process; kept by the worker's rules (core/connector/contract.ts). */
 export function memoryTold(): Told & { hear(events: readonly SourceEvent[]): void } {
   const held = new Map<string, { at: Date; told: object }>();
   return {

@@ -1,4 +1,4 @@
-import type { Vault } from '../../core/connector.ts';
+import type { Vault } from '../../core/connector/contract.ts';
 
 /** A vault in memory, for one process. */
 export function memoryVault(held = new Map<string, string>()): Vault {

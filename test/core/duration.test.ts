@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Duration, formatDuration, parseDuration } from '../../core/duration.ts';
+import { Duration, formatDuration, parseDuration } from '../../core/schedule/duration.ts';
 
 describe('parseDuration', () => {
   const rows: [text: string, ms: number][] = [

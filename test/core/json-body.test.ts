@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonBody } from '../../core/json-body.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 
 const rows: [what: string, body: Uint8Array | string, expected: unknown][] = [
   ['reads a text', '{"a":[1]}', { a: [1] }],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
-import { checkWindows, nextSendTime, type RuleWindow, type SendTimeInput } from '../../core/send-time.ts';
+import { checkWindows, nextSendTime, type RuleWindow, type SendTimeInput } from '../../core/schedule/send-time.ts';
 
 /** Saturday, 17:30 in Tallinn (UTC+2 in winter, +3 from 29 March to 25 October 2026). */
 const saturday = '2026-11-21T15:30:00Z';

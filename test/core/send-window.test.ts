@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isOpen, meet, nextOpening, type SendWindow } from '../../core/send-window.ts';
+import { isOpen, meet, nextOpening, type SendWindow } from '../../core/schedule/send-window.ts';
 
 /** Through `nextSendTime` most of it is tested in send-time.test.ts: here is what no rule can ask for. */
 const window: SendWindow = { name: 'w', from: 9 * 3_600, until: 20 * 3_600, days: undefined, zone: 'Europe/Tallinn' };

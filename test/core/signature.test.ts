@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Verdict } from '../../core/connector.ts';
-import { type HmacForm, isEqual, signHmac, verifyHmac } from '../../core/signature.ts';
+import type { Verdict } from '../../core/connector/contract.ts';
+import { type HmacForm, isEqual, signHmac, verifyHmac } from '../../core/connector/signature.ts';
 
 const hex: HmacForm = { algorithm: 'sha256', encoding: 'hex' };
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { isStandardSecret, signStandardWebhook, verifyStandardWebhook } from '../../core/standard-webhook.ts';
+import { isStandardSecret, signStandardWebhook, verifyStandardWebhook } from '../../core/connector/standard-webhook.ts';
 
 const passes = vi.hoisted(() => ({ overBodies: 0 }));
 vi.mock('node:crypto', async (original) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { renewedToken } from '../../core/token.ts';
+import { renewedToken } from '../../core/connector/token.ts';
 
 /** Tokens t1, t2, … that live 1,000 ms, at an hour that a test sets. */
 function granted() {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { ConnectorPorts } from '../../core/connector.ts';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { createVendorApi, judge, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { createVendorApi, judge, type VendorCall } from '../../core/vendor-api.ts';
 import {
   FaultQueue,
   type StandinRequest,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-export const closeloop = resolve(import.meta.dirname, '../../worker/closeloop.js');
+export const closeloop = resolve(import.meta.dirname, '../../worker/cli/closeloop.js');
 
 export interface Finished {
   code: number | null;

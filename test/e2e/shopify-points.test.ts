@@ -4,10 +4,10 @@ import { connectors } from '../../connectors/index.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../standins/server.ts';
 import { type ShopifyStandin, startShopifyStandin } from '../../standins/shopify/standin.ts';
-import { liveClock } from '../../worker/clock.ts';
-import { type App, run } from '../../worker/commands/start.ts';
+import { type App, run } from '../../worker/cli/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
-import type { VendorTime } from '../../worker/open-source.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
+import type { VendorTime } from '../../worker/pipeline/open-source.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, until } from '../worker/harness.ts';
 

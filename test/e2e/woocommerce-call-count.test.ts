@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { startWooCommerceStandin } from '../../standins/woocommerce/standin.ts';
-import { liveClock } from '../../worker/clock.ts';
-import { run } from '../../worker/commands/start.ts';
+import { run } from '../../worker/cli/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, until } from '../worker/harness.ts';
 

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { ZodError } from 'zod';
 import { connectors } from '../../connectors/index.ts';
-import type { ConnectorPorts, Delivery, Source } from '../../core/connector.ts';
+import type { ConnectorPorts, Delivery, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { compileExpression } from '../../core/mapping/expression.ts';
 import { loadConfig } from '../../worker/config/config.ts';
-import { EraseJob } from '../../worker/stages/erase.ts';
-import { PlanJob } from '../../worker/stages/plan.ts';
+import { EraseJob } from '../../worker/pipeline/erase/erase.ts';
+import { PlanJob } from '../../worker/pipeline/plan/plan.ts';
 import { type Chance, chanceOf } from '../chaos/random.ts';
 import { endlessPoints } from '../connectors/memory-points.ts';
 import { memoryVault } from '../connectors/memory-vault.ts';

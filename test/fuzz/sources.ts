@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { sign as signHubSpot } from '../../connectors/hubspot/signature.ts';
 import { sign as signWooCommerce } from '../../connectors/woocommerce/signature.ts';
 import { sign as signZendesk } from '../../connectors/zendesk/signature.ts';
-import { signStandardWebhook } from '../../core/standard-webhook.ts';
+import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import type { Chance } from '../chaos/random.ts';
 import { record, text } from './values.ts';
 

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { connectors } from '../../connectors/index.ts';
 import type { Log } from '../../core/ports.ts';
-import { liveClock } from '../../worker/clock.ts';
-import { run } from '../../worker/commands/start.ts';
+import { run } from '../../worker/cli/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
 import { connect } from '../../worker/redis/connection.ts';
 import { beforeStart, chanceFor, lab, Violation } from './lab.ts';
 import { Order, type Report } from './protocol.ts';

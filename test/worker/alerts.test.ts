@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { verifyStandardWebhook } from '../../core/standard-webhook.ts';
+import { verifyStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { serve } from '../../standins/server.ts';
-import { Alerts } from '../../worker/alerts.ts';
+import { Alerts } from '../../worker/operations/alerts.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, startLoop, until } from './harness.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../worker/journey/transitions.ts';
-import { ask, giveUpAsk } from '../../worker/stages/ask.ts';
-import { EraseJob, erase } from '../../worker/stages/erase.ts';
-import { plan } from '../../worker/stages/plan.ts';
+import { ask, giveUpAsk } from '../../worker/pipeline/ask/ask.ts';
+import { EraseJob, erase } from '../../worker/pipeline/erase/erase.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { anyone, asking, closedAs, eventOf, hour, later, open, type Quiet, slowCampaign, useQuiet } from './by-hand.ts';
 
 const service = useQuiet();

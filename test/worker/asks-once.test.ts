@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
-import { liveClock } from '../../worker/clock.ts';
-import type { SourceContext } from '../../worker/context.ts';
 import type { LastAsked } from '../../worker/journey/contacts.ts';
 import type { Intent } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
-import { ask, giveUpAsk } from '../../worker/stages/ask.ts';
-import { plan } from '../../worker/stages/plan.ts';
+import { ask, giveUpAsk } from '../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import {
   anyone,
   asking,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plan } from '../../worker/stages/plan.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { eventOf, useQuiet } from './by-hand.ts';
 
 const { quiet } = useQuiet();

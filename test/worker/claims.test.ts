@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceContext } from '../../worker/context.ts';
 import type { Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
-import { ask } from '../../worker/stages/ask.ts';
-import { type GradedJob, plan } from '../../worker/stages/plan.ts';
+import { ask } from '../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { type GradedJob, plan } from '../../worker/pipeline/plan/plan.ts';
 import {
   anyone,
   asking,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fastClock, liveClock } from '../../worker/clock.ts';
+import { fastClock, liveClock } from '../../worker/pipeline/clock.ts';
 
 describe('the live clock', () => {
   test('it is the machine’s', () => {

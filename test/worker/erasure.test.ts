@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceContext } from '../../worker/context.ts';
 import { step } from '../../worker/journey/transitions.ts';
-import { ask } from '../../worker/stages/ask.ts';
-import { type AskedToErase, erase } from '../../worker/stages/erase.ts';
-import { type GradedJob, type PlanJob, plan, type SurveyJob } from '../../worker/stages/plan.ts';
-import { remedies } from '../../worker/stages/remedies.ts';
-import { writeBack } from '../../worker/stages/write-back.ts';
+import { remedies } from '../../worker/operations/remedies.ts';
+import { ask } from '../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { type AskedToErase, erase } from '../../worker/pipeline/erase/erase.ts';
+import { type GradedJob, type PlanJob, plan, type SurveyJob } from '../../worker/pipeline/plan/plan.ts';
+import { writeBack } from '../../worker/pipeline/write-back/write-back.ts';
 import { eventOf, jobsOf, overriding, type Quiet, useQuiet } from './by-hand.ts';
 import { until } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';

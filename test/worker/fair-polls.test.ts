@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { liveClock } from '../../worker/clock.ts';
-import { run } from '../../worker/commands/start.ts';
+import { run } from '../../worker/cli/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, until } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { Holds } from '../../worker/holds.ts';
+import { Holds } from '../../worker/operations/holds.ts';
 import { useRedis } from '../redis.ts';
 import { type Loop, memoryLog, startLoop, until } from './harness.ts';
 

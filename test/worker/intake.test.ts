@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { mostEvents, type SourceEvent } from '../../core/connector.ts';
+import { mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
 import { useRedis } from '../redis.ts';
 import { startLoop, until } from './harness.ts';
 import { headOf, openDoor, type RawRequest } from './intake/door.ts';

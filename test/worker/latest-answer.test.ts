@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { step } from '../../worker/journey/transitions.ts';
-import { ask } from '../../worker/stages/ask.ts';
-import { plan } from '../../worker/stages/plan.ts';
-import { writeBack } from '../../worker/stages/write-back.ts';
+import { ask } from '../../worker/pipeline/ask/ask.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
+import { writeBack } from '../../worker/pipeline/write-back/write-back.ts';
 import { anyone, asking, closedAs, eventOf, hour, type Quiet, useQuiet } from './by-hand.ts';
 import { ToyVendor } from './toy-connector.ts';
 

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { createLog, type LogOptions } from '../../worker/log.ts';
+import { createLog, type LogOptions } from '../../worker/operations/log.ts';
 
 async function printed(write: (log: Log) => void, options: Partial<LogOptions> = {}): Promise<string> {
   const stream = new PassThrough();

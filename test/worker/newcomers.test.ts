@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plan } from '../../worker/stages/plan.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { anyone, asking, eventOf, type Quiet, useQuiet } from './by-hand.ts';
 import { startLoop, until } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { WriteResult } from '../../core/connector.ts';
+import type { WriteResult } from '../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
 import { step } from '../../worker/journey/transitions.ts';
-import { writeBack } from '../../worker/stages/write-back.ts';
+import { writeBack } from '../../worker/pipeline/write-back/write-back.ts';
 import { asking, type Quiet, useQuiet } from './by-hand.ts';
 import { ToyVendor } from './toy-connector.ts';
 

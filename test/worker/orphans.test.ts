@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { KnownSources, knownSourcesKey } from '../../worker/journey/known-sources.ts';
 import { step } from '../../worker/journey/transitions.ts';
-import { erase } from '../../worker/stages/erase.ts';
-import { plan } from '../../worker/stages/plan.ts';
-import { sweep } from '../../worker/stages/sweep.ts';
+import { erase } from '../../worker/pipeline/erase/erase.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
+import { sweep } from '../../worker/pipeline/sweep.ts';
+import { KnownSources, knownSourcesKey } from '../../worker/sources/known-sources.ts';
 import { anyone, asking, eventOf, hour, type Quiet, useQuiet } from './by-hand.ts';
 import { startLoop, until } from './harness.ts';
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { Outage } from '../../worker/outage.ts';
-import { Stage, type StageResult } from '../../worker/stages/stage.ts';
-import { watchCalls } from '../../worker/watched-calls.ts';
+import { Outage } from '../../worker/operations/outage.ts';
+import { watchCalls } from '../../worker/operations/watched-calls.ts';
+import { Stage, type StageResult } from '../../worker/pipeline/stage.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, startLoop, until } from './harness.ts';
 

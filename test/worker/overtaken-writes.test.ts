@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { WriteBack } from '../../core/connector.ts';
+import type { WriteBack } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { SourceContext } from '../../worker/context.ts';
 import { erased, step } from '../../worker/journey/transitions.ts';
-import { ask } from '../../worker/stages/ask.ts';
-import { plan } from '../../worker/stages/plan.ts';
-import { writeBack } from '../../worker/stages/write-back.ts';
+import { ask } from '../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
+import { writeBack } from '../../worker/pipeline/write-back/write-back.ts';
 import { anyone, asking, closedAs, eventOf, type Quiet, useQuiet } from './by-hand.ts';
 import { ToyVendor } from './toy-connector.ts';
 

@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { describe, expect, test } from 'vitest';
-import { Pauses } from '../../worker/pauses.ts';
+import { Pauses } from '../../worker/operations/pauses.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog } from './harness.ts';
 

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connectors } from '../../connectors/index.ts';
 import { recordIdFrom } from '../../connectors/webhook/record-id.ts';
-import { signStandardWebhook } from '../../core/standard-webhook.ts';
+import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { serve } from '../../standins/server.ts';
-import { liveClock } from '../../worker/clock.ts';
-import { type App, run } from '../../worker/commands/start.ts';
+import { type App, run } from '../../worker/cli/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { Journey } from '../../worker/journey/journey.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, until } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
-import { poll, pollState } from '../../worker/stages/poll.ts';
+import { poll, pollState } from '../../worker/pipeline/plan/poll.ts';
 import { useRedis } from '../redis.ts';
 import { startLoop, until } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';

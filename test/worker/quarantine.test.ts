@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { createQuarantine } from '../../worker/quarantine.ts';
+import { createQuarantine } from '../../worker/pipeline/quarantine.ts';
 import { closeloop } from '../e2e/processes.ts';
 import { useRedis } from '../redis.ts';
 

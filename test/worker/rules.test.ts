@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Rule } from '../../worker/config/rule.ts';
-import { chooseRule, inSample, loadRule } from '../../worker/rules.ts';
+import { chooseRule, inSample, loadRule } from '../../worker/pipeline/rules.ts';
 
 function rule(name: string, when?: string) {
   return loadRule(

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceContext } from '../../worker/context.ts';
 import { step } from '../../worker/journey/transitions.ts';
-import { collect } from '../../worker/stages/collect.ts';
-import { plan } from '../../worker/stages/plan.ts';
-import { writeBack } from '../../worker/stages/write-back.ts';
+import { collect } from '../../worker/pipeline/collect/collect.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
+import { writeBack } from '../../worker/pipeline/write-back/write-back.ts';
 import {
   anyone,
   asking,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { secretVariable } from '../../worker/commands/secret-variables.ts';
+import { secretVariable } from '../../worker/cli/secret-variables.ts';
 
 /** A configuration with these secrets of two sources; `<NAME>` is a variable. */
 const file = (support: string, sales = '["<SALES>"]'): string =>

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { check } from '../../worker/commands/check.ts';
-import { showJourney } from '../../worker/commands/journeys.ts';
-import { newSource, renameSource } from '../../worker/commands/source.ts';
-import { status } from '../../worker/commands/status.ts';
+import { check } from '../../worker/cli/check.ts';
+import { showJourney } from '../../worker/cli/journeys.ts';
+import { newSource, renameSource } from '../../worker/cli/source.ts';
+import { status } from '../../worker/cli/status.ts';
 import { useRedis } from '../redis.ts';
 import { type Loop, startLoop, until } from './harness.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { SourceContext } from '../../worker/context.ts';
 import type { LastAsked } from '../../worker/journey/contacts.ts';
-import { ask } from '../../worker/stages/ask.ts';
-import { plan } from '../../worker/stages/plan.ts';
+import { ask } from '../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useQuiet } from './by-hand.ts';
 
 const service = useQuiet();

@@ -10,7 +10,7 @@ import {
   type SourceEvent,
   type WriteBack,
   type WriteResult,
-} from '../../core/connector.ts';
+} from '../../core/connector/contract.ts';
 
 /** A record of the toy vendor. */
 export interface ToyRecord {

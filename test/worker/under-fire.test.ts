@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { plan } from '../../worker/stages/plan.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { useRedis } from '../redis.ts';
 import { type Loop, startLoop, until } from './harness.ts';
 import { ToyVendor } from './toy-connector.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceContext } from '../../worker/context.ts';
-import { ask } from '../../worker/stages/ask.ts';
-import { collect } from '../../worker/stages/collect.ts';
-import { plan } from '../../worker/stages/plan.ts';
+import { ask } from '../../worker/pipeline/ask/ask.ts';
+import { collect } from '../../worker/pipeline/collect/collect.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useQuiet } from './by-hand.ts';
 
 const service = useQuiet();

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
-import { liveClock } from '../../worker/clock.ts';
-import { run } from '../../worker/commands/start.ts';
+import { run } from '../../worker/cli/start.ts';
 import { loadConfig } from '../../worker/config/config.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
 import { connect } from '../../worker/redis/connection.ts';
 import { ToyVendor } from './toy-connector.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Connector } from '../../core/connector.ts';
+import type { Connector } from '../../core/connector/contract.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';

@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import type { Connector } from '../../core/connector.ts';
+import type { Connector } from '../../core/connector/contract.ts';
 import { readDocument } from './document.ts';
 import { suggestion } from './issues.ts';
 

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
-import { Duration } from '../../core/duration.ts';
+import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
-import { isStandardSecret } from '../../core/standard-webhook.ts';
+import { Duration } from '../../core/schedule/duration.ts';
 
 /** The password is in it: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');

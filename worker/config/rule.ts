@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Duration } from '../../core/duration.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { Duration } from '../../core/schedule/duration.ts';
 
 const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
 

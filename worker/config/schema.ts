@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Connector } from '../../core/connector.ts';
+import type { Connector } from '../../core/connector/contract.ts';
 import { General } from './general.ts';
 import { Rule } from './rule.ts';
 

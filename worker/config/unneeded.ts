@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Connector, defineConnector, type ReadResult, type WriteResult } from '../../core/connector.ts';
+import { type Connector, defineConnector, type ReadResult, type WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Path } from './problem.ts';
 

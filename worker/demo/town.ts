@@ -1,6 +1,6 @@
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { startZendeskStandin } from '../../standins/zendesk/standin.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../pipeline/clock.ts';
 import { type Story, stores, stories } from './scenario.ts';
 
 export const timeZone = 'Europe/Tallinn';

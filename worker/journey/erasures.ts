@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Seal } from '../redis/seal.ts';
-import { SourceNames } from './source-names.ts';
+import { SourceNames } from '../sources/source-names.ts';
 import { type RedisClient, tagOf } from './store.ts';
 
 /**

@@ -32,7 +32,7 @@ const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
 /** A closing that may become a journey. */
 export interface Claim {
   recordId: string;
-  /** Names the open→closed transition, see core/connector.ts. */
+  /** Names the open→closed transition, see core/connector/contract.ts. */
   closing: string;
   closedAt: Date;
   eventKey: string;

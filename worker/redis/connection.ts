@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { createReplicated, type Replicated } from './replicated.ts';
-import { probe } from './trouble.ts';
+import { probe } from './unavailable.ts';
 
 export interface SentinelAddress {
   /** Of the master, as the sentinels call it. */

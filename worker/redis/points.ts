@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector.ts';
+import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector/contract.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../journey/store.ts';
 import { createLine } from './line.ts';

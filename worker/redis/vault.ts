@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Vault } from '../../core/connector.ts';
+import type { Vault } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../journey/store.ts';

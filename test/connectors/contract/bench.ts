@@ -7,7 +7,7 @@ import type {
   SourceEvent,
   Urgency,
   WriteBack,
-} from '../../../core/connector.ts';
+} from '../../../core/connector/contract.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Delivery } from '../../../core/connector.ts';
+import type { Delivery } from '../../../core/connector/contract.ts';
 import { assertNothingPersonal, type Bench, eventsOf, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Source } from '../../../core/connector.ts';
+import type { Source } from '../../../core/connector/contract.ts';
 import {
   answer,
   assertNothingPersonal,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Finding, GoingLive, Source } from '../../../core/connector.ts';
+import type { Finding, GoingLive, Source } from '../../../core/connector/contract.ts';
 import { assertNothingPersonal, type Bench, needed, reopen, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { WriteResult } from '../../../core/connector.ts';
+import type { WriteResult } from '../../../core/connector/contract.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, closingOf, stateOf, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer } from './sample.ts';
 

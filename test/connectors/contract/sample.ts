@@ -1,4 +1,4 @@
-import type { Connector, ConnectorPorts, Delivery, GoingLive } from '../../../core/connector.ts';
+import type { Connector, ConnectorPorts, Delivery, GoingLive } from '../../../core/connector/contract.ts';
 
 /**
  * How the vendor misbehaves from now on, on every call: `429` (with Retry-After), `401` (the credentials were taken
@@ -47,7 +47,7 @@ export interface Vendor {
   erase?(recordId: string, secret: string): Promise<Delivery>;
 }
 
-/** What the author of a connector writes to have it tested against the contract in core/connector.ts. */
+/** What the author of a connector writes to have it tested against the contract in core/connector/contract.ts. */
 export interface ConnectorSample {
   connector: Connector;
   start(): Promise<Vendor>;

@@ -13,7 +13,7 @@ import type {
   SourceEvent,
   WriteBack,
   WriteResult,
-} from '../../../core/connector.ts';
+} from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { connectorContract, type TestRunner } from '../contract.ts';
 import { sampleOf, whole } from './whole-desk.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PollPage, Source } from '../../../core/connector.ts';
+import type { PollPage, Source } from '../../../core/connector/contract.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, reopen, type TestRunner } from './bench.ts';
 
 /** More pages than any test fills: a poll that is never done would go on for ever. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Connector, Delivery, WriteBack } from '../../../core/connector.ts';
+import type { Connector, Delivery, WriteBack } from '../../../core/connector/contract.ts';
+import { jsonBody } from '../../../core/connector/json-body.ts';
 import { adviceOf } from '../../../core/errors.ts';
-import { jsonBody } from '../../../core/json-body.ts';
 import deskly from '../../../examples/helpdesk-connector/connector.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
 import { type ConnectorSample, customer, type Part } from '../contract.ts';

@@ -1,4 +1,4 @@
-import type { ConnectorPorts, Source, WriteBack } from '../../../core/connector.ts';
+import type { ConnectorPorts, Source, WriteBack } from '../../../core/connector/contract.ts';
 import {
   type HubspotStandin,
   type HubspotStandinOptions,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Events } from '../../../core/connector.ts';
+import type { Events } from '../../../core/connector/contract.ts';
 import { open } from './fake-hubspot.ts';
 
 const { vectors } = z

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
-import type { ConnectorPorts, Quota, Source } from '../../../core/connector.ts';
+import type { ConnectorPorts, Quota, Source } from '../../../core/connector/contract.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';

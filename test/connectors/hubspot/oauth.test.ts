@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Vault } from '../../../core/connector.ts';
+import type { Vault } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { memoryVault } from '../memory-vault.ts';
 import { atDesk, type Desk } from './desk.ts';

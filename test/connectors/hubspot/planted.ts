@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
-import type { GoingLive, Source } from '../../../core/connector.ts';
+import type { GoingLive, Source } from '../../../core/connector/contract.ts';
 import {
   type HubspotStandin,
   type HubspotStandinOptions,

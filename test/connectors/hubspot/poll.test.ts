@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PollPage, RecordEvent, Source } from '../../../core/connector.ts';
+import type { PollPage, RecordEvent, Source } from '../../../core/connector/contract.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { atDesk, type Desk } from './desk.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { GoingLive, SetupStep } from '../../../core/connector.ts';
+import type { GoingLive, SetupStep } from '../../../core/connector/contract.ts';
 import type { HubspotStandin } from '../../../standins/hubspot/standin.ts';
 import {
   about,

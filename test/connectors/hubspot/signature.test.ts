@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { sign, verify } from '../../../connectors/hubspot/signature.ts';
-import type { Delivery } from '../../../core/connector.ts';
+import type { Delivery } from '../../../core/connector/contract.ts';
 
 const Headers = z.record(z.string(), z.string());
 const vectors = z

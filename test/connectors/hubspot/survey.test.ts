@@ -4,7 +4,7 @@ import { targetFindings } from '../../../connectors/hubspot/check-properties.ts'
 import { Definition, targetsOf } from '../../../connectors/hubspot/check-targets.ts';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { settings } from '../../../connectors/hubspot/settings.ts';
-import type { AnswerValue, WriteBack } from '../../../core/connector.ts';
+import type { AnswerValue, WriteBack } from '../../../core/connector/contract.ts';
 import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
 import { openPorts } from '../contract/bench.ts';
 

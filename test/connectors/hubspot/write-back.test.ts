@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { WriteBack, WriteResult } from '../../../core/connector.ts';
+import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { against, type Call, type Handler, notFound, type Reply } from './fake-hubspot.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Judged, stateOf } from '../../../connectors/shopify/closing.ts';
-import type { RecordState } from '../../../core/connector.ts';
+import type { RecordState } from '../../../core/connector/contract.ts';
 import { settingsOf } from './fixture.ts';
 
 const day = 86_400_000;

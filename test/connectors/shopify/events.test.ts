@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { events } from '../../../connectors/shopify/events.ts';
-import type { SourceEvent } from '../../../core/connector.ts';
+import type { SourceEvent } from '../../../core/connector/contract.ts';
 import {
   delivery,
   fulfillmentDelivered,

@@ -9,7 +9,7 @@ import type {
   PointsWanted,
   Source,
   WriteBack,
-} from '../../../core/connector.ts';
+} from '../../../core/connector/contract.ts';
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../standins/shopify/standin.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';

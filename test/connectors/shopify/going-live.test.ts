@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findingsIn } from '../../../connectors/shopify/check.ts';
 import type { Inventory } from '../../../connectors/shopify/inventory.ts';
-import type { GoingLive } from '../../../core/connector.ts';
+import type { GoingLive } from '../../../core/connector/contract.ts';
 import { openShop, settingsOf } from './fixture.ts';
 import { plants, shopifySample } from './sample.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PollPage, Source } from '../../../core/connector.ts';
+import type { PollPage, Source } from '../../../core/connector/contract.ts';
 import { openShop } from './fixture.ts';
 
 const day = 86_400_000;

@@ -1,5 +1,5 @@
 import { shopify } from '../../../connectors/shopify/shopify.ts';
-import type { Delivery } from '../../../core/connector.ts';
+import type { Delivery } from '../../../core/connector/contract.ts';
 import { type Fault, serve } from '../../../standins/server.ts';
 import { signShopify } from '../../../standins/shopify/signature.ts';
 import { createShopifyStandin } from '../../../standins/shopify/standin.ts';

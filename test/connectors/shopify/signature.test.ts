@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verify } from '../../../connectors/shopify/signature.ts';
-import type { Verdict } from '../../../core/connector.ts';
+import type { Verdict } from '../../../core/connector/contract.ts';
 import { signShopify } from '../../../standins/shopify/signature.ts';
 import { delivery, vectorShop, vectors } from './fixture.ts';
 

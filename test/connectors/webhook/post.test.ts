@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { poster } from '../../../connectors/webhook/post.ts';
 import { eventOf, idOf, writer } from '../../../connectors/webhook/write-back.ts';
-import type { WriteBack } from '../../../core/connector.ts';
+import type { WriteBack } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { isSigned } from '../../../standins/webhook/signature.ts';
 import { openPorts } from '../contract/bench.ts';

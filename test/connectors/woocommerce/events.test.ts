@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { brokenWebhook, events } from '../../../connectors/woocommerce/events.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
-import type { SourceEvent } from '../../../core/connector.ts';
+import type { SourceEvent } from '../../../core/connector/contract.ts';
 import { delivery, fixture, given, receivedAt, settingsOf, testPorts, vectors } from './fixture.ts';
 
 const settings = settingsOf();

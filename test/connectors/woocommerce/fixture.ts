@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settings, type WooCommerceSettings } from '../../../connectors/woocommerce/settings.ts';
-import type { ConnectorPorts, Delivery } from '../../../core/connector.ts';
+import type { ConnectorPorts, Delivery } from '../../../core/connector/contract.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Finding, GoingLive } from '../../../core/connector.ts';
+import type { Finding, GoingLive } from '../../../core/connector/contract.ts';
 import { allOn, openShop, type Shop } from './shop.ts';
 
 /** Another address than the stand-in's own, as WordPress wouldn't deliver to that. */

@@ -7,7 +7,7 @@ import {
   refundedOf,
   stateOf,
 } from '../../../connectors/woocommerce/order.ts';
-import type { RecordState } from '../../../core/connector.ts';
+import type { RecordState } from '../../../core/connector/contract.ts';
 import { fixture, settingsOf } from './fixture.ts';
 
 const completedAt = new Date('2026-11-18T14:42:10Z');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PollPage } from '../../../core/connector.ts';
+import type { PollPage } from '../../../core/connector/contract.ts';
 import { answer, openShop, type Shop } from './shop.ts';
 
 let shop: Shop;

@@ -1,5 +1,5 @@
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
-import type { Delivery } from '../../../core/connector.ts';
+import type { Delivery } from '../../../core/connector/contract.ts';
 import { type Fault, serve } from '../../../standins/server.ts';
 import { signWooCommerce } from '../../../standins/woocommerce/signature.ts';
 import { createWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';

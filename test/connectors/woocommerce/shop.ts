@@ -1,5 +1,5 @@
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
-import type { ConnectorPorts, Source, WriteBack } from '../../../core/connector.ts';
+import type { ConnectorPorts, Source, WriteBack } from '../../../core/connector/contract.ts';
 import { startWooCommerceStandin, type WooCommerceStandinOptions } from '../../../standins/woocommerce/standin.ts';
 import { given, type Seen, testPorts } from './fixture.ts';
 

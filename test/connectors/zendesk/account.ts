@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
-import type { Source, WriteBack, WriteResult } from '../../../core/connector.ts';
+import type { Source, WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { type StandinServer, serve } from '../../../standins/server.ts';
 import { createZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { type Recorded, testPorts } from './ports.ts';

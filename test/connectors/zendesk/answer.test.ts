@@ -13,7 +13,7 @@ import { settings } from '../../../connectors/zendesk/settings.ts';
 import { resolveFields } from '../../../connectors/zendesk/targets.ts';
 import type { FieldValue, Ticket } from '../../../connectors/zendesk/ticket.ts';
 import { batchesOf } from '../../../connectors/zendesk/write-back.ts';
-import type { WriteBack } from '../../../core/connector.ts';
+import type { WriteBack } from '../../../core/connector/contract.ts';
 
 const item: WriteBack = {
   recordId: '7',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Finding, GoingLive } from '../../../core/connector.ts';
+import type { Finding, GoingLive } from '../../../core/connector/contract.ts';
 import { serve } from '../../../standins/server.ts';
 import { type Account, about, day, hookUrl, ids, openAccount, secret, writeBack } from './going-live.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ZendeskApi, zendeskApi } from '../../../connectors/zendesk/client.ts';
 import { settings } from '../../../connectors/zendesk/settings.ts';
-import type { ConnectorPorts } from '../../../core/connector.ts';
+import type { ConnectorPorts } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { type Recorded, testPorts } from './ports.ts';

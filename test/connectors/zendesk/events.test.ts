@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { meaningOf } from '../../../connectors/zendesk/closing.ts';
 import { eventReader } from '../../../connectors/zendesk/events.ts';
-import type { Delivery, Events } from '../../../core/connector.ts';
+import type { Delivery, Events } from '../../../core/connector/contract.ts';
 
 const events = (delivery: Delivery, settings: Parameters<typeof eventReader>[0]) => eventReader(settings)(delivery);
 

@@ -1,5 +1,5 @@
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
-import type { GoingLive, Source } from '../../../core/connector.ts';
+import type { GoingLive, Source } from '../../../core/connector/contract.ts';
 import { type StandinServer, serve } from '../../../standins/server.ts';
 import { createZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { testPorts } from './ports.ts';

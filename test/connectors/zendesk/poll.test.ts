@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
-import type { PollPage, RecordEvent } from '../../../core/connector.ts';
+import type { PollPage, RecordEvent } from '../../../core/connector/contract.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { account, answer, closeAfterwards } from './account.ts';
 import { testPorts } from './ports.ts';

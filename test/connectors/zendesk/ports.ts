@@ -1,5 +1,5 @@
 import type { ZendeskApi } from '../../../connectors/zendesk/client.ts';
-import type { ConnectorPorts, Quota } from '../../../core/connector.ts';
+import type { ConnectorPorts, Quota } from '../../../core/connector/contract.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';
 import { memoryVault } from '../memory-vault.ts';

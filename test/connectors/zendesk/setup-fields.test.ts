@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { GoingLive, SetupStep } from '../../../core/connector.ts';
+import type { GoingLive, SetupStep } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { ControlError } from '../../../standins/control-surface.ts';
 import type { CustomObject, KeyedField } from '../../../standins/zendesk/admin.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { GoingLive, SetupStep, Source } from '../../../core/connector.ts';
+import type { GoingLive, SetupStep, Source } from '../../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../../core/errors.ts';
 import { type Account, about, day, hookUrl, ids, openAccount, secret } from './going-live.ts';
 

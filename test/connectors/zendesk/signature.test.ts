@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { sign, verify } from '../../../connectors/zendesk/signature.ts';
-import type { Delivery, Verdict } from '../../../core/connector.ts';
+import type { Delivery, Verdict } from '../../../core/connector/contract.ts';
 
 const file = new URL('./vectors/webhook-signatures.json', import.meta.url);
 const { vectors } = z

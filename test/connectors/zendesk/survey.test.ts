@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answerValue } from '../../../connectors/zendesk/survey.ts';
-import type { AnswerValue } from '../../../core/connector.ts';
+import type { AnswerValue } from '../../../core/connector/contract.ts';
 import { account, answer, written } from './account.ts';
 import * as live from './going-live.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { Source, WriteBack, WriteResult } from '../../../core/connector.ts';
+import type { Source, WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import type { ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { account, answer, closeAfterwards, everything, ids, notes, written } from './account.ts';

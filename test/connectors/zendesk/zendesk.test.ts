@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
-import type { Source, WriteResult } from '../../../core/connector.ts';
+import type { Source, WriteResult } from '../../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../../core/errors.ts';
 import type { ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { account, answer, closeAfterwards, everything, ids, notes, written } from './account.ts';

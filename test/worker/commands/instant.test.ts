@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instant } from '../../../worker/commands/instant.ts';
+import { instant } from '../../../worker/cli/instant.ts';
 
 const tallinn = 'Europe/Tallinn';
 const rows: [name: string, written: string, zone: string, means: string][] = [

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { standin } from '../../../worker/commands/standin.ts';
+import { standin } from '../../../worker/cli/standin.ts';
 
 const config = (message: RegExp) => ({ advice: { kind: 'config' }, message: expect.stringMatching(message) });
 

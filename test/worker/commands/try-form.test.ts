@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
-import { tryForm } from '../../../worker/commands/try-form.ts';
+import { tryForm } from '../../../worker/cli/try-form.ts';
 import { ToyVendor } from '../toy-connector.ts';
 
 /** A service, a configuration of it, and what the command prints there. */

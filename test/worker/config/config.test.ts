@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own notation
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineConnector } from '../../../core/connector.ts';
+import { defineConnector } from '../../../core/connector/contract.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { ConfigError, type Problem } from '../../../worker/config/problem.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { untilTurn } from '../../../worker/redis/pace.ts';
+import { untilTurn } from '../../../worker/redis/rate-limit.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();

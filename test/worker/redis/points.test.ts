@@ -1,6 +1,6 @@
 import { setTimeout as realSleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PointsWanted } from '../../../core/connector.ts';
+import type { PointsWanted } from '../../../core/connector/contract.ts';
 import { connect, type RedisHandle } from '../../../worker/redis/connection.ts';
 import { createPoints } from '../../../worker/redis/points.ts';
 import { useRedis } from '../../redis.ts';

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { connect } from '../../../worker/redis/connection.ts';
-import { isLostLock, isRedisTrouble } from '../../../worker/redis/trouble.ts';
+import { isLostLock, isRedisTrouble } from '../../../worker/redis/unavailable.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();

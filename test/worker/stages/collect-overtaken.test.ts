@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { SourceContext } from '../../../worker/context.ts';
+import { collect, seenKey } from '../../../worker/pipeline/collect/collect.ts';
+import type { SourceContext } from '../../../worker/pipeline/context.ts';
 import { releaseLock, takeFencedLock } from '../../../worker/redis/lock.ts';
-import { collect, seenKey } from '../../../worker/stages/collect.ts';
 import { asking, overriding, useQuiet } from '../by-hand.ts';
 import { until } from '../harness.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { askedInKey } from '../../../worker/lane.ts';
-import { seenKey } from '../../../worker/stages/collect.ts';
+import { seenKey } from '../../../worker/pipeline/collect/collect.ts';
+import { askedInKey } from '../../../worker/pipeline/lane.ts';
 import { useRedis } from '../../redis.ts';
 import { startLoop, until } from '../harness.ts';
 

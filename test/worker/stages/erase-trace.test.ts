@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { aliasedSource } from '../../../worker/aliased-source.ts';
-import type { SourceContext } from '../../../worker/context.ts';
-import { SourceNames } from '../../../worker/journey/source-names.ts';
 import { step } from '../../../worker/journey/transitions.ts';
-import { ask } from '../../../worker/stages/ask.ts';
-import { type AskedToErase, attempt, begin, erase } from '../../../worker/stages/erase.ts';
-import { plan } from '../../../worker/stages/plan.ts';
-import { giveUpWriteBack, writeBack } from '../../../worker/stages/write-back.ts';
+import { ask } from '../../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../../worker/pipeline/context.ts';
+import { type AskedToErase, attempt, begin, erase } from '../../../worker/pipeline/erase/erase.ts';
+import { plan } from '../../../worker/pipeline/plan/plan.ts';
+import { giveUpWriteBack, writeBack } from '../../../worker/pipeline/write-back/write-back.ts';
+import { aliasedSource } from '../../../worker/sources/aliased-source.ts';
+import { SourceNames } from '../../../worker/sources/source-names.ts';
 import { eventOf, overriding, type Quiet, useQuiet } from '../by-hand.ts';
 import { ToyVendor } from '../toy-connector.ts';
 

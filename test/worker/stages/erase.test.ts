@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { SourceContext } from '../../../worker/context.ts';
 import { step } from '../../../worker/journey/transitions.ts';
-import { ask } from '../../../worker/stages/ask.ts';
-import { type AskedToErase, begin, erase } from '../../../worker/stages/erase.ts';
-import { plan } from '../../../worker/stages/plan.ts';
-import { sweep } from '../../../worker/stages/sweep.ts';
-import { writeBack } from '../../../worker/stages/write-back.ts';
+import { ask } from '../../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../../worker/pipeline/context.ts';
+import { type AskedToErase, begin, erase } from '../../../worker/pipeline/erase/erase.ts';
+import { plan } from '../../../worker/pipeline/plan/plan.ts';
+import { sweep } from '../../../worker/pipeline/sweep.ts';
+import { writeBack } from '../../../worker/pipeline/write-back/write-back.ts';
 import { eventOf, goesAhead, hasAsked, hour, jobsOf, overriding, type Quiet, useQuiet } from '../by-hand.ts';
 
 const service = useQuiet();

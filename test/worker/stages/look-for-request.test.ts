@@ -3,9 +3,9 @@ import { createFeedbackClient, type FeedbackClient, type FeedbackRequest } from 
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../core/feedback/settings.ts';
-import { livePorts } from '../../../worker/commands/engine-of.ts';
+import { livePorts } from '../../../worker/cli/engine-of.ts';
 import type { Journey } from '../../../worker/journey/journey.ts';
-import { lookForRequest } from '../../../worker/stages/look-for-request.ts';
+import { lookForRequest } from '../../../worker/pipeline/ask/find-request.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 const contact = { kind: 'email', value: 'erika@example.com' } as const;

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Advice, CloseloopError } from '../../../core/errors.ts';
 import { nextStep } from '../../../core/retry.ts';
-import { Pauses } from '../../../worker/pauses.ts';
-import { Stage, type StageResult } from '../../../worker/stages/stage.ts';
+import { Pauses } from '../../../worker/operations/pauses.ts';
+import { Stage, type StageResult } from '../../../worker/pipeline/stage.ts';
 import { useRedis } from '../../redis.ts';
 import { memoryLog, until } from '../harness.ts';
 

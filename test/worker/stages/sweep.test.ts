@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { liveClock } from '../../../worker/clock.ts';
-import { livePorts } from '../../../worker/commands/engine-of.ts';
+import { livePorts } from '../../../worker/cli/engine-of.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
-import { Engine } from '../../../worker/engine.ts';
 import type { Journey, JourneyState } from '../../../worker/journey/journey.ts';
 import { JourneyStore } from '../../../worker/journey/store.ts';
 import { step } from '../../../worker/journey/transitions.ts';
-import { sweep } from '../../../worker/stages/sweep.ts';
+import { liveClock } from '../../../worker/pipeline/clock.ts';
+import { Engine } from '../../../worker/pipeline/engine.ts';
+import { sweep } from '../../../worker/pipeline/sweep.ts';
 import { useRedis } from '../../redis.ts';
 import { testSeal } from '../../seal.ts';
 import { memoryLog } from '../harness.ts';

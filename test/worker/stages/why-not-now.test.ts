@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { Rule } from '../../../worker/config/rule.ts';
 import type { LastAsked } from '../../../worker/journey/contacts.ts';
-import { loadRule } from '../../../worker/rules.ts';
-import { whyNotNow } from '../../../worker/stages/why-not-now.ts';
+import { whyNotNow } from '../../../worker/pipeline/ask/contact-eligibility.ts';
+import { loadRule } from '../../../worker/pipeline/rules.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);

@@ -1,0 +1,398 @@
+import type { z } from 'zod';
+import type { Log, Ports } from '../ports.ts';
+
+/** One HTTP request as a vendor delivered it. Header names are lower case. */
+export interface Delivery {
+  method: string;
+  /** The address the vendor called, as configured (`publicUrl` + path): never rebuilt from Host or X-Forwarded-*. */
+  url: string;
+  headers: Readonly<Record<string, string | undefined>>;
+  /** The bytes as they came, before any decoding. */
+  raw: Uint8Array;
+  receivedAt: Date;
+}
+
+/**
+ * Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded.
+ * `ping`: a vendor's unsigned test call, to be answered like any other; nothing of it is looked at.
+ */
+export type Verdict = { ok: true; ping?: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
+
+interface Happened {
+  /** When it happened at the vendor; the time of receipt where the vendor doesn't say. */
+  at: Date;
+  /** Same for every repetition of this event, different for every other event of the source. */
+  key: string;
+  /** In words, for the trace: "status SOLVED, was OPEN". No personal data. */
+  what: string;
+}
+
+/**
+ * What happened to a record. A hint, not the truth: the worker always reads the record before it acts.
+ * - `closed`: it may have gone from open to closed. Starts a journey unless one exists for this closing.
+ * - `changed`: something that may end a running journey (reopened, merged, deleted, marked as spam …). Starts nothing.
+ */
+export interface RecordEvent extends Happened {
+  kind: 'closed' | 'changed';
+  /** The record, unique within the source: no spaces, no ':', at most 100 characters. */
+  recordId: string;
+  /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
+  certain?: boolean;
+  /** Which closing it is, where the event already tells (`RecordState`): one that has a journey isn't read again. */
+  closing?: string;
+  /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
+  mergedInto?: string;
+  /** The record as this event tells it (`Told`). Personal data only with `closed`. */
+  told?: Readonly<Record<string, unknown>>;
+}
+
+/** A person is to be forgotten: masked at the Feedback service, taken out of their journeys. Any of the three finds them. */
+export interface EraseEvent extends Happened {
+  kind: 'erase';
+  /** As in `PresentedRecord.personId`. */
+  personIds?: readonly string[];
+  recordIds?: readonly string[];
+  /** Phone numbers and e-mail addresses as the vendor writes them. */
+  contacts?: readonly string[];
+  /** Everybody of this source (the shop was closed). */
+  everybody?: true;
+}
+
+/** A grade that was given elsewhere, for the external campaign of the record's rule. The newest (`at`) wins. */
+export interface GradedEvent extends Happened {
+  kind: 'graded';
+  recordId: string;
+  grade: number | null;
+  comment: string | null;
+  /** As in `RecordEvent`; counts only where nothing has been told of the record yet. */
+  told?: Readonly<Record<string, unknown>>;
+}
+
+/** Answers to the questions of a survey, for the journey of a feedback request. The newest (`at`) wins. */
+export interface SurveyEvent extends Happened {
+  kind: 'survey';
+  requestId: string;
+  /** By question id. */
+  answers: Readonly<Record<string, AnswerValue>>;
+}
+
+/** The vendor has taken our access away: the source stops until a person has given it back. `what` says who must do what. */
+export interface RevokedEvent extends Happened {
+  kind: 'revoked';
+}
+
+export type AnswerValue = string | number | boolean | readonly string[];
+
+export type SourceEvent = RecordEvent | EraseEvent | GradedEvent | SurveyEvent | RevokedEvent;
+
+/** A delivery of more events is refused: it could not be stored before the vendor gives up. No vendor sends more than 100. */
+export const mostEvents = 500;
+
+/** What a delivery holds: events for the queue, and the reason for everything that was left out. */
+export type Events =
+  | {
+      ok: true;
+      events: SourceEvent[];
+      /** `act`: a person has to do something about it; `why` says what. */
+      ignored: { what: string; why: string; act?: true }[];
+    }
+  | { ok: false /** What is wrong with the body, without quoting it. */; why: string };
+
+/**
+ * A page of what changed since a point in time, oldest first. The worker hands the events on like those of webhooks, and
+ * stores `cursor` only then: a page may come again, so its events' keys name the closing, not the look.
+ */
+export interface PollPage {
+  events: RecordEvent[];
+  /** Where the next page begins. At most 2,000 characters. */
+  cursor: string;
+  /** Nothing more for now: the next poll begins at `cursor`. */
+  done: boolean;
+  /** How far in time this page reaches. */
+  reached: Date;
+}
+
+/**
+ * Is the record closed now, and by which closing?
+ * `closing` names this open→closed transition: the same for every look at it, another after reopening and closing again.
+ * Read for `ask`, a connector that would need more calls for it may give '': that the record is closed has to do then.
+ */
+export type RecordState =
+  | { is: 'closed'; closing: string; closedAt: Date }
+  /** `lookAgainAt`: it will count as closed then, if nothing else happens (no word of delivery: the fallback). Real time. */
+  | { is: 'open'; lookAgainAt?: Date }
+  /** Never ask: merged, deleted, spam, requester is an agent … `why` is a sentence for the trace. */
+  | { is: 'out'; why: string };
+
+/** A record as rules and mappings see it. `shape` is the connector's documented, typed presentation. */
+export interface PresentedRecord<Shape extends object = object> {
+  /** The id asked for; `currentId` differs after a merge. */
+  id: string;
+  currentId: string;
+  state: RecordState;
+  /** What expressions run over. JSON values only. */
+  shape: Shape;
+  /** The vendor's id of the person who would be asked: finds their journeys when they are to be forgotten. */
+  personId?: string;
+  /** The person's IANA zone and language (BCP 47) where the vendor knows them. */
+  timeZone?: string;
+  locale?: string;
+}
+
+/** An answer to be put on a record, or that none came. */
+export interface WriteBack {
+  recordId: string;
+  /** `no-answer`: the journey expired (grade and comment are null, `answeredAt` is when). Only where the source asks for it. */
+  outcome: 'answered' | 'no-answer';
+  /** As in `PresentedRecord.personId`, where it was known. */
+  personId?: string;
+  /** The feedback request. */
+  requestId?: string;
+  /** Answers of a survey, by question id. */
+  answers?: Readonly<Record<string, AnswerValue>>;
+  /** Names this version of this journey's answer: one note per `marker`, found again after an unknown outcome. */
+  marker: string;
+  grade: number | null;
+  comment: string | null;
+  answeredAt: Date;
+  /** For a note: name of the campaign and its highest grade, where known. */
+  campaign: string;
+  maxGrade?: number;
+}
+
+export type ReadResult<Shape extends object = object> =
+  | { ok: true; record: PresentedRecord<Shape> }
+  | { ok: false; why: 'not-found' }
+  | { ok: false; why: 'error'; error: Error };
+
+export type WriteResult =
+  /**
+   * `findings`: what of the answer the vendor didn't take, with the remedy (a dropdown value that doesn't exist …): the
+   * journey is parked until a person has acted, and written again then.
+   * `remarks`: what else the trace should say, about which nobody has to do anything (the record holds a later answer …).
+   * `where`: for the trace, when it isn't the record itself ("the requester's user field, as the ticket is closed").
+   */
+  | { ok: true; findings: string[]; remarks?: string[]; where?: string }
+  /** The record can't be written any more: a closed ticket. Kept on our side, not retried. */
+  | { ok: false; why: 'closed' | 'not-found'; message: string }
+  /**
+   * A CloseloopError that is permanent: the vendor refuses this record as it is (a required field is empty …), and the
+   * message says what a person has to mend. The journey is parked until then.
+   */
+  | { ok: false; why: 'error'; error: Error };
+
+/**
+ * What a call is for. Sweeps (`background`: polls, backfills) leave the larger part of a quota to those for whom a
+ * person waits.
+ */
+export type Urgency = 'work' | 'background';
+
+/** What the vendor's headers say is left of one of its limits. */
+export interface Quota {
+  limit: number;
+  remaining: number;
+  /** Milliseconds until it is full again. */
+  resetMs: number;
+}
+
+/** A bucket of points that fills up again by the second, as vendors have it that charge a call for what it asks. */
+export interface PointsBucket {
+  limit: number;
+  available: number;
+  perSecond: number;
+}
+
+/** A call that is charged in points, for a number of records that the bucket may lower. */
+export interface PointsWanted {
+  /** At most, and before the vendor gives back what the call didn't need: without a record, and for each. */
+  base: number;
+  each: number;
+  /** Records: not more, and not fewer (default 1) than so many. */
+  most: number;
+  least?: number;
+  /** Of the first call of the same work: the rest of it goes on before what came after it. */
+  since?: number;
+  /** What the bucket is taken for until an answer has told. */
+  assumed: Omit<PointsBucket, 'available'>;
+}
+
+export interface PointsTaken {
+  /** For how many records. */
+  records: number;
+  since: number;
+  /**
+   * To be called when the call is over: what its answer says of the bucket; `unspent` when the vendor never got it or
+   * refused it; `unknown` otherwise.
+   */
+  settle(said: PointsBucket | 'unspent' | 'unknown'): Promise<void>;
+}
+
+/** The quota of one vendor account, shared by all processes. Before every vendor call: `take`. */
+export interface Budget {
+  /**
+   * Waits for a slot. Throws a transient CloseloopError with `retryAfterMs` and `throttled` when the wait would be long.
+   * @param lane Names an endpoint with a limit of its own ("search"); the account's own budget is always taken as well.
+   */
+  take(lane?: string, urgency?: Urgency): Promise<void>;
+  /**
+   * Waits until the bucket affords the call, however long: the oldest work of all processes first, and `background` behind
+   * `work`. Before `take`, at vendors that charge in points.
+   */
+  takePoints(wanted: PointsWanted, urgency?: Urgency): Promise<PointsTaken>;
+  /** The vendor told us to stop: no call of this account (or lane), from any process, before `ms` have passed. */
+  pause(ms: number, lane?: string): Promise<void>;
+  /**
+   * What an answer's headers say. A used-up quota holds everybody back until it is full again, a half-used one the
+   * background. @param name One of several limits of the account: "daily" …; or a lane, and then it holds for that lane.
+   */
+  left(quota: Quota, name?: string): Promise<void>;
+}
+
+/**
+ * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, sealed at
+ * rest with the installation's key. Names are the source's own.
+ */
+export interface Vault {
+  get(name: string): Promise<string | undefined>;
+  set(name: string, value: string): Promise<void>;
+  /** One at a time over all processes: whoever comes second finds what the first one stored. */
+  locked<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * For vendors that can't be asked for a record: what their events told of it (`RecordEvent.told`, JSON values). The worker
+ * keeps the newest telling, by the event's `at`, before it does anything else about the event: one store for all
+ * processes, whatever came twice or late. It is kept as long as the record has a journey, otherwise as long as a settled
+ * journey, and goes when the person is erased.
+ */
+export interface Told {
+  /** One per id, in order; undefined for a record that nothing is known of. */
+  of(recordIds: readonly string[]): Promise<unknown[]>;
+}
+
+/** What the worker hands to a connector when it opens a source. */
+export interface ConnectorPorts extends Ports {
+  /** Where the vendor has to deliver; left out while `http.publicUrl` isn't configured. */
+  hookUrl?: string;
+  log: Log;
+  budget: Budget;
+  vault: Vault;
+  told: Told;
+}
+
+/**
+ * One configured account, open for work. Methods are safe to call concurrently. What goes wrong is a CloseloopError
+ * (errors.ts) whose advice says what the queue does; a zod error (the vendor answered in another shape) is permanent.
+ */
+export interface Source<Shape extends object = object> {
+  /** Is this delivery signed with one of the configured secrets? Pure. */
+  verify(delivery: Delivery): Verdict;
+  /** What it says. Called only after `verify`. Pure; a promise only for expressions of the configuration. */
+  events(delivery: Delivery): Events | Promise<Events>;
+  /**
+   * Reads up to any number of records in as few vendor calls as possible; one result per id, in order.
+   * `purpose: 'plan'` needs everything rules can see; `'ask'` needs state only (is it still closed, merged, deleted?)
+   * and may leave the rest of `shape` out.
+   * A failure of the whole call (429, network) is thrown; a failure of some records is in their results.
+   */
+  read(recordIds: readonly string[], purpose: 'plan' | 'ask'): Promise<ReadResult<Shape>[]>;
+  /** Writes grades on records, in as few vendor calls as possible, and checks that the vendor took them. One result per item, in order. */
+  writeBack(items: readonly WriteBack[]): Promise<WriteResult[]>;
+  /**
+   * What changed since a cursor, or since an instant when there is none: at most one vendor call's worth of records, out of
+   * the budget as `background`. Finds what webhooks missed, and what `backfill` asks for. Left out: nothing does.
+   */
+  poll?(from: { cursor: string } | { since: Date }): Promise<PollPage>;
+  /** Everything that would keep this source from working, found at the live account. Changes nothing. */
+  check?(about: GoingLive): Promise<Finding[]>;
+  /** The steps that are still missing at the vendor, in order; none when everything is there. Looks only: `apply` acts. */
+  setup?(about: GoingLive): Promise<SetupStep[]>;
+  /**
+   * Takes off records again all that `writeBack` put there, for people who are to be forgotten. May be repeated; records that
+   * are gone are none of its business. What has to stay is in the result: in words for the proof, without personal data
+   * ("the notes: Zendesk deletes none"). Left out: everything stays, and the proof says so.
+   */
+  forget?(recordIds: readonly string[]): Promise<string[]>;
+  /** Expired journeys are written back as `no-answer`. */
+  writesNoAnswer?: boolean;
+  /** Its events bring grades given elsewhere (`GradedEvent`): some rule has to name an external campaign. */
+  bringsGrades?: boolean;
+  /** Deliveries may also be form-encoded (a vendor's ping). */
+  takesForms?: boolean;
+  /** The questions (`writeBack.answers`) whose answers it writes, by id: `check` looks for them among the service's surveys. */
+  surveyQuestions?: readonly string[];
+  /** What people write for a record (the vendor's own address of it …). Left out: they write it as events do. */
+  recordNames?: {
+    /** As events name the record; undefined: it can't be one of this source. */
+    parse(written: string): string | undefined;
+    /** How to write it: 'deal-7 or ticket-7'. */
+    like: string;
+  };
+  /** How many records one vendor call takes; the worker gathers this many before it calls `read` or `writeBack`. */
+  batchSize: number;
+  /** Status for an accepted delivery: 202 unless the vendor needs exactly 200. */
+  acceptedStatus: 200 | 202;
+}
+
+/** What `check` and `setup` know of the rest of the configuration. */
+export interface GoingLive {
+  /** Where the vendor has to deliver; left out while `http.publicUrl` isn't configured. */
+  hookUrl?: string;
+  /** Every grade that the rules' campaigns can give, ascending; empty where they couldn't be read. */
+  grades: readonly number[];
+  /** What the rules' expressions read of the record: `at` is the place in the configuration, `path` its names. */
+  reads: readonly { at: string; path: readonly string[] }[];
+  /** From closing to the last moment at which an answer is still expected. */
+  answersWithinMs: number;
+}
+
+/** One thing that is wrong. An `error` keeps the source from working; a `warning` will surprise somebody. */
+export interface Finding {
+  level: 'error' | 'warning';
+  /** The place: a path in the source's settings (`writeBack.grade`), or a thing at the vendor (`webhook`). */
+  at: string;
+  /** No personal data, no secrets. */
+  problem: string;
+  /** What to do, in words that say where. */
+  remedy: string;
+}
+
+export interface SetupStep {
+  /** 'create the ticket field "Feedback grade" (integer)' */
+  what: string;
+  /**
+   * Does it. `note`: what a person has to do with the outcome, if anything. `secrets`: by the setting that takes them (shown
+   * once, under the variable that the configuration names there), or by a variable's name. May be applied again after a
+   * failure.
+   */
+  apply(): Promise<{ note?: string; secrets?: Readonly<Record<string, string>> }>;
+}
+
+/** What a connector's file exports. `defineConnector` hides the type of its settings, so that one list holds them all. */
+export interface Connector {
+  readonly name: string;
+  /** Settings of a source of this connector, for the configuration's schema. `writeBack` is part of them. */
+  readonly settings: z.ZodType;
+  /** The vendor's account, whose quota all sources of it share; `undefined`: the source is alone in it. */
+  account(settings: unknown): string | undefined;
+  open(settings: unknown, ports: ConnectorPorts): Source;
+}
+
+/**
+ * Declares a connector: its name, the settings it takes in a source's section of the configuration, and how to open one.
+ * The worker parses the settings once, with `settings`; `open` gets the parsed value.
+ */
+export function defineConnector<Settings extends z.ZodType>(definition: {
+  name: string;
+  settings: Settings;
+  account?: (settings: z.output<Settings>) => string;
+  open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
+}): Connector {
+  const { name, settings, account, open } = definition;
+  return {
+    name,
+    settings,
+    account: (raw) => account?.(settings.parse(raw)),
+    open: (raw, ports) => open(settings.parse(raw), ports),
+  };
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { CloseloopError } from '../errors.ts';
+
+const units = [
+  ['w', 604_800_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+] as const;
+
+/** Ten years: beyond it a figure is a slip of the finger. */
+const longestMs = 3_660 * 86_400_000;
+
+/** Each unit at most once, the largest first, so that "30m2h" isn't read as something its writer didn't mean. */
+const shape = new RegExp(`^${units.map(([unit]) => `(?:(\\d{1,15})${unit})?`).join('')}$`);
+
+const expected = 'must be a duration like "90s", "15m", "2h", "1h30m" or "30d", of at most ten years';
+
+/**
+ * "2h", "30d", "1h30m", "500ms" → milliseconds.
+ * @throws CloseloopError config for anything else
+ */
+export function parseDuration(text: string): number {
+  const ms = read(text);
+  if (ms === undefined) throw new CloseloopError(`"${text}" ${expected}`, { kind: 'config' });
+  return ms;
+}
+
+/** The shortest text that `parseDuration` reads as these milliseconds: 5_400_000 → "1h30m". */
+export function formatDuration(ms: number): string {
+  let rest = Math.round(ms);
+  let text = '';
+  for (const [unit, size] of units) {
+    // People say 14 days and 30 days.
+    if (unit === 'w' || rest < size) continue;
+    text += `${Math.floor(rest / size)}${unit}`;
+    rest %= size;
+  }
+  return text === '' ? '0s' : text;
+}
+
+/** A duration in the configuration; milliseconds once parsed. */
+export const Duration = z
+  .string({ error: expected })
+  .transform((text, context) => {
+    const ms = read(text);
+    if (ms !== undefined) return ms;
+    context.addIssue({ code: 'custom', message: expected });
+    return z.NEVER;
+  })
+  .describe('A duration: 90s, 15m, 2h, 1h30m, 30d');
+
+function read(text: string): number | undefined {
+  const found = shape.exec(text.trim());
+  if (found === null || text.trim() === '') return undefined;
+  const ms = units.reduce((sum, [, size], index) => sum + Number(found[index + 1] ?? 0) * size, 0);
+  return ms <= longestMs ? ms : undefined;
+}

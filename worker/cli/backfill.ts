@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import type { PollPage, RecordEvent } from '../../core/connector/contract.ts';
+import { pageWatch } from '../../core/connector/pages.ts';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { type RedisClient, tagOf } from '../journey/store.ts';
+import { lookAt, type SourceContext } from '../pipeline/context.ts';
+import { decide } from '../pipeline/plan/decide.ts';
+import { mostPages } from '../pipeline/plan/poll.ts';
+import { livePorts } from './engine-of.ts';
+import { instant } from './instant.ts';
+import { type Progress, progress } from './progress.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { lineOf, Tally } from './tally.ts';
+import { withSources } from './with-engine.ts';
+
+interface Range {
+  /** The same for the same command: an interrupted one goes on, another one doesn't take its place. */
+  name: string;
+  since: Date;
+  until: Date;
+  limit: number;
+  perHour: number;
+}
+
+/** How far an interrupted backfill has come. */
+const Begun = z.object({
+  cursor: z.string().optional(),
+  queued: z.coerce.number().default(0),
+  /** The first place in time that is still free. */
+  slot: z.coerce.number().default(0),
+});
+
+/**
+ * Closings of the past go through the same door as webhooks, at most so many an hour; throttle, windows and "asked already"
+ * hold for them as for all. Interrupted, the same command goes on where it was. `dryRun` decides and tells, no more.
+ */
+export async function backfill(
+  options: RuntimeOptions & {
+    source: string;
+    since: string;
+    until?: string;
+    limit?: number;
+    perHour: number;
+    dryRun: boolean;
+    json: boolean;
+  },
+): Promise<number> {
+  return await withSources(options, async ({ lane, runtime }) => {
+    const range = rangeOf(options, runtime.config.feedback.timeZone);
+    const { since, perHour } = range;
+    const { context } = lane(options.source);
+    if (!context.source.poll) {
+      throw new CloseloopError(`The connector of source ${options.source} can't look back: it has no poll.`, {
+        kind: 'config',
+      });
+    }
+    const shown = progress(process.stderr);
+    const kept = new Date(context.clock.now().getTime() - context.keepMs);
+    if (since < kept) {
+      const day = kept.toISOString().slice(0, 10);
+      shown.say(
+        `Journeys from before ${day} were removed here (retention.journeys): who was asked about a closing then may be asked again, unless --since is later or a throttle stops it.`,
+      );
+    }
+    const print = (result: object, lines: readonly string[]) =>
+      void process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${lines.join('\n')}\n`);
+    if (options.dryRun) {
+      const { closings, tally } = await tryAll(context, range, shown);
+      const rows = tally.rows();
+      print(
+        { closings, decisions: rows.map(({ ids, ...row }) => ({ ...row, records: ids })) },
+        closings === 0 ? ['No closings.'] : rows.map((row) => lineOf(inWords(row), row)),
+      );
+      return 0;
+    }
+    const queued = await queueAll(context, range, runtime.redis, shown);
+    const minutes = Math.ceil((Math.max(0, queued - 1) / perHour) * 60);
+    const last = minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+    print({ queued, perHour }, [
+      queued === 0
+        ? 'No closings.'
+        : `Closings queued: ${queued}, ${perHour} an hour at most: the last is looked at in about ${last}, by a running "closeloop start". "journeys list" shows them then.`,
+    ]);
+    return 0;
+  });
+}
+
+function rangeOf(options: { since: string; until?: string; limit?: number; perHour: number }, timeZone: string): Range {
+  const since = instant(options.since, '--since', timeZone);
+  const until = options.until === undefined ? new Date() : instant(options.until, '--until', timeZone);
+  // Vendors count from 1970, and refuse what lies before it in words that explain nothing.
+  if (since.getTime() < 0) throw new CloseloopError('--since must be 1970-01-02 or later.', { kind: 'config' });
+  if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
+  const { limit = Number.POSITIVE_INFINITY, perHour } = options;
+  const name = [since, ...(options.until === undefined ? [] : [until])].map((at) => at.toISOString()).join('/');
+  return { name, since, until, limit, perHour };
+}
+
+/**
+ * Pages of the vendor's past up to now, waited for where its quota asks to. They are in the order of the last change: a
+ * closing between two days may be found after both.
+ */
+async function* pagesOf(
+  context: SourceContext,
+  from: { cursor: string } | { since: Date },
+  shown: Progress,
+): AsyncGenerator<PollPage> {
+  let at = from;
+  const watch = pageWatch(`the past of ${context.name}`, mostPages);
+  for (;;) {
+    try {
+      const page = await context.source.poll?.(at);
+      if (!page) return;
+      yield page;
+      if (page.done) return;
+      watch(page.cursor);
+      at = { cursor: page.cursor };
+    } catch (error) {
+      const advice = adviceOf(error);
+      if (advice.kind !== 'transient' || advice.throttled !== true) throw error;
+      shown.say(`waiting for the vendor's quota …`);
+      await livePorts.sleep(advice.retryAfterMs ?? 10_000);
+    }
+  }
+}
+
+const closings = (page: PollPage, { since, until }: Range): RecordEvent[] =>
+  page.events.filter(({ kind, at }) => kind === 'closed' && at >= since && at <= until);
+
+async function queueAll(context: SourceContext, range: Range, redis: RedisClient, shown: Progress): Promise<number> {
+  const { name, since, until, limit, perHour } = range;
+  const key = `${tagOf(context.name)}:backfill:${name}`;
+  const begun = Begun.parse(await redis.hgetall(key));
+  if (begun.cursor !== undefined) shown.say(`going on where it was interrupted, after ${begun.queued} closings`);
+  let { queued } = begun;
+  let slot = Math.max(begun.slot, Date.now());
+  const from = begun.cursor === undefined ? { since } : { cursor: begun.cursor };
+  for await (const page of pagesOf(context, from, shown)) {
+    for (const event of closings(page, range).slice(0, Math.max(0, limit - queued))) {
+      await context.queueEvent(
+        {
+          ...event,
+          ...{ certain: false, via: 'backfill', notBefore: since, notAfter: until, receivedAt: new Date() },
+          everyMs: 3_600_000 / perHour,
+        },
+        slot - Date.now(),
+      );
+      slot += 3_600_000 / perHour;
+      queued++;
+    }
+    await redis.hset(key, { cursor: page.cursor, queued, slot });
+    shown.update(`${page.reached.toISOString().slice(0, 10)}  ${queued} closings queued`);
+    if (queued >= limit) break;
+  }
+  shown.end();
+  await redis.del(key);
+  return queued;
+}
+
+/** What would become of a closing, in the words of a preview. */
+type Outcome = { decision: 'ask'; rule: string; campaign: number } | { decision: 'skip'; why: string };
+
+const skip = (why: string): Outcome => ({ decision: 'skip', why });
+
+function inWords(outcome: Outcome): string {
+  return outcome.decision === 'ask'
+    ? `would ask: rule "${outcome.rule}", campaign ${outcome.campaign}`
+    : `would not ask: ${outcome.why}`;
+}
+
+async function tryAll(context: SourceContext, range: Range, shown: Progress) {
+  const tally = new Tally<Outcome>();
+  let seen = 0;
+  for await (const page of pagesOf(context, { since: range.since }, shown)) {
+    const ids = [...new Set(closings(page, range).map(({ recordId }) => recordId))].slice(0, range.limit - seen);
+    const results = ids.length === 0 ? [] : await context.source.read(ids, 'plan');
+    for (const [i, result] of results.entries()) tally.add(await outcomeOf(result, range, context), ids[i] ?? '');
+    seen += ids.length;
+    shown.update(`${page.reached.toISOString().slice(0, 10)}  ${seen} closings looked at`);
+    if (seen >= range.limit) break;
+  }
+  shown.end();
+  return { closings: seen, tally };
+}
+
+async function outcomeOf(
+  result: Parameters<typeof lookAt>[0],
+  { since, until }: Range,
+  context: SourceContext,
+): Promise<Outcome> {
+  const look = lookAt(result);
+  if (look.is === 'open') return skip('it is not closed any more');
+  if (look.is === 'out') return skip(look.why);
+  const { record, closing, closedAt } = look;
+  if (closedAt < since || closedAt > until) return skip('it was closed at another time');
+  const { id, exists } = await context.store.nameOf(record.currentId, closing);
+  if (exists) return skip('its closing has a journey already');
+  const verdict = await decide({ recordId: record.currentId, journeyId: id, closedAt }, record, context);
+  return verdict.do === 'ask'
+    ? { decision: 'ask', rule: verdict.rule.name, campaign: verdict.campaign.id }
+    : skip(verdict.why);
+}

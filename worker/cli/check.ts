@@ -1,0 +1,71 @@
+import { styleText } from 'node:util';
+import type { Finding } from '../../core/connector/contract.ts';
+import type { Engine } from '../pipeline/engine.ts';
+import { checkSource } from '../preflight/preflight.ts';
+import { keyAdvice } from '../redis/data-key.ts';
+import { newcomerRemedy } from '../sources/newcomers.ts';
+import { orphanRemedy, stateOf, whatWaits } from '../sources/orphans.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { withSources } from './with-engine.ts';
+
+/** Everything that can be verified before going live. 1 when anything is an error. */
+export async function check(options: RuntimeOptions & { source?: string; json: boolean }): Promise<number> {
+  const found = await withSources(options, async ({ lanes, runtime, engine }) => {
+    const all: (Finding & { source: string })[] = [];
+    const problem = keyAdvice(runtime.config);
+    if (problem !== undefined)
+      all.push({ source: 'closeloop', level: 'warning', at: 'secretsKey', problem, remedy: keyRemedy });
+    for (const { context } of lanes(options.source)) {
+      if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
+      for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
+    }
+    if (options.source === undefined) all.push(...(await namesFindings(engine)));
+    return all;
+  });
+  const errors = found.filter(({ level }) => level === 'error').length;
+  if (options.json)
+    process.stdout.write(`${JSON.stringify({ errors, warnings: found.length - errors, findings: found })}\n`);
+  else process.stdout.write(`${[...found.map(inWords), summary(errors, found.length - errors)].join('\n')}\n`);
+  return errors > 0 ? 1 : 0;
+}
+
+const keyRemedy =
+  'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';
+
+/** Sources that Redis knows and the configuration doesn't, and those that it has by an old name. */
+async function namesFindings(engine: Engine): Promise<(Finding & { source: string })[]> {
+  const found: (Finding & { source: string })[] = [];
+  for (const orphan of await engine.orphans()) {
+    const { name } = orphan.lane.context;
+    const waits = whatWaits(await stateOf(orphan));
+    if (waits === undefined) continue;
+    const problem = `it is not in this configuration (last in one ${orphan.known.configuredAt.toISOString()}), and ${waits}`;
+    found.push({ source: name, level: 'warning', at: `sources.${name}`, problem, remedy: orphanRemedy(name) });
+  }
+  for (const [name, lane] of engine.lanes) {
+    const others = await engine.mayBe(lane);
+    if (others.length === 0) continue;
+    const problem = `it may be what source ${others.join(' or ')} is called now: until it is said what it is, deliveries are stored and nobody is asked`;
+    const remedy = newcomerRemedy(name, others);
+    found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy });
+  }
+  const renamed = await engine.renamed();
+  for (const name of engine.lanes.keys()) {
+    const now = renamed.get(name);
+    if (now === undefined) continue;
+    const problem = `it was renamed to "${now}": nothing is begun under this name`;
+    found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy: `call it ${now} here` });
+  }
+  return found;
+}
+
+function inWords({ source, level, at, problem, remedy }: Finding & { source: string }): string {
+  const mark = level === 'error' ? styleText('red', '✗ error  ') : styleText('yellow', '! warning');
+  return `${mark} ${styleText('bold', `${source}: ${at}`)}\n            ${problem}\n            → ${remedy}`;
+}
+
+function summary(errors: number, warnings: number): string {
+  if (errors + warnings === 0) return styleText('green', '✓ nothing found: ready to go live');
+  const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
+  return `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
+}

@@ -1,0 +1,133 @@
+import { parseContact } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { Erasure, Proof } from '../journey/erasures.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { attempt, begin } from '../pipeline/erase/erase.ts';
+import { type RuntimeOptions, withoutTheErased } from './runtime.ts';
+import { openService, print } from './service.ts';
+import { withSources } from './with-engine.ts';
+
+type Options = RuntimeOptions & { json: boolean; contact: string };
+
+/** What the service knows of a person. 1 when it knows nobody by this contact. */
+export async function showContact(options: Options): Promise<number> {
+  const service = await openService(options);
+  const found = await service.contact(parseContact(options.contact));
+  if (found) print(found, options.json);
+  else process.stderr.write('The service has no feedback request of this contact, or it was masked.\n');
+  return found ? 0 : 1;
+}
+
+/** Who has looked at a person's data, newest first. */
+export async function showAccessLog(options: Options): Promise<number> {
+  const service = await openService(options);
+  let isEmpty = true;
+  for await (const entry of service.accessLog(parseContact(options.contact))) {
+    print(entry, options.json);
+    isEmpty = false;
+  }
+  if (isEmpty) process.stderr.write('The service knows of nobody who looked at the data of this contact.\n');
+  return 0;
+}
+
+/**
+ * Erases a person at once: masked at the service, forgotten by every source here, and what was written on records taken off
+ * where the vendor allows it. Prints what was done, which is kept as proof. Can't be undone.
+ * @returns 1 when nobody is known by this contact, 3 when it is not done yet: then it is kept, and the workers go on with it
+ */
+export async function maskContact(options: Options & { yes: boolean }): Promise<number> {
+  if (!options.yes) {
+    throw new CloseloopError(
+      "Masking can't be undone. Say --yes to mask this contact at the service and forget it here.",
+      {
+        kind: 'config',
+      },
+    );
+  }
+  // Looks: on an empty folder nothing would be forgotten, and it would be taken for done.
+  return await withSources({ ...options, looks: true }, async ({ lanes, runtime }) => {
+    const [first] = lanes();
+    if (!first) throw new Error('a configuration has at least one source');
+    const { context } = first;
+    const at = new Date();
+    const who = { personIds: [], recordIds: [], contacts: [options.contact], everybody: false };
+    const what = 'asked for with "contact mask"';
+    const event = { kind: 'erase', at, key: `contact mask:${at.toISOString()}`, what, receivedAt: at, ...who } as const;
+    const id = await begin(event, context);
+    if (!(await isDone(id, context, options.json))) return 3;
+    if (runtime.config.redis === undefined) await withoutTheErased(runtime.redis);
+    const { journeys = 0, requestsMasked = 0 } = (await proofOf(id, context)) ?? {};
+    if (journeys + requestsMasked > 0) return 0;
+    process.stderr.write(
+      'Nobody is known by this contact, at the service or here. Write it as the service shows it.\n',
+    );
+    return 1;
+  });
+}
+
+/** One attempt, here and now; what it came to is printed. */
+async function isDone(id: string, context: SourceContext, json: boolean): Promise<boolean> {
+  const result = await attempt(id, context);
+  if (result.do === 'done') {
+    print((await proofOf(id, context)) ?? {}, json);
+    return true;
+  }
+  await context.queueErasure(id, result.delayMs);
+  const erasure = await context.erasures.get(id);
+  print(erasure ? shown(erasure, context.name) : {}, json);
+  process.stderr.write(
+    `The erasure ${id} is not done yet. It is kept, and tried again by the workers (closeloop start), or now: closeloop contact erasures retry ${id}\n`,
+  );
+  return false;
+}
+
+async function proofOf(id: string, { erasures }: SourceContext): Promise<Proof | undefined> {
+  return (await erasures.all()).find((proof) => proof.id === id);
+}
+
+function shown({ everybody, ...erasure }: Erasure, source: string): object {
+  return { ...erasure, source, ...(everybody && { everybody }) };
+}
+
+/** Erasures that are not done yet, with what holds them up; those that are done are in `status --json`. */
+export async function listErasures(
+  options: RuntimeOptions & { json: boolean; source?: string; subjects: boolean },
+): Promise<number> {
+  return await withSources({ ...options, looks: true }, async ({ lanes }) => {
+    let isEmpty = true;
+    for (const { context } of lanes(options.source)) {
+      for (const erasure of await context.erasures.open()) {
+        isEmpty = false;
+        const subjects = await context.erasures.subjects(erasure.id);
+        const contacts = subjects.filter((one) => one.kind === 'contact');
+        const masked = contacts.filter(({ done }) => done).length;
+        const counts = { contacts: contacts.length, masked };
+        print({ ...shown(erasure, context.name), ...counts, ...(options.subjects && { subjects }) }, options.json);
+      }
+    }
+    if (isEmpty) process.stderr.write('Every erasure that was asked for is done.\n');
+    return 0;
+  });
+}
+
+/** Tries those that are not done yet again, now: the one named, or all. 3 when any is not done after that. */
+export async function retryErasures(
+  options: RuntimeOptions & { json: boolean; source?: string; erasure?: string },
+): Promise<number> {
+  return await withSources({ ...options, looks: true }, async ({ lanes, runtime }) => {
+    const found: { id: string; context: SourceContext }[] = [];
+    for (const { context } of lanes(options.source)) {
+      for (const { id } of await context.erasures.open()) found.push({ id, context });
+    }
+    const wanted = options.erasure === undefined ? found : found.filter(({ id }) => id === options.erasure);
+    if (wanted.length === 0) {
+      const what = options.erasure === undefined ? 'No erasure waits' : `No erasure ${options.erasure} waits`;
+      process.stderr.write(`${what}: every one that was asked for is done.\n`);
+      return options.erasure === undefined ? 0 : 1;
+    }
+    let isAllDone = true;
+    for (const { id, context } of wanted) isAllDone = (await isDone(id, context, options.json)) && isAllDone;
+    if (runtime.config.redis === undefined) await withoutTheErased(runtime.redis);
+    return isAllDone ? 0 : 3;
+  });
+}

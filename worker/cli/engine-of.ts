@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ports } from '../../core/ports.ts';
+import { Engine, type EngineOptions } from '../pipeline/engine.ts';
+import { openSeal, operatorKeys } from '../redis/data-key.ts';
+import type { Seal } from '../redis/seal.ts';
+import { verifyAccount } from '../sources/account.ts';
+import type { Runtime } from './runtime.ts';
+
+export const livePorts: Ports = {
+  fetch: globalThis.fetch,
+  now: () => new Date(),
+  random: Math.random,
+  sleep: (ms) => sleep(ms),
+};
+
+async function sealOf({ config, handle, redis, ownKey }: Runtime): Promise<Seal> {
+  return await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated('{cl}'));
+}
+
+/** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */
+export async function checkAccount(runtime: Runtime, options: { adopt?: boolean } = {}): Promise<void> {
+  const seal = await sealOf(runtime);
+  await verifyAccount(runtime.config, { redis: runtime.redis, seal, ports: livePorts, ...options });
+}
+
+/** The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers. */
+export async function engineOf(
+  runtime: Runtime,
+  options: Pick<EngineOptions, 'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'>,
+): Promise<Engine> {
+  const { config, handle, redis } = runtime;
+  const seal = await sealOf(runtime);
+  return new Engine({
+    config,
+    redis,
+    seal,
+    connection: handle.bull(),
+    intakeConnection: handle.bullIntake,
+    replicated: handle.replicated,
+    ports: livePorts,
+    ...options,
+  });
+}

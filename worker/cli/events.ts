@@ -1,0 +1,53 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { PlanJob } from '../pipeline/plan/plan.ts';
+import type { GivenUp } from '../pipeline/stage.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { type Sources, withSources } from './with-engine.ts';
+
+type Options = RuntimeOptions & { source?: string; json: boolean };
+
+/** Events that were given up and have no journey to tell of it: changes of records, grades and survey answers. */
+export async function listEvents(options: Options): Promise<number> {
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const all = await givenUpIn(sources, options.source);
+    if (all.length === 0 && !options.json) process.stderr.write('No event was given up.\n');
+    for (const { source, event } of all) {
+      const { id, at, why, data } = event;
+      // Neither grade nor comment nor answers: what a support engineer may paste into a ticket.
+      const shown = { source, event: id, at, kind: data.kind, about: aboutOf(data), what: data.what, why };
+      const line = `${at.toISOString()}  ${source}  ${data.kind.padEnd(7)}  ${shown.about}  ${data.what}: ${why}\n  ${id}`;
+      process.stdout.write(`${options.json ? JSON.stringify(shown) : line}\n`);
+    }
+    return 0;
+  });
+}
+
+/** Takes one of them up again, or all. */
+export async function replayEvents(options: Options & { event?: string }): Promise<number> {
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const all = await givenUpIn(sources, options.source);
+    const chosen = all.filter(({ event }) => options.event === undefined || event.id === options.event);
+    if (options.event !== undefined && chosen.length === 0) {
+      const message = `There is no event "${options.event}" that was given up: "closeloop events list" shows them.`;
+      throw new CloseloopError(message, { kind: 'config' });
+    }
+    for (const { source, event } of chosen) await sources.lane(source).stages.plan.replay(event.id);
+    const told = `${chosen.length === 1 ? '1 event is' : `${chosen.length} events are`} taken up again.`;
+    process.stdout.write(`${options.json ? JSON.stringify({ replayed: chosen.length }) : told}\n`);
+    return 0;
+  });
+}
+
+async function givenUpIn({ lanes }: Sources, name?: string): Promise<{ source: string; event: GivenUp<PlanJob> }[]> {
+  const found = await Promise.all(
+    lanes(name).map(async ({ context, stages }) =>
+      (await stages.plan.givenUp()).map((event) => ({ source: context.name, event })),
+    ),
+  );
+  return found.flat();
+}
+
+function aboutOf(data: PlanJob): string {
+  if ('recordId' in data) return `record ${data.recordId}`;
+  return 'requestId' in data ? `request ${data.requestId}` : 'the source';
+}

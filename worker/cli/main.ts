@@ -1,0 +1,340 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { connectors } from '../../connectors/index.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { standins } from '../../standins/index.ts';
+import { journeyStates } from '../journey/journey.ts';
+import { backfill } from './backfill.ts';
+import { check } from './check.ts';
+import { collectOnce } from './collect.ts';
+import { listErasures, maskContact, retryErasures, showAccessLog, showContact } from './contact.ts';
+import { listEvents, replayEvents } from './events.ts';
+import { exportAll, exports } from './export.ts';
+import { instantHelp } from './instant.ts';
+import { listJourneys, showJourney } from './journeys.ts';
+import { preview } from './preview.ts';
+import { quarantine } from './quarantine.ts';
+import { cancelJourney, replayJourneys, resolveJourney } from './repair.ts';
+import { cancelRequest, commentRequest, createRequest, getRequest, gradeRequest, listRequests } from './requests.ts';
+import { setup } from './setup.ts';
+import { newSource, renameSource } from './source.ts';
+import { standin } from './standin.ts';
+import { start } from './start.ts';
+import { status } from './status.ts';
+import { tryForm } from './try-form.ts';
+
+// Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    const isClosed = 'code' in error && error.code === 'EPIPE';
+    if (!isClosed) process.stderr.write(`The output can't be written: ${error.message}\n`);
+    process.exit(isClosed ? 141 : 1);
+  });
+}
+
+/** The one place that knows the list of connectors and reads the command line. */
+const program = new Command('closeloop')
+  .description('Asks customers for feedback when their ticket, deal or order closes, and writes the grade back on it.')
+  .version('0.1.0')
+  .showHelpAfterError('(add --help for how to use it)');
+
+const where = (command: Command): Command =>
+  command
+    .requiredOption('--config <file>', 'YAML configuration')
+    .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
+    .option('--json', 'for machines: one JSON object a line', false);
+const example = (command: Command, line: string): Command =>
+  command.addHelpText('after', `\nExample:\n  closeloop ${line}`);
+
+example(
+  program
+    .command('start')
+    .description('run the loop; without --config the demo, which needs no account and no server')
+    .option('--config <file>', 'YAML configuration')
+    .addOption(
+      program
+        .createOption('--role <role>', 'what this process does')
+        .choices(['intake', 'worker', 'all'])
+        .default('all'),
+    )
+    .option('--once', 'do everything that is due, then end: exit code 0 when it went well', false)
+    .option(
+      '--adopt-account',
+      'go on with this Redis in the account that "feedback" names, though it belongs to another',
+      false,
+    )
+    .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop'),
+  'start --config closeloop.yaml --role worker',
+).action((options) => run(() => start({ ...options, connectors })));
+
+example(
+  where(program.command('check'))
+    .description('everything that would keep it from working, found at the service and the vendors; 1 for an error')
+    .option('--source <name>', 'only this source')
+    .option(
+      '--try',
+      'make one request instead, read it and cancel it at once: is the form of these calls right?',
+      false,
+    )
+    .option('--campaign <id>', 'with --try: in this campaign; left out: an external one of the rules', positiveNumber)
+    .option('--contact <contact>', 'with --try: to this contact of your own; nothing is sent, as it is cancelled'),
+  'check --try --campaign 99 --config closeloop.yaml',
+).action((options) => run(() => (options.try ? tryForm : check)({ ...options, connectors })));
+
+example(
+  where(program.command('setup'))
+    .description(
+      'create what is missing at the vendors (fields, properties, webhooks), after showing it; safe to repeat',
+    )
+    .option('--source <name>', 'only this source')
+    .option('--yes', 'do not ask; with --json nothing is done without it', false),
+  'setup --config closeloop.yaml --source support',
+).action((options) => run(() => setup({ ...options, connectors })));
+
+example(
+  where(program.command('preview'))
+    .description('what would be sent about a record, to whom, when and why, or why not; sends nothing')
+    .requiredOption('--source <name>', 'the source')
+    .requiredOption('--record <id>', 'the record, as its journeys name it')
+    .option('--show-record', 'also what rules and fields see of it', false),
+  'preview --config closeloop.yaml --source support --record 41960',
+).action((options) => run(() => preview({ ...options, connectors })));
+
+example(
+  where(program.command('backfill'))
+    .description('ask about closings of the past; interrupted, the same command goes on')
+    .requiredOption('--source <name>', 'the source')
+    .requiredOption('--since <when>', `closings from then on: ${instantHelp}`)
+    .option('--until <when>', 'and before; left out: now')
+    .option('--limit <n>', 'at most so many', positiveNumber)
+    .option('--per-hour <n>', 'so many an hour, at most', positiveNumber, 200)
+    .option('--dry-run', 'only tell what would become of them', false),
+  'backfill --config closeloop.yaml --source support --since 2026-11-01 --dry-run',
+).action((options) => run(() => backfill({ ...options, connectors })));
+
+example(
+  where(program.command('status')).description('each source: journeys by state, what is stopped, what webhooks missed'),
+  'status --config closeloop.yaml',
+).action((options) => run(() => status({ ...options, connectors })));
+
+// Started by `start`, for jobs that are suspected of crashing it.
+where(program.command('quarantine', { hidden: true })).action((options) =>
+  run(() => quarantine({ ...options, connectors })),
+);
+
+const source = program.command('source').description('sources as a whole');
+example(
+  where(source.command('rename <old> <new>')).description(
+    'move all that is stored of a source to the name it has in the configuration now; interrupted, the same command goes on',
+  ),
+  'source rename support helpdesk --config closeloop.yaml',
+).action((from: string, to: string, options) => run(() => renameSource({ ...options, from, to, connectors })));
+
+example(
+  where(source.command('new <name>'))
+    .description(
+      'a source that is held up, as it may be another under a new name, is none: nothing that the other asked counts for it',
+    )
+    .requiredOption('--beside <old>', 'the source that it was taken for'),
+  'source new returns --beside support --config closeloop.yaml',
+).action((name: string, options) => run(() => newSource({ ...options, name, connectors })));
+
+const journeys = program.command('journeys').description('what happened to each closing, and why; mending');
+const filtered = (command: Command): Command =>
+  where(command)
+    .option('--source <name>', 'only this source')
+    .addOption(program.createOption('--state <state>', 'only this state').choices([...journeyStates]))
+    .option('--contact <contact>', 'only about this phone number, e-mail address or identifier')
+    .option('--record <id>', 'only of this record')
+    .option('--since <when>', `only changed since: ${instantHelp}`)
+    .option('--error <text>', 'only with this in their reason');
+
+example(
+  filtered(journeys.command('list'))
+    .description('journeys, last changed first')
+    .option('--limit <n>', 'at most so many', positiveNumber, 50),
+  'journeys list --config closeloop.yaml --state skipped --since 2026-11-20',
+).action((options) => run(() => listJourneys({ ...options, connectors })));
+example(
+  where(journeys.command('show <journey>')).description('one journey with every step, its time and its reason'),
+  'journeys show support/41960.1 --config closeloop.yaml',
+).action((journey: string, options) => run(() => showJourney({ ...options, journey, connectors })));
+example(
+  filtered(journeys.command('replay [journey]')).description(
+    'take failed, skipped or parked journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',
+  ),
+  'journeys replay --config closeloop.yaml --source support --error "custom fields"',
+).action((journey: string | undefined, options) => run(() => replayJourneys({ ...options, journey, connectors })));
+example(
+  where(journeys.command('cancel <journey>'))
+    .description('end one before it asks; a request that was not sent yet is cancelled at the service')
+    .option('--why <text>', 'for its trace', 'cancelled by a person'),
+  'journeys cancel support/41960.1 --config closeloop.yaml',
+).action((journey: string, options) => run(() => cancelJourney({ ...options, journey, connectors })));
+example(
+  where(journeys.command('resolve <journey>'))
+    .description('settle a parked one with what a person found out')
+    .option('--asked <request>', 'its customer was asked by this feedback request')
+    .option('--not-asked', 'its customer was not asked: it is asked now', false)
+    .option('--written', 'its grade is on the record', false),
+  'journeys resolve support/41960.1 --asked 90017 --config closeloop.yaml',
+).action((journey: string, options) => run(() => resolveJourney({ ...options, journey, connectors })));
+
+example(
+  where(program.command('collect'))
+    .description('collect the grades of every campaign now and write them back, then end')
+    .option('--once', 'the only way there is: "start" collects all the time', true),
+  'collect --once --config closeloop.yaml',
+).action((options) => run(() => collectOnce({ ...options, connectors })));
+
+const events = program
+  .command('events')
+  .description('what was told of records and given up, without a journey to show it');
+example(
+  where(events.command('list'))
+    .description('changes, grades and survey answers that were given up, and why')
+    .option('--source <name>', 'only of this source'),
+  'events list --config closeloop.yaml',
+).action((options) => run(() => listEvents({ ...options, connectors })));
+example(
+  where(events.command('replay [event]'))
+    .description('take one of them up again, or all')
+    .option('--source <name>', 'only of this source'),
+  'events replay --config closeloop.yaml',
+).action((event: string | undefined, options) => run(() => replayEvents({ ...options, event, connectors })));
+
+const contact = program.command('contact').description('what is stored about a person');
+example(
+  where(contact.command('show <contact>')).description('what the service knows of them'),
+  'contact show +37255512345 --config closeloop.yaml',
+).action((text: string, options) => run(() => showContact({ ...options, contact: text, connectors })));
+example(
+  where(contact.command('mask <contact>'))
+    .description(
+      'erase them: masked at the service, forgotten here, taken off records, with proof; 3 when it is not done yet; can not be undone',
+    )
+    .option('--yes', 'really', false),
+  'contact mask carl@example.com --yes --config closeloop.yaml',
+).action((text: string, options) => run(() => maskContact({ ...options, contact: text, connectors })));
+const erasures = contact.command('erasures').description('people to be forgotten: what is not done yet');
+example(
+  where(erasures.command('list'))
+    .description('erasures that are not done yet, and what holds each up')
+    .option('--source <name>', 'only asked for through this source')
+    .option('--subjects', 'also whom each is about: personal data', false),
+  'contact erasures list --config closeloop.yaml',
+).action((options) => run(() => listErasures({ ...options, connectors })));
+example(
+  where(erasures.command('retry [erasure]'))
+    .description('try one, or all that are not done yet, now; 3 when any is still not done')
+    .option('--source <name>', 'only asked for through this source'),
+  'contact erasures retry --config closeloop.yaml',
+).action((erasure: string | undefined, options) => run(() => retryErasures({ ...options, erasure, connectors })));
+example(
+  where(contact.command('access-log <contact>')).description('who looked at their data in the service'),
+  'contact access-log carl@example.com --config closeloop.yaml',
+).action((text: string, options) => run(() => showAccessLog({ ...options, contact: text, connectors })));
+
+const requests = program.command('requests').description('feedback requests at the service, by hand');
+example(
+  where(requests.command('list'))
+    .description('those of a campaign, or all')
+    .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option('--limit <n>', 'at most so many', positiveNumber, 50),
+  'requests list --campaign 12 --config closeloop.yaml',
+).action((options) => run(() => listRequests({ ...options, connectors })));
+example(where(requests.command('get <id>')).description('one'), 'requests get 90017 --config closeloop.yaml').action(
+  (id: string, options) => run(() => getRequest({ ...options, id, connectors })),
+);
+example(
+  where(requests.command('create'))
+    .description('one past rules and throttle, without a journey')
+    .requiredOption('--campaign <id>', 'the campaign', positiveNumber)
+    .requiredOption('--contact <contact>', 'phone number, e-mail address or identifier')
+    .option('--fields <json>', 'custom field values by name')
+    .addOption(
+      program
+        .createOption(
+          '--as <kind>',
+          'what the contact is; left out: an identifier in an external campaign, else as it looks',
+        )
+        .choices(['phone', 'email', 'identifier']),
+    )
+    .option('--scheduled <when>', `${instantHelp}; left out: after the campaign's own delay`),
+  'requests create --campaign 12 --contact carl@example.com --config closeloop.yaml',
+).action((options) => run(() => createRequest({ ...options, connectors })));
+example(
+  where(requests.command('grade <id>'))
+    .description('in an external campaign')
+    .addArgument(program.createArgument('<grade>', "a number of the campaign's scale").argParser(grade)),
+  'requests grade 90017 5 --config closeloop.yaml',
+).action((id: string, grade: number, options) => run(() => gradeRequest({ ...options, id, grade, connectors })));
+example(
+  where(requests.command('comment <id> <text>')).description('in an external campaign'),
+  'requests comment 90017 "Thanks" --config closeloop.yaml',
+).action((id: string, text: string, options) =>
+  run(() => commentRequest({ ...options, id, comment: text, connectors })),
+);
+example(
+  where(requests.command('cancel <id>')).description('while it is scheduled'),
+  'requests cancel 90017 --config closeloop.yaml',
+).action((id: string, options) => run(() => cancelRequest({ ...options, id, connectors })));
+
+example(
+  where(program.command('export'))
+    .description("the service's data as JSON, one object a line")
+    .addArgument(program.createArgument('<what>', 'what').choices(exports))
+    .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber),
+  'export requests --campaign 12 --config closeloop.yaml > requests.jsonl',
+).action((what: (typeof exports)[number], options) => run(() => exportAll({ ...options, what, connectors })));
+
+example(
+  program
+    .command('standin')
+    .description(`run a local double of somebody's API, and print how to use it: ${Object.keys(standins).join(', ')}`)
+    .addArgument(program.createArgument('<name>', 'whose').choices(Object.keys(standins)))
+    .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 0),
+  'standin feedback --port 9100',
+).action((name: string, options: { port: number }) => run(() => standin(name, options.port)));
+
+function wholeNumber(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 0) throw new InvalidArgumentError('It must be a whole number.');
+  return n;
+}
+
+function grade(text: string): number {
+  if (!/^-?\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It must be a number, like 4 or 4.5.');
+  return Number(text);
+}
+
+function positiveNumber(text: string): number {
+  const n = wholeNumber(text);
+  if (n === 0) throw new InvalidArgumentError('It must be more than 0.');
+  return n;
+}
+
+/** What the operating system refuses: its message names the file or address, and no trace says more. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}
+
+/** Exit codes: what the command returns; 2 for a mistake the user can mend; 1 for anything else. */
+async function run(command: () => Promise<number>): Promise<void> {
+  try {
+    process.exitCode = await command();
+  } catch (error) {
+    if (!(error instanceof CloseloopError || isSystemError(error))) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = error instanceof CloseloopError && error.advice.kind === 'config' ? 2 : 1;
+  }
+}
+
+// Mistakes on the command line are the user's to mend, like those in a file.
+program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+const groups = [source, journeys, events, contact, erasures, requests];
+for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
+  command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+}
+await program.parseAsync();
+// A connection that can't be ended (Redis gone) must not keep a finished process alive.
+setTimeout(() => process.exit(), 5_000).unref();

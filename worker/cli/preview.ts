@@ -1,0 +1,110 @@
+import { styleText } from 'node:util';
+import type { PresentedRecord } from '../../core/connector/contract.ts';
+import { contactKey } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { whyNotNow } from '../pipeline/ask/contact-eligibility.ts';
+import { lookAt, refOf, type SourceContext } from '../pipeline/context.ts';
+import { decide } from '../pipeline/plan/decide.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { withSources } from './with-engine.ts';
+
+/**
+ * What would be sent about a record: to whom, when, with which values and why; or why not. Of an open record: what would be if
+ * it closed now. Sends and stores nothing.
+ */
+export async function preview(
+  options: RuntimeOptions & { source: string; record: string; showRecord: boolean; json: boolean },
+): Promise<number> {
+  return await withSources(options, async ({ lane }) => {
+    const { context } = lane(options.source);
+    const [result] = await context.source.read([recordIn(context, options.record)], 'plan');
+    if (!result) throw new Error('the connector gave no result');
+    const look = lookAt(result);
+    const shape = options.showRecord && result.ok ? result.record.shape : undefined;
+    const print = (shown: object, lines: readonly string[]): number => {
+      const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
+      const text = options.json ? JSON.stringify({ ...shown, record: shape }) : [...lines, ...end].join('\n');
+      process.stdout.write(`${text}\n`);
+      return 0;
+    };
+    if (look.is === 'out' || !result.ok) {
+      const why = look.is === 'out' ? look.why : 'it can not be read';
+      return print({ decision: 'skip', why }, [heading('would not ask', why)]);
+    }
+    const { record } = result;
+    if (look.is === 'open') {
+      const why = 'it is not closed';
+      const { lookAgainAt } = look;
+      const { id } = await context.store.nameOf(record.currentId, notYet);
+      const ifClosed = await judge(record, id, lookAgainAt ?? context.clock.now(), context);
+      return print({ decision: 'skip', why, lookAgainAt, ifClosed: ifClosed.shown }, [
+        heading('would not ask', why),
+        ...(lookAgainAt ? [row('closed', `from ${lookAgainAt.toISOString()}, if nothing else happens`)] : []),
+        '',
+        heading(`if it were closed: ${ifClosed.decision}`, ifClosed.why),
+        ...ifClosed.lines,
+      ]);
+    }
+
+    const { closing, closedAt } = look;
+    const { id, exists } = await context.store.nameOf(record.currentId, closing);
+    const journey = exists ? await context.store.get(id) : undefined;
+    const { decision, why, shown, lines } = await judge(record, id, closedAt, context);
+    const ref = refOf(context.name, id);
+    return print({ journey: ref, exists, state: journey?.state, closedAt, closing, ...shown }, [
+      heading(decision, why),
+      row('closed', `${closedAt.toISOString()} (closing ${closing})`),
+      row('journey', journey ? `${ref}, ${journey.state}${journey.why ? `: ${journey.why}` : ''}` : 'none yet'),
+      ...lines,
+    ]);
+  });
+}
+
+/** @throws CloseloopError config for what can't be a record of this source */
+function recordIn({ name, source }: SourceContext, written: string): string {
+  const { recordNames } = source;
+  const found = recordNames === undefined ? written : recordNames.parse(written);
+  if (found !== undefined) return found;
+  const message = `--record: "${written}" is no record of source ${name}: write ${recordNames?.like}.`;
+  throw new CloseloopError(message, { kind: 'config' });
+}
+
+/** The name of no closing. */
+const notYet = 'not yet';
+
+/** What becomes of a closing, by everything that is known now; `shown` for machines, the rest for people. */
+async function judge(record: PresentedRecord, journeyId: string, closedAt: Date, context: SourceContext) {
+  const verdict = await decide({ recordId: record.currentId, journeyId, closedAt }, record, context);
+  if (verdict.do === 'skip') {
+    const { why, trace, rule } = verdict;
+    const shown = { decision: 'skip', why, rule: rule?.name, trace };
+    return { decision: 'would not ask', why, shown, lines: trace.map((line) => row('', line)) };
+  }
+  const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
+  const known = await context.feedback.contact(contact);
+  const last = await context.contacts.lastAsked(contactKey(contact));
+  const why = whyNotNow(known, last, rule, dueAt);
+  const decision = why === undefined ? 'ask' : 'skip';
+  return {
+    decision: why === undefined ? 'would ask' : 'would not ask',
+    why,
+    shown: { decision, why, rule: rule.name, campaign: campaign.id, contact, values, sources, dueAt, trace },
+    lines: [
+      row('rule', rule.name),
+      row('campaign', `${campaign.id} ${campaign.name} (${campaign.type})`),
+      row('contact', `${contact.kind} ${contact.value}`),
+      ...Object.entries(values).map(([name, value], i) =>
+        row(i === 0 ? 'fields' : '', `${name} = ${JSON.stringify(value)}  ← ${sources[name] ?? 'closeloop'}`),
+      ),
+      row(
+        'send',
+        `${dueAt.toLocaleString('sv-SE', { timeZone: context.timeZone })} ${context.timeZone} (${dueAt.toISOString()})`,
+      ),
+      ...trace.map((line, i) => row(i === 0 ? 'because' : '', line)),
+    ],
+  };
+}
+
+const heading = (decision: string, why?: string): string =>
+  styleText('bold', `${decision}${why === undefined ? '' : `: ${why}`}`);
+const row = (name: string, text: string): string => `${name.padEnd(9)} ${text}`;

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { z } from 'zod';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { createLog } from '../operations/log.ts';
+import { liveClock } from '../pipeline/clock.ts';
+import { ChildBeginning, type ChildReply } from '../pipeline/quarantine.ts';
+import { engineOf } from './engine-of.ts';
+import { openRuntime, type RuntimeOptions } from './runtime.ts';
+
+const Job = z.object({ id: z.number(), source: z.string(), stage: z.string(), data: z.unknown() });
+
+/**
+ * Runs the jobs that its parent sends, until the parent has gone: worker/pipeline/quarantine.ts. Takes none
+ * from the queues itself.
+ */
+export async function quarantine(options: RuntimeOptions): Promise<number> {
+  const say = (reply: ChildReply) => void process.send?.(reply);
+  // The parent ends it; a signal to the whole group must not look like a job's crash.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+  const gone = new Promise((resolve) => process.once('disconnect', resolve));
+  const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
+  const begun = await Promise.race([once(process, 'message'), gone.then(() => undefined)]);
+  if (begun === undefined) return 0;
+  const { config: configText } = ChildBeginning.parse(begun[0]);
+  const runtime = await openRuntime({ ...options, configText });
+  const engine = await engineOf(runtime, { clock: liveClock, log });
+  process.on('message', (message) => {
+    const { id, ...job } = Job.parse(message);
+    engine.runJob(job).then(
+      (result) => say({ id, result }),
+      (error: unknown) => {
+        const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
+        const text = messageOf(error);
+        say({ id, failure: { message: text, advice: adviceOf(error), outcome } });
+      },
+    );
+  });
+  say({ ready: true });
+  await gone;
+  await engine.close(0);
+  await runtime.close();
+  return 0;
+}

@@ -1,0 +1,240 @@
+import { type Contact, contactKey } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import type { Journey } from '../journey/journey.ts';
+import { step, unaskedStates } from '../journey/transitions.ts';
+import { isTo } from '../pipeline/ask/find-request.ts';
+import { withContact } from '../pipeline/ask/with-contact.ts';
+import { refOf, type SourceContext } from '../pipeline/context.ts';
+import { passOn } from '../pipeline/plan/external-grade.ts';
+import { withdraw } from '../pipeline/withdraw.ts';
+import { type JourneyFilter, select } from './journey-filter.ts';
+import { progress } from './progress.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { lineOf, Tally } from './tally.ts';
+import { type Sources, withSources } from './with-engine.ts';
+
+type Options = RuntimeOptions & { json: boolean };
+
+/** Takes failed and skipped journeys up again: the one named, or all that the filter lets through. Never asks twice. */
+export async function replayJourneys(options: Options & JourneyFilter & { journey?: string }): Promise<number> {
+  const { journey: ref, source, state, contact, record, since, error } = options;
+  if (ref !== undefined && [source, state, contact, record, since, error].some((one) => one !== undefined)) {
+    throw refusal('Name a journey, or say which ones by --source, --state and so on, not both');
+  }
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const chosen =
+      ref === undefined ? select(sources, { ...options, state: options.state ?? 'failed' }) : [find(sources, ref)];
+    const shown = progress(process.stderr);
+    const tally = new Tally<{ outcome: string }>();
+    let count = 0;
+    for await (const { journey, context } of each(chosen)) {
+      const outcome = await replay(journey, context);
+      const name = refOf(context.name, journey.id);
+      tally.add({ outcome }, name);
+      shown.update(`Journeys: ${++count}, last ${name}`);
+      if (ref !== undefined && outcome.startsWith('not ')) throw refusal(`${ref} is ${outcome}`);
+    }
+    shown.end();
+    const rows = tally.rows();
+    tell(
+      options,
+      { journeys: count, outcomes: rows.map(({ ids, ...row }) => ({ ...row, journeys: ids })) },
+      rows.map((row) => lineOf(row.outcome, row)).join('\n') || 'No journeys.',
+    );
+    return 0;
+  });
+}
+
+/** What was done about it; a text that begins with "not" when nothing was. */
+async function replay(journey: Journey, context: SourceContext): Promise<string> {
+  const { store, clock } = context;
+  const { id } = journey;
+  const why = 'taken up again by a person';
+  const move = async (to: Journey['state'], change: Partial<Journey> = {}) =>
+    (
+      await store.update(id, (now) =>
+        now.state === journey.state ? { journey: step(now, to, clock.now(), change), trace: [why] } : undefined,
+      )
+    )?.state === to;
+
+  if (journey.erasedAt) return 'not replayed: it was erased';
+  if (journey.answer && (journey.state === 'failed' || journey.state === 'parked')) {
+    if (await move('answered')) await context.queueWriteBack([id]);
+    return 'written back again';
+  }
+  if (journey.state === 'parked')
+    return 'not replayed: whether the customer was asked has to be settled first ("journeys resolve")';
+  if (journey.requestId !== undefined) return 'not replayed: the customer was asked';
+  if (journey.state === 'failed' && journey.intent) {
+    // Whoever finds the intent looks for the request before creating another one.
+    if (await move('creating', { attempts: 1 })) await context.queueAsk(id, clock.now());
+    return 'asked anew';
+  }
+  if (journey.state !== 'failed' && journey.state !== 'skipped') return `not replayed: it is ${journey.state}`;
+  // A journey of an event that couldn't be read has no closing of its own: the record's gets another one.
+  const isEvents = journey.closing.startsWith('event:') || journey.closing === 'out';
+  if (!isEvents && !(await move('received'))) return 'not replayed: it has changed meanwhile';
+  await context.queueEvent({
+    kind: 'closed',
+    recordId: journey.recordId,
+    at: journey.closedAt,
+    key: `replay:${id}:${clock.now().toISOString()}`,
+    what: why,
+    receivedAt: new Date(),
+  });
+  // Only now: interrupted in between, it still stands in the list.
+  if (isEvents && journey.state === 'failed') await move('cancelled', { why: 'replayed: its record is read anew' });
+  return 'planned anew';
+}
+
+/** Ends journeys before they ask; a request that has not been sent yet is cancelled at the service. */
+export async function cancelJourney(options: Options & { journey: string; why: string }): Promise<number> {
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const { journey, context } = await find(sources, options.journey);
+    if (journey.state === 'failed' || journey.state === 'parked') {
+      await context.store.update(journey.id, (now) =>
+        now.state === journey.state
+          ? {
+              journey: step(now, 'cancelled', context.clock.now(), { why: options.why }),
+              trace: [`cancelled: ${options.why}`],
+            }
+          : undefined,
+      );
+    } else if (unaskedStates.includes(journey.state) || journey.state === 'asked') {
+      await withdraw(journey, options.why, context);
+    }
+    const after = await context.store.get(journey.id);
+    if (after?.state !== 'cancelled') {
+      throw refusal(
+        `${options.journey} is ${after?.state ?? 'gone'} and can't be cancelled ("journeys show" says more)`,
+      );
+    }
+    tell(options, { journey: options.journey, state: after.state }, `${options.journey} is cancelled.`);
+    return 0;
+  });
+}
+
+/** Settles what closeloop could not: whether the customer of a parked journey was asked, or that its grade is written. */
+export async function resolveJourney(
+  options: Options & { journey: string; asked?: string; notAsked: boolean; written: boolean },
+): Promise<number> {
+  const given = [options.asked !== undefined, options.notAsked, options.written].filter(Boolean).length;
+  if (given !== 1) throw refusal('Say exactly one of --asked <request>, --not-asked and --written');
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const { journey, context } = await find(sources, options.journey);
+    if (journey.state !== 'parked') throw refusal(`${options.journey} is ${journey.state}, not parked`);
+    const after = options.written
+      ? await asWritten(journey, context)
+      : options.asked === undefined
+        ? await asNotAsked(journey, context)
+        : await asAsked(journey, options.asked, context);
+    tell(options, { journey: options.journey, state: after }, `${options.journey} is ${after}.`);
+    return 0;
+  });
+}
+
+async function asWritten(journey: Journey, { store, clock }: SourceContext): Promise<string> {
+  const { answer } = journey;
+  if (!answer) throw refusal('It has no answer that could have been written');
+  const after = await store.update(journey.id, (now) => {
+    if (now.state !== 'parked') return undefined;
+    const written = step(step(now, 'answered', clock.now()), 'written', clock.now(), {
+      writtenVersion: answer.version,
+    });
+    return { journey: written, trace: ['a person says that the grade is on the record'] };
+  });
+  return resolved(after, 'written');
+}
+
+async function asNotAsked(journey: Journey, context: SourceContext): Promise<string> {
+  if (journey.answer) throw refusal('It has an answer: the customer was asked');
+  const after = await context.store.update(journey.id, (now) => {
+    if (now.state !== 'parked') return undefined;
+    const { intent: _, lookedFor: _1, ...rest } = now;
+    // One attempt, of which is known what it came to: it isn't looked for again.
+    const waiting = step(rest, 'waiting', context.clock.now(), { attempts: 1 });
+    return { journey: waiting, trace: ['a person says that the customer was not asked'] };
+  });
+  const state = resolved(after, 'waiting');
+  await context.queueAsk(journey.id, context.clock.now());
+  return state;
+}
+
+/** @throws CloseloopError when another process was faster: nothing of what the person said was noted */
+function resolved(after: Journey | undefined, state: Journey['state'], requestId = after?.requestId): Journey['state'] {
+  if (after?.state === state && after.requestId === requestId) return state;
+  throw refusal(`Nothing was changed: the journey is ${after?.state ?? 'gone'} since`);
+}
+
+async function asAsked(journey: Journey, requestId: string, context: SourceContext): Promise<string> {
+  const request = await context.feedback.request(requestId).catch((error: unknown) => {
+    if (!(error instanceof FeedbackError && error.status === 404)) throw error;
+    throw refusal(`The service has no feedback request ${requestId}`);
+  });
+  const isShown = [request.phone, request.email, request.identifier].some((contact) => contact !== null);
+  if (journey.contact && isShown && !isTo(request, contactKey(journey.contact))) {
+    throw refusal(`Feedback request ${requestId} went to another contact than the journey's`);
+  }
+  const campaign = journey.intent?.campaign ?? journey.campaign;
+  if (campaign !== undefined) await context.askedIn(campaign, true);
+  const after = await aloneWith(journey.contact, context, async () => {
+    const [owner] = await context.areOwned([requestId]);
+    if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
+    return await context.store.update(journey.id, (now) => {
+      if (now.state !== 'parked') return undefined;
+      const { intent, lookedFor: _, ...rest } = now;
+      const askedAt = intent?.at ?? context.clock.now();
+      return {
+        journey: step(rest, 'asked', context.clock.now(), { requestId, askedAt }),
+        trace: [`a person says that feedback request ${requestId} is its own`],
+      };
+    });
+  });
+  const state = resolved(after, 'asked', requestId);
+  // A pass in between has met its answer as a stranger's.
+  if (campaign !== undefined) await context.askedIn(campaign, true);
+  if (after) await passOn(after, context);
+  return state;
+}
+
+/** Another journey of this person may be about to note the same request as its own: one at a time, over all sources. */
+async function aloneWith(
+  contact: Contact | undefined,
+  context: SourceContext,
+  work: () => Promise<Journey | undefined>,
+): Promise<Journey | undefined> {
+  if (!contact) return await work();
+  const results: (Journey | undefined)[] = [];
+  await withContact(contact, context, async () => {
+    results.push(await work());
+    return { do: 'done' };
+  });
+  if (results.length === 0) throw refusal('Another journey is asking this person right now: try again in a minute');
+  return results[0];
+}
+
+/** @throws CloseloopError for a journey that isn't there */
+export async function find(sources: Sources, ref: string): Promise<{ journey: Journey; context: SourceContext }> {
+  const slash = ref.indexOf('/');
+  const [source, id] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)];
+  const name = (await sources.engine.renamed()).get(source) ?? source;
+  const others = (await sources.engine.orphans()).map((orphan) => orphan.lane);
+  const context = (sources.engine.lanes.get(name) ?? others.find((lane) => lane.context.name === name))?.context;
+  const journey = await context?.store.get(id);
+  if (context && journey) return { journey, context };
+  const message = `There is no journey "${ref}". It is written <source>/<record>.<number>; "journeys list" shows them.`;
+  throw new CloseloopError(message, { kind: 'permanent' });
+}
+
+async function* each<T>(found: AsyncIterable<T> | Promise<T>[]): AsyncGenerator<T> {
+  for await (const one of found) yield one;
+}
+
+function refusal(message: string): CloseloopError {
+  return new CloseloopError(`${message}.`, { kind: 'config' });
+}
+
+function tell({ json }: { json: boolean }, shown: object, line: string): void {
+  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
+}

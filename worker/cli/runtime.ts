@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connector } from '../../core/connector/contract.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { loadExternalConnectors } from '../config/external-connectors.ts';
+import type { Uses } from '../config/unneeded.ts';
+import type { RedisClient } from '../journey/store.ts';
+import { connect, greet, type RedisHandle } from '../redis/connection.ts';
+import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
+import { ownKey } from '../redis/own-key.ts';
+
+export interface Runtime {
+  config: Config;
+  handle: RedisHandle;
+  redis: RedisClient;
+  /** The embedded Redis': beside its data. */
+  ownKey?: Uint8Array;
+  close(): Promise<void>;
+}
+
+export interface RuntimeOptions {
+  /** The file. */
+  config: string;
+  /** What the file held when somebody else read it; left out: it is read now. */
+  configText?: string;
+  data: string;
+  connectors: readonly Connector[];
+}
+
+/** The configuration, read and checked, and the Redis that it names or the embedded one; it need not answer yet. */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const config = await readConfig(options);
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  return await openRedis(config, options.data, { say });
+}
+
+/** The same for a command that does one thing: gives up when Redis doesn't answer. */
+export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
+  return await answering(await openRuntime(options));
+}
+
+/** For commands that only look: the same, and never starts on an empty folder, which would show nothing and mean nothing. */
+export async function openToRead(options: RuntimeOptions, uses?: Uses): Promise<Runtime> {
+  const config = await readConfig(options, uses);
+  if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
+    const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
+    throw new CloseloopError(message, { kind: 'config' });
+  }
+  return await answering(await openRedis(config, options.data, { say: () => undefined }));
+}
+
+async function answering(runtime: Runtime): Promise<Runtime> {
+  try {
+    if (await Promise.race([greet(runtime.redis).then(() => true), sleep(patienceMs, false)])) return runtime;
+    throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
+      kind: 'transient',
+    });
+  } catch (error) {
+    await runtime.close();
+    throw error;
+  }
+}
+
+const patienceMs = 5_000;
+
+export async function openRedis(
+  config: Config,
+  dir: string,
+  options: Pick<EmbeddedOptions, 'cache' | 'say'>,
+): Promise<Runtime> {
+  // Said once: the stages tell of what comes later, and a start that hangs on a wrong address must not be silent.
+  let told = false;
+  const lost = (error: Error) => {
+    if (!told) options.say(`Redis does not answer (${error.message || error.name}); trying on.`);
+    told = true;
+  };
+  if (config.redis !== undefined) {
+    const handle = connect(config.redis, lost);
+    return { config, handle, redis: handle.client, close: () => handle.close() };
+  }
+  const embedded = await startEmbeddedRedis({ dir, ...options });
+  const key = await ownKey(dir).catch(async (error: unknown) => {
+    await embedded.stop();
+    throw error;
+  });
+  const handle = connect({ path: embedded.socket }, lost);
+  const rewriting = setInterval(() => void withoutTheErased(handle.client), rewriteEveryMs).unref();
+  return {
+    config,
+    handle,
+    redis: handle.client,
+    ownKey: key,
+    close: async () => {
+      clearInterval(rewriting);
+      await handle.close();
+      await embedded.stop();
+    },
+  };
+}
+
+const rewriteEveryMs = 3_600_000;
+
+/** What Redis was told to forget stays in its append-only file until that is written anew, which may fail: the next time. */
+export async function withoutTheErased(redis: RedisClient): Promise<void> {
+  await redis.call('BGREWRITEAOF').catch(() => undefined);
+}
+
+/** @throws CloseloopError config with every mistake of the file */
+export async function readConfig(
+  { config: file, configText = readText(file), connectors }: RuntimeOptions,
+  uses?: Uses,
+): Promise<Config> {
+  const options = { env: process.env, connectors, file, ...(uses && { uses }) };
+  return loadConfig(configText, { ...options, external: await loadExternalConnectors(configText, options) });
+}
+
+/** @throws CloseloopError config */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : cause;
+    throw new CloseloopError(`${file} can't be read: ${why}`, { kind: 'config' });
+  }
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { styleText } from 'node:util';
+import type { SetupStep } from '../../core/connector/contract.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+import type { Config } from '../config/config.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { aboutSource } from '../preflight/preflight.ts';
+import { patiently } from './patiently.ts';
+import { type Progress, progress } from './progress.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { secretVariable } from './secret-variables.ts';
+import { withSources } from './with-engine.ts';
+
+/** A step of a source; `done` once it is. */
+interface Planned {
+  source: string;
+  step: SetupStep;
+  done?: Done;
+}
+
+/**
+ * Shows what is missing at the vendors, then creates it. Running it again does what is still missing. What was done goes to
+ * standard output, questions and progress to standard error. With `json` nobody is asked: without `yes` it is a list of what
+ * is missing. A source that is throttled waits, and one that fails holds up no other. 1 when something stays missing.
+ */
+export async function setup(
+  options: RuntimeOptions & { source?: string; yes: boolean; json: boolean },
+): Promise<number> {
+  return await withSources(options, async ({ lanes, runtime }) => {
+    const shown = progress(process.stderr);
+    const failed: { source: string; why: string }[] = [];
+    /** Each source by itself, all at once. */
+    const ofEach = async (sources: readonly string[], work: (source: string) => Promise<void>) => {
+      const tried = sources.map((source) =>
+        work(source).catch((error: unknown) => {
+          failed.push({ source, why: messageOf(error) });
+          shown.say(`${styleText('red', '✗')} ${source}: ${messageOf(error)}`);
+        }),
+      );
+      await Promise.all(tried);
+      shown.end();
+    };
+    const contexts = new Map(lanes(options.source).map(({ context }) => [context.name, context]));
+    const steps = new Map<string, Planned[]>();
+    await ofEach([...contexts.keys()], async (source) => {
+      const context = contexts.get(source);
+      if (context) steps.set(source, await missingAt(context, runtime.config, shown));
+    });
+    const planned = [...contexts.keys()].flatMap((source) => steps.get(source) ?? []);
+    const tell = () => {
+      const missing = planned.filter(({ done }) => !done).map(({ source, step }) => ({ source, what: step.what }));
+      const done = planned.flatMap((one) => one.done ?? []);
+      const told = { missing, done, ...(failed.length > 0 && { failed }) };
+      process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : done.map(toDo).join(''));
+    };
+    if (planned.length === 0) {
+      if (failed.length === 0) shown.say('Nothing to do: everything is there.');
+      tell();
+      return failed.length === 0 ? 0 : 1;
+    }
+    shown.say(styleText('bold', 'Missing:'));
+    for (const { source, step } of planned) shown.say(`  ${source}: ${step.what}`);
+    if (!options.yes && (options.json || !(await agreed()))) {
+      shown.say(`Nothing was changed${options.json ? ': say --yes to have it done' : ''}.`);
+      tell();
+      return 1;
+    }
+    await ofEach([...steps.keys()], (source) => doAll(steps.get(source) ?? [], options.config, shown));
+    // Also when a step failed: a secret is shown this once.
+    tell();
+    return failed.length === 0 ? 0 : 1;
+  });
+}
+
+async function missingAt(context: SourceContext, config: Config, shown: Progress): Promise<Planned[]> {
+  const { name: source, source: vendor } = context;
+  if (!vendor.setup) return [];
+  const about = await aboutSource(context, config);
+  if (about.grades.length === 0) {
+    shown.say(`${source}: its campaigns' grades are not known ("closeloop check" tells why): choices get no options.`);
+  }
+  const steps = await patiently(source, async () => (await vendor.setup?.(about)) ?? [], shown);
+  return steps.map((step) => ({ source, step }));
+}
+
+/** One after the other, as each may need the one before. */
+async function doAll(planned: readonly Planned[], config: string, shown: Progress): Promise<void> {
+  for (const one of planned) {
+    const { source, step } = one;
+    const { note, secrets: told } = await patiently(source, () => step.apply(), shown);
+    shown.say(`${styleText('green', '✓')} ${source}: ${step.what}`);
+    const secrets = told && byVariable(readFileSync(config, 'utf8'), source, told);
+    one.done = { source, what: step.what, note, secrets };
+  }
+}
+
+interface Done {
+  source: string;
+  what: string;
+  note: string | undefined;
+  secrets: Readonly<Record<string, string>> | undefined;
+}
+
+/** Sources of one connector may each be told a secret for the same setting. */
+function byVariable(text: string, source: string, secrets: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, secret]) => [secretVariable(text, source, name), secret]),
+  );
+}
+
+/** What a person has to do now. */
+function toDo({ source, note, secrets = {} }: Done): string {
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+  return [...(note === undefined ? [] : [`${source}: ${note}\n`]), ...lines].join('');
+}
+
+async function agreed(): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    throw new CloseloopError('Nothing was changed: say --yes where nobody can be asked.', { kind: 'config' });
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Do this? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
+}

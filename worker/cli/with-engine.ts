@@ -1,0 +1,50 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
+import { createLog } from '../operations/log.ts';
+import { liveClock } from '../pipeline/clock.ts';
+import type { Engine } from '../pipeline/engine.ts';
+import type { Lane } from '../pipeline/lane.ts';
+import { checkAccount, engineOf } from './engine-of.ts';
+import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
+
+export interface Sources {
+  runtime: Runtime;
+  engine: Engine;
+  /** @throws CloseloopError config for a name that isn't in the configuration */
+  lane(name: string): Lane;
+  /** The one named, or all. */
+  lanes(name?: string): Lane[];
+}
+
+/**
+ * The configured sources for a command that works beside the loop: nothing runs in this process, what it queues is done by
+ * the workers. `looks`: only where closeloop has run before; `only`: at nothing else than what Redis keeps. Its log goes to standard error, from warnings up.
+ */
+export async function withSources<T>(
+  options: RuntimeOptions & { looks?: boolean | 'only' },
+  work: (sources: Sources) => Promise<T>,
+): Promise<T> {
+  const { looks = false } = options;
+  const runtime = await (looks ? openToRead(options, looks === 'only' ? 'redis' : undefined) : openForNow(options));
+  const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
+  // Who only looks asks the service nothing, and may not even have its key.
+  const engine = await (looks === 'only' ? Promise.resolve() : checkAccount(runtime))
+    .then(() => engineOf(runtime, { clock: liveClock, log }))
+    .catch(async (error: unknown) => {
+      await runtime.close();
+      throw error;
+    });
+  const lane = (name: string): Lane => {
+    const found = engine.lanes.get(name);
+    if (found) return found;
+    const names = [...engine.lanes.keys()].join(', ');
+    throw new CloseloopError(`There is no source "${name}"; there are: ${names}.`, { kind: 'config' });
+  };
+  const lanes = (name?: string): Lane[] => (name === undefined ? [...engine.lanes.values()] : [lane(name)]);
+  try {
+    return await work({ runtime, engine, lane, lanes });
+  } finally {
+    await engine.close(0);
+    await runtime.close();
+  }
+}

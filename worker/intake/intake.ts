@@ -1,0 +1,266 @@
+import { createServer } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type Delivery, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
+import { tooIntricate } from '../../core/connector/json-structure.ts';
+import type { Log } from '../../core/ports.ts';
+import { failpoint } from '../operations/failpoints.ts';
+import type { Lane } from '../pipeline/lane.ts';
+import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
+import { Connections } from './connections.ts';
+import { inTurn } from './in-turn.ts';
+import { createReadiness } from './readiness.ts';
+import { Refusals } from './refusals.ts';
+import { inTime, storeMs, within } from './store-in-time.ts';
+
+/** Zendesk retries a 503 only when it may come back within 60 s. */
+const retryAfterSeconds = '30';
+const longestName = 41;
+/** Of a connection between requests: longer than a proxy keeps one. */
+const keepAliveTimeout = 72_000;
+/** Of the JSON of a delivery: ten bytes each where it is as long as it may be. An order of 1 MiB has some 40,000. */
+const mostEntries = 100_000;
+
+export interface IntakeLimits extends BodyLimits {
+  connections: number;
+  /** From the first byte of a request to its last. */
+  requestMs: number;
+  /** How often requests that take longer are looked for. */
+  lookMs: number;
+  /** A connection on which nothing moves, though a request or a response is not whole. */
+  silentMs: number;
+}
+
+const mebibyte = 1024 * 1024;
+/** Vendors send some kilobytes within milliseconds, ten deliveries at once at most: facts of HubSpot, Zendesk and the shops. */
+export const intakeLimits: IntakeLimits = {
+  bytes: mebibyte,
+  allBytes: 32 * mebibyte,
+  addressBytes: 16 * mebibyte,
+  connections: 1_000,
+  requestMs: 10_000,
+  lookMs: 1_000,
+  silentMs: 20_000,
+};
+
+export interface IntakeOptions {
+  lanes: ReadonlyMap<string, Pick<Lane, 'context'>>;
+  /** Durable when it resolves. */
+  store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
+  /** Address as the vendors call it, without a slash at the end: signatures may cover it. Default: where we listen. */
+  publicUrl?: string | undefined;
+  /** Proxies whose X-Forwarded-For is believed. */
+  trustProxy?: readonly string[];
+  /** Writes where each source's deliveries are stored. */
+  tryToStore: () => readonly Promise<unknown>[];
+  /** What has been stopped for a configuration error, by source. */
+  paused: () => Promise<Record<string, unknown>>;
+  /** So many deliveries were refused for this reason. */
+  countRefused?: (source: string, why: string, count: number) => void;
+  /** How often refused deliveries are summed up. Default a minute. */
+  tellEveryMs?: number;
+  limits?: Partial<IntakeLimits>;
+  now: () => Date;
+  log: Log;
+}
+
+/** The HTTP server: verify over the raw bytes, one durable write, answer. Nothing slow happens before the answer. */
+export function createIntake(options: IntakeOptions): FastifyInstance {
+  const limits = { ...intakeLimits, ...options.limits };
+  const { requestMs, lookMs, silentMs } = limits;
+  const refusals = new Refusals(options.log, options.countRefused ?? (() => undefined));
+  const app = Fastify({
+    bodyLimit: limits.bytes,
+    serverFactory: (handle) => {
+      const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookMs };
+      const server = createServer(
+        { ...times, keepAliveTimeout },
+        inTurn(handle, () => refusals.count(pipelined)),
+      );
+      return server.setTimeout(silentMs);
+    },
+    trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+  });
+  const connections = new Connections(app.server, limits.connections);
+  // The body of a request that is answered by its head.
+  app.addHook('onSend', async ({ raw }) => {
+    if (!raw.complete && raw.readableFlowing === null) discard(raw);
+  });
+  app.addHook('onResponse', async (request) => connections.waits(request.raw.socket));
+  const telling = setInterval(() => refusals.tell(), options.tellEveryMs ?? 60_000).unref();
+  app.addHook('onClose', async () => {
+    clearInterval(telling);
+    refusals.tell();
+  });
+  takeTypes(app, options.lanes);
+  answerErrors(app, refusals);
+  takeDeliveries(app, options, { bodies: new Bodies(limits), connections, refusals });
+  tellHealth(app, options);
+  return app;
+}
+
+const Source = z.object({ source: z.string().optional() });
+
+/** Of which type a body may be. Nothing is read yet. */
+function takeTypes(app: FastifyInstance, lanes: IntakeOptions['lanes']): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(/^application\/(.+\+)?json\b/, (_request, _body, next) => next(null));
+  app.addContentTypeParser('application/x-www-form-urlencoded', (request, _body, next) => {
+    const { source = '' } = Source.catch({}).parse(request.params);
+    const takesForms = lanes.get(source)?.context.source.takesForms === true;
+    next(takesForms ? null : Object.assign(new Error('not JSON'), { statusCode: 415 }));
+  });
+}
+
+function answerErrors(app: FastifyInstance, refusals: Refusals): void {
+  app.setErrorHandler(async (error: { statusCode?: number; code?: string }, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    // What is left of the body is not read.
+    if (error instanceof BodyRefused) reply.header('connection', 'close');
+    if (status === 415) return await reply.code(415).send({ error: 'Send JSON with Content-Type: application/json.' });
+    if (status === 413) return await reply.code(413).send({ error: 'A delivery may have 1 MiB at most.' });
+    if (status < 500) return await reply.code(status).send({ error: 'The request could not be read.' });
+    if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
+    else refusals.count({ source: undefined, why: String(error), message: 'intake failed', level: 'error' });
+    return await comeAgain(reply, 'Try again.');
+  });
+  // Before its body is read, as for every request that is refused by its head.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
+    const isHook = /^\/hooks\/[^/?]+(\?|$)/.test(request.url);
+    if (isHook) await reply.code(405).header('allow', 'POST').send({ error: 'Send deliveries with POST.' });
+    else await reply.code(404).send({ error: 'Not found.' });
+  });
+}
+
+const busy = {
+  source: undefined,
+  message: 'bodies that are slow gave way to others: 503. Somebody sends many at once, or a proxy is slow',
+  level: 'warn',
+} as const;
+
+const pipelined = {
+  source: undefined,
+  why: 'more than ten requests at once, without waiting for an answer',
+  message: 'connection closed',
+  level: 'warn',
+} as const;
+
+async function comeAgain(reply: FastifyReply, error: string): Promise<FastifyReply> {
+  return await reply.code(503).header('retry-after', retryAfterSeconds).send({ error });
+}
+
+interface Doors {
+  bodies: Bodies;
+  connections: Connections;
+  refusals: Refusals;
+}
+
+type HookRequest = FastifyRequest<{ Params: { source: string } }>;
+
+function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, connections, refusals }: Doors): void {
+  const { lanes, now } = options;
+  const take = createTake({ ...options, store: inTime(options.store) }, refusals);
+  app.post('/hooks/:source', {
+    onRequest: async (request: HookRequest, reply) => {
+      const { source } = request.params;
+      if (lanes.has(source)) return;
+      const message = 'delivery for a source that is not in the configuration';
+      refusals.count({
+        source: undefined,
+        why: 'unknown source',
+        message,
+        level: 'warn',
+        example: source.slice(0, longestName),
+      });
+      await reply.code(404).send({ error: 'There is no source of this name.' });
+    },
+    handler: async (request: HookRequest, reply) => {
+      const { source } = request.params;
+      const raw = await bodies.read(request.raw, reply.raw, request.ip);
+      connections.works(request.raw.socket);
+      const delivery: Delivery = {
+        method: request.method,
+        url: `${options.publicUrl ?? app.listeningOrigin}${request.url}`,
+        headers: firstValues(request.headers),
+        raw,
+        receivedAt: now(),
+      };
+      return await take(source, delivery, reply);
+    },
+  });
+}
+
+/** Verifies a whole delivery, stores what it says, and answers. */
+function createTake({ lanes, store, log }: IntakeOptions, refusals: Refusals) {
+  return async (name: string, delivery: Delivery, reply: FastifyReply): Promise<FastifyReply> => {
+    const { context } = lanes.get(name) ?? {};
+    if (!context) throw new Error('the source was there when the request began');
+    const { source } = context;
+    const refused = (why: string, message: string, level: 'warn' | 'error' = 'warn') =>
+      refusals.count({ source: name, why, message, level });
+    const verdict = source.verify(delivery);
+    if (!verdict.ok) {
+      refused(verdict.why, 'delivery refused: signature');
+      return await reply.code(401).send({ error: signatureErrors[verdict.why] });
+    }
+    if (verdict.ping) return await reply.code(source.acceptedStatus).send({ accepted: 0, ignored: 0 });
+    const flaw = tooIntricate(delivery.raw, mostEntries);
+    const found = flaw === undefined ? await source.events(delivery) : { ok: false as const, why: `the body ${flaw}` };
+    if (!found.ok) {
+      refused(found.why, 'delivery refused: body');
+      return await reply.code(400).send({ error: found.why });
+    }
+    const { events, ignored } = found;
+    if (events.length > mostEvents) {
+      refused(`more than ${mostEvents} events`, 'delivery refused: body');
+      return await reply.code(413).send({ error: tooManyEvents });
+    }
+    for (const { what, why, act } of ignored) {
+      log[act ? 'warn' : 'debug']({ source: name, event: what, why }, act ? 'somebody has to act' : 'ignored');
+      if (act) await within(storeMs, context.alert('to-do', `${what}: ${why}`, 'do it by hand')).catch(() => undefined);
+    }
+    if (events.length > 0) {
+      failpoint('event-received');
+      try {
+        await store(name, events, delivery.receivedAt);
+      } catch (error) {
+        refused(String(error), 'delivery not stored: the vendor is told to come again', 'error');
+        return await comeAgain(reply, 'Not stored. Send it again.');
+      }
+    }
+    failpoint('event-stored');
+    return await reply.code(source.acceptedStatus).send({ accepted: events.length, ignored: ignored.length });
+  };
+}
+
+function tellHealth(app: FastifyInstance, { tryToStore, paused, now }: IntakeOptions): void {
+  const ready = createReadiness({
+    tryToStore,
+    hasPaused: async () => Object.keys(await paused()).length > 0,
+    now,
+    waitMs: storeMs,
+  });
+  app.get('/healthz', async () => ({ ok: true }));
+  app.get('/readyz', async (_request, reply) => {
+    const { status, ...shown } = await ready();
+    return await reply.code(status).send(shown);
+  });
+}
+
+const tooManyEvents = `A delivery may hold ${mostEvents} events at most. Send them in several.`;
+
+const signatureErrors = {
+  unsigned: 'The signature is missing.',
+  mismatch:
+    'The signature does not match. Check the secret of this source, and that nothing changes the body on its way.',
+  stale: 'The signature is too old. Check the clocks, and that nothing holds deliveries back.',
+};
+
+function firstValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+  );
+}

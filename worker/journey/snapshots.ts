@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Told } from '../../core/connector/contract.ts';
+import type { Seal } from '../redis/seal.ts';
+import { gatedOr } from './scripts.ts';
+import type { RedisClient } from './store.ts';
+
+/**
+ * KEYS told, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where nothing was
+ * told, record id, now.
+ * Of two tellings of one instant the later to come counts. Whoever claims a journey takes the expiry away, and whoever
+ * forgets the last one removes the telling (journey/store.ts). Error GATED while the source is not to be worked on.
+ */
+const keepScript = `
+if redis.call('EXISTS', KEYS[5]) == 1 then return redis.error_reply('GATED not now') end
+local held = redis.call('HGET', KEYS[1], 'at')
+if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
+redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', ARGV[2])
+if redis.call('HEXISTS', KEYS[2], 'count') == 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[6])
+  redis.call('ZADD', KEYS[4], ARGV[6] + ARGV[3], ARGV[5])
+end
+redis.call('SET', KEYS[3], 1)
+return 1`;
+
+/** An empty telling stays behind, so that what was told before can't come back. KEYS told · ARGV instant */
+const eraseScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', '') end
+return 1`;
+
+/** What events told of the records of one source. */
+export interface ToldStore extends Told {
+  /** Keeps what an event tells, unless something newer is known. May be repeated, and come in any order. */
+  keep(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
+  /** Forgets it, and what events from before `at` may still tell. */
+  erase(recordId: string, at: Date): Promise<void>;
+  /** Records that were told of before they had a journey: most of them never get one. In no order, some may come twice. */
+  alone(): AsyncGenerator<string>;
+  /** Has this source ever told anything? */
+  isUsed(): Promise<boolean>;
+}
+
+const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
+
+export function createToldStore(
+  redis: RedisClient,
+  { tag, keepMs, seal }: { tag: string; keepMs: number; seal: Seal },
+): ToldStore {
+  const keyOf = (recordId: string) => `${tag}:told:${recordId}`;
+  const about = (recordId: string) => `told of ${recordId}`;
+  const used = `${tag}:tells`;
+  const alone = `${tag}:told-alone`;
+
+  return {
+    async keep(recordId, at, told, { onlyFirst = false } = {}) {
+      const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone, `${tag}:gate`];
+      const args = [
+        at.getTime(),
+        seal.seal(JSON.stringify(told), about(recordId)),
+        keepMs,
+        onlyFirst ? '1' : '0',
+        recordId,
+        Date.now(),
+      ];
+      await redis.eval(keepScript, keys.length, ...keys, ...args).catch((error: unknown) => {
+        throw gatedOr(error);
+      });
+    },
+    async erase(recordId, at) {
+      await redis.eval(eraseScript, 1, keyOf(recordId), at.getTime());
+    },
+    async *alone() {
+      let cursor = '0';
+      do {
+        const [next, flat] = await redis.zscan(alone, cursor, 'COUNT', 500);
+        cursor = next;
+        yield* flat.filter((_, i) => i % 2 === 0);
+      } while (cursor !== '0');
+    },
+    isUsed: async () => (await redis.exists(used)) === 1,
+    async of(recordIds) {
+      if (recordIds.length === 0) return [];
+      const pipeline = redis.pipeline();
+      for (const id of recordIds) pipeline.hget(keyOf(id), 'sealed');
+      const rows = Rows.parse(await pipeline.exec());
+      return rows.map(([error, sealed], i) => {
+        if (error) throw error;
+        return sealed ? JSON.parse(seal.open(sealed, about(recordIds[i] ?? ''))) : undefined;
+      });
+    },
+  };
+}

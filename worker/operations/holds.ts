@@ -1,0 +1,179 @@
+import type { Queue } from 'bullmq';
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
+import type { RedisClient } from '../journey/store.ts';
+
+const Hold = z.object({ why: z.string(), at: z.coerce.date() });
+
+/** A ticket that no job has come for is worth nothing after this long. Real time. */
+const ticketMs = 600_000;
+/** Jobs that go on at once. */
+const chunk = 100;
+/** Jobs that have come to an end otherwise stay among the held: so many are passed over for a probe. */
+const mostGone = 20;
+
+export interface Held {
+  stage: string;
+  /** 'campaign 12', 'rule "phone team"', 'operation create'. */
+  only: string;
+  why: string;
+  at: Date;
+  /** How many jobs wait for it. */
+  jobs: number;
+}
+
+/**
+ * Faults of a campaign, a rule or an operation's form, over all processes of a source: only the jobs of a stage that need it
+ * wait, the others pass. Told once, and shown until it is mended. One job at a time gets a ticket and finds out; when it
+ * comes through all go on.
+ */
+export class Holds {
+  readonly #redis: RedisClient;
+  readonly #tag: string;
+  readonly #source: string;
+  readonly #log: Log;
+  readonly #onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
+  readonly #queues: () => readonly Queue[];
+
+  constructor(options: {
+    redis: RedisClient;
+    tag: string;
+    source: string;
+    log: Log;
+    onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
+    /** Whose jobs may be held. */
+    queues: () => readonly Queue[];
+  }) {
+    this.#redis = options.redis;
+    this.#tag = options.tag;
+    this.#source = options.source;
+    this.#log = options.log;
+    this.#onNews = options.onNews;
+    this.#queues = options.queues;
+  }
+
+  /**
+   * For a job that is about to need all of these.
+   * @throws CloseloopError config, with the hold's reason, while one of them is held and the job has no ticket for it
+   */
+  async pass(stage: string, needs: readonly string[]): Promise<void> {
+    const fields = needs.map((only) => fieldOf(stage, only));
+    const stored = await this.#redis.hmget(this.#all, ...fields);
+    for (const [i, text] of stored.entries()) {
+      const only = needs[i];
+      if (text === null || only === undefined) continue;
+      if ((await this.#redis.getdel(this.#ticket(fieldOf(stage, only)))) !== null) continue;
+      throw new CloseloopError(Hold.parse(JSON.parse(text)).why, { kind: 'config', only });
+    }
+  }
+
+  /** @param jobId of one that waits for it from now on; undefined: none does yet */
+  async set(stage: string, only: string, why: string, jobId?: string): Promise<void> {
+    const field = fieldOf(stage, only);
+    const stored = await this.#redis.hget(this.#all, field);
+    const known = stored === null ? undefined : Hold.parse(JSON.parse(stored));
+    if (known?.why !== why) {
+      const hold = JSON.stringify({ why, at: known?.at ?? new Date() });
+      // First: whoever is killed in between, or loses Redis, must not have told nobody.
+      await this.#onNews({ stage, only, why });
+      const isFirst = known
+        ? await this.#redis.hset(this.#all, field, hold).then(() => true)
+        : (await this.#redis.hsetnx(this.#all, field, hold)) === 1;
+      if (isFirst)
+        this.#log.error({ source: this.#source, stage, only, why }, 'held up: nothing is lost, somebody has to act');
+    }
+    if (jobId !== undefined) await this.#redis.sadd(this.#jobs(field), jobId);
+  }
+
+  async stands(stage: string, only: string): Promise<boolean> {
+    return (await this.#redis.hexists(this.#all, fieldOf(stage, only))) === 1;
+  }
+
+  /** A job of the stage came through that needed all of these. */
+  async lift(stage: string, needs: readonly string[]): Promise<void> {
+    for (const only of needs) {
+      const field = fieldOf(stage, only);
+      if ((await this.#redis.hdel(this.#all, field)) === 0) continue;
+      this.#log.info({ source: this.#source, stage, only }, 'goes on');
+      await this.#promoteAll(stage, field);
+    }
+  }
+
+  async list(): Promise<Held[]> {
+    const all = Object.entries(await this.#redis.hgetall(this.#all));
+    return await Promise.all(
+      all.map(async ([field, text]) => {
+        const [stage = '', only = ''] = splitOnce(field);
+        const jobs = await this.#redis.scard(this.#jobs(field));
+        return { stage, only, ...Hold.parse(JSON.parse(text)), jobs };
+      }),
+    );
+  }
+
+  /** At the start of a worker: somebody may have mended the configuration. */
+  async clear(): Promise<void> {
+    for (const { stage, only } of await this.list()) await this.lift(stage, [only]);
+  }
+
+  /** Sends one job of each hold to find out whether its cause is mended. */
+  async probe(): Promise<void> {
+    for (const { stage, only } of await this.list()) {
+      const field = fieldOf(stage, only);
+      const isOut = (await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs, 'NX')) === null;
+      if (!isOut) await this.#promoteOne(stage, field);
+    }
+  }
+
+  async #promoteOne(stage: string, field: string): Promise<void> {
+    const queue = this.#queues().find(({ name }) => name === stage);
+    for (const id of await this.#redis.srandmember(this.#jobs(field), mostGone)) {
+      if (queue && (await promote(queue, id))) return;
+      await this.#redis.srem(this.#jobs(field), id);
+    }
+  }
+
+  async #promoteAll(stage: string, field: string): Promise<void> {
+    const queue = this.#queues().find(({ name }) => name === stage);
+    for (;;) {
+      const ids = await this.#redis.srandmember(this.#jobs(field), chunk);
+      if (ids.length === 0) return;
+      await Promise.all(ids.map(async (id) => queue && (await promote(queue, id))));
+      // Afterwards: whoever is killed in between leaves the others to the next who lifts, or to their own time.
+      await this.#redis.srem(this.#jobs(field), ...ids);
+    }
+  }
+
+  get #all(): string {
+    return `${this.#tag}:holds`;
+  }
+
+  #jobs(field: string): string {
+    return `${this.#tag}:held:${field}`;
+  }
+
+  #ticket(field: string): string {
+    return `${this.#tag}:hold-ticket:${field}`;
+  }
+}
+
+/** Stages have no spaces in their names. */
+const fieldOf = (stage: string, only: string): string => `${stage} ${only}`;
+
+function splitOnce(field: string): [string, string] {
+  const at = field.indexOf(' ');
+  return [field.slice(0, at), field.slice(at + 1)];
+}
+
+/** False: it is gone, or does not wait any more. */
+async function promote(queue: Queue, id: string): Promise<boolean> {
+  const job = await queue.getJob(id);
+  if (!job || !(await job.isDelayed())) return false;
+  return await job.promote().then(
+    () => true,
+    async (error: unknown) => {
+      if (await job.isDelayed()) throw error;
+      return false;
+    },
+  );
+}

@@ -1,0 +1,63 @@
+import { pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { Log } from '../../core/ports.ts';
+
+export interface LogOptions {
+  /** For a person at a terminal; else one JSON object a line. */
+  pretty: boolean;
+  level: 'debug' | 'info' | 'warn' | 'error';
+  /** Standard output, unless a test wants to read it. */
+  stream?: NodeJS.WritableStream;
+}
+
+/** One line per event, at its level, with the time in ISO 8601. What may be personal or secret is taken out. */
+export function createLog(options: LogOptions): Log {
+  const settings = {
+    level: options.level,
+    base: null,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const stream = options.stream ?? process.stdout;
+  const logger = options.pretty
+    ? pino(settings, pretty({ destination: stream, sync: true, singleLine: true, ignore: 'pid,hostname' }))
+    : pino(settings, stream);
+  const write = (level: LogOptions['level']) => (fields: object, message: string) => {
+    if (logger.isLevelEnabled(level)) logger[level](clean(fields, 0), masked(message));
+  };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/**
+ * Keys that are never printed, at any depth, also as the end of a longer one (`requesterEmail`, `access_token`).
+ * A second line of defence: code never passes personal data or secrets, and if it does they aren't printed.
+ */
+const never =
+  /(contact|phone|email|identifier|comment|body|payload|values|token|apikey|authorization|password|secrets?|cookie)$/;
+const removed = '[removed]';
+const deepest = 6;
+
+function clean(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return masked(value);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (depth >= deepest) return '[…]';
+  if (value instanceof Error) {
+    // Libraries hang requests and answers on their errors; only these four are ours to show.
+    const { name, message, stack = '', cause } = value;
+    const shown = { name, message: masked(message), stack: masked(stack) };
+    return cause === undefined ? shown : { ...shown, cause: clean(cause, depth + 1) };
+  }
+  if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1));
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
+    const name = key.replaceAll(/[-_\s]/g, '').toLowerCase();
+    return [key, never.test(name) ? removed : clean(item, depth + 1)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What looks like an e-mail address or an international phone number in a text. */
+function masked(text: string): string {
+  return text
+    .replaceAll(/[^\s@<>"'(),:;/]+@[^\s@<>"'(),:;/]+\.[a-z]{2,}/gi, removed)
+    .replaceAll(/\+\d{7,15}\b/g, removed);
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import type { Log } from '../../core/ports.ts';
+import type { RedisClient } from '../journey/store.ts';
+import { releaseLock, takeLock } from '../redis/lock.ts';
+
+/** So many calls in a row have failed, over all processes: the endpoint is down. */
+const downAfter = 3;
+/** One process looks into Redis at most this often whether an endpoint is down. Real time. */
+const lookEveryMs = 1_000;
+/** Between two probes: doubled each time. Real time. */
+const firstProbeMs = 1_000;
+const longestProbeMs = 60_000;
+/** A prober that was killed is followed by the next after this long: longer than a vendor's slowest call. Real time. */
+const probeLockMs = 60_000;
+/** Failures that nobody has met again for so long are forgotten. Real time. */
+const forgetMs = 3_600_000;
+
+/**
+ * KEYS outage · ARGV how many failures make it one, first and longest ms between probes, why, ms the other side asks to wait
+ * ('' where it does not), ms to keep. Returns 1 when the endpoint is known to be down from now on. By Redis' clock.
+ */
+const failedScript = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
+redis.call('HSETNX', KEYS[1], 'since', now)
+redis.call('HSET', KEYS[1], 'why', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[6])
+local probeAt = tonumber(redis.call('HGET', KEYS[1], 'probeAt'))
+if not probeAt and failures < tonumber(ARGV[1]) and ARGV[5] == '' then return 0 end
+local asked = now + tonumber(ARGV[5] == '' and 0 or ARGV[5])
+if not probeAt or now >= probeAt then
+  local probes = redis.call('HINCRBY', KEYS[1], 'probes', 1)
+  local next = now + math.min(tonumber(ARGV[3]), ARGV[2] * 2 ^ math.min(probes - 1, 20))
+  redis.call('HSET', KEYS[1], 'probeAt', string.format('%.0f', math.max(next, asked)))
+elseif asked > probeAt then
+  redis.call('HSET', KEYS[1], 'probeAt', string.format('%.0f', asked))
+end
+return probeAt and 0 or 1`;
+
+/** KEYS outage · ARGV ms to keep. Returns '' or failures, since, why, ms until the next probe ('' while not down). */
+const lookScript = `
+local failures = redis.call('HGET', KEYS[1], 'failures')
+if not failures then return {} end
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local probeAt = redis.call('HGET', KEYS[1], 'probeAt')
+local wait = probeAt and string.format('%.0f', math.max(0, probeAt - now)) or ''
+return {redis.call('HGET', KEYS[1], 'since'), redis.call('HGET', KEYS[1], 'why'), wait}`;
+
+const Looked = z.union([z.tuple([]), z.tuple([z.coerce.number(), z.string(), z.string()])]);
+
+const UsedUp = z.object({ since: z.coerce.date(), until: z.coerce.date() });
+
+/** What is known of an endpoint that has failed lately. `untilProbeMs`: only while it is down. */
+interface Known {
+  since: Date;
+  why: string;
+  untilProbeMs: number | undefined;
+}
+
+/** A wait that the vendor asks for is told to people when it is this long. Real time. */
+const longWaitMs = 600_000;
+
+export type Down = { endpoint: string; since: Date; why: string };
+
+/**
+ * Whether one endpoint (the Feedback service, a source's vendor) answers, over all processes. Every call tells how it went.
+ * When several in a row have failed the endpoint is down: one job at a time, in one process, finds out whether it is back,
+ * and the first call that is answered ends the outage for all.
+ */
+export class Outage {
+  readonly endpoint: string;
+  readonly #redis: RedisClient;
+  readonly #key: string;
+  readonly #log: Log;
+  #known: Known | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<Known | undefined> | undefined;
+
+  /** @param key of a slot in which nothing else of this endpoint has to be */
+  constructor(redis: RedisClient, options: { endpoint: string; key: string; log: Log }) {
+    this.#redis = redis;
+    this.endpoint = options.endpoint;
+    this.#key = options.key;
+    this.#log = options.log;
+  }
+
+  /** A call had no answer, or one that says that the other side is in trouble. `waitMs`: it asks everybody to wait so long. */
+  async failed(why: string, waitMs?: number): Promise<void> {
+    const limits = [downAfter, firstProbeMs, longestProbeMs];
+    const isNews = await this.#redis.eval(failedScript, 1, this.#key, ...limits, why, waitMs ?? '', forgetMs);
+    if (isNews === 1) {
+      const what = 'does not answer: one job at a time finds out when it is back, all others wait';
+      this.#log.warn({ endpoint: this.endpoint, why }, what);
+    }
+    await this.#look();
+  }
+
+  /** A call was answered, whatever with. */
+  async answered(): Promise<void> {
+    const known = this.#known;
+    if (!known) return;
+    this.#known = undefined;
+    const ended = await this.#redis.del(this.#key);
+    if (ended === 1 && known.untilProbeMs !== undefined)
+      this.#log.info({ endpoint: this.endpoint, since: known.since }, 'answers again');
+  }
+
+  /** Its quota is used up: nobody may call before `waitMs` have passed. A short wait is nobody's business. */
+  async usedUp(waitMs: number): Promise<void> {
+    if (waitMs < longWaitMs) return;
+    const until = new Date(Date.now() + waitMs);
+    const isNews = await this.#redis.set(
+      this.#quota,
+      JSON.stringify({ since: new Date(), until }),
+      'PX',
+      Math.ceil(waitMs),
+      'NX',
+    );
+    const what = "its vendor's quota is used up: nothing is lost, what needs the vendor waits";
+    if (isNews === 'OK') this.#log.warn({ endpoint: this.endpoint, until }, what);
+  }
+
+  /** While the quota is used up. */
+  async quota(): Promise<{ since: Date; until: Date } | undefined> {
+    const stored = await this.#redis.get(this.#quota);
+    return stored === null ? undefined : UsedUp.parse(JSON.parse(stored));
+  }
+
+  get #quota(): string {
+    return `${this.#key}:quota`;
+  }
+
+  /** Undefined: it answers, as far as is known. As of a second ago at most; `now`: as of now. */
+  async down(options: { now: boolean } = { now: false }): Promise<(Down & { untilProbeMs: number }) | undefined> {
+    const isFresh = !options.now && performance.now() - this.#lookedAt < lookEveryMs;
+    const known = isFresh ? this.#known : await this.#look();
+    if (known?.untilProbeMs === undefined) return undefined;
+    const { since, why, untilProbeMs } = known;
+    return { endpoint: this.endpoint, since, why, untilProbeMs };
+  }
+
+  /** Whoever gets it finds out; under `token` until `endProbe`, or a minute after its process died. */
+  async takeProbe(token: string): Promise<boolean> {
+    return await takeLock(this.#redis, `${this.#key}:probe`, token, probeLockMs);
+  }
+
+  async endProbe(token: string): Promise<void> {
+    await releaseLock(this.#redis, `${this.#key}:probe`, token);
+  }
+
+  /** One look at a time, shared by all who ask. */
+  #look(): Promise<Known | undefined> {
+    this.#looking ??= this.#lookUp().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #lookUp(): Promise<Known | undefined> {
+    const [since, why, wait] = Looked.parse(await this.#redis.eval(lookScript, 1, this.#key));
+    this.#lookedAt = performance.now();
+    this.#known =
+      since === undefined || why === undefined
+        ? undefined
+        : { since: new Date(since), why, untilProbeMs: wait ? Number(wait) : undefined };
+    return this.#known;
+  }
+}

@@ -1,0 +1,82 @@
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { isRedisTrouble } from '../redis/unavailable.ts';
+import type { Outage } from './outage.ts';
+
+type Watch = Pick<Outage, 'answered' | 'failed' | 'usedUp'>;
+
+/** Default wait where the other side asks all to wait, and does not say how long. Real time. */
+const askedToWaitMs = 5_000;
+
+/**
+ * The same client, whose calls tell whether its endpoint answers. `isShared`: a wait it asks for is for every call of the
+ * account; else the connector keeps to it by itself, endpoint by endpoint.
+ */
+export function watchCalls<Client extends object>(client: Client, watch: Watch, isShared: boolean): Client {
+  return new Proxy(client, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        const result: unknown = Reflect.apply(member, target, args);
+        if (result instanceof Promise) return watched(result, watch, isShared);
+        return isIterable(result) ? watchedPages(result, watch, isShared) : result;
+      };
+    },
+  });
+}
+
+function isIterable(result: unknown): result is AsyncIterable<unknown> {
+  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+}
+
+async function* watchedPages(pages: AsyncIterable<unknown>, watch: Watch, isShared: boolean): AsyncGenerator<unknown> {
+  try {
+    for await (const page of pages) {
+      await told(watch.answered());
+      yield page;
+    }
+  } catch (error) {
+    await told(tell(error, watch, isShared));
+    throw error;
+  }
+}
+
+async function watched(call: Promise<unknown>, watch: Watch, isShared: boolean): Promise<unknown> {
+  try {
+    const value = await call;
+    const failure = failureOfAll(value);
+    await told(failure === undefined ? watch.answered() : tell(failure, watch, isShared));
+    return value;
+  } catch (error) {
+    await told(tell(error, watch, isShared));
+    throw error;
+  }
+}
+
+/** One result for each of several: where none of them could be had, the first one's error. */
+function failureOfAll(value: unknown): Error | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const errors = value.map((one: unknown) => {
+    const error = typeof one === 'object' && one !== null && 'error' in one ? one.error : undefined;
+    return error instanceof Error && adviceOf(error).kind === 'transient' ? error : undefined;
+  });
+  return errors.every((error) => error !== undefined) ? errors[0] : undefined;
+}
+
+async function tell(error: unknown, watch: Watch, isShared: boolean): Promise<void> {
+  // A bug of ours says nothing about the other side.
+  if (!(error instanceof CloseloopError)) return;
+  const advice = adviceOf(error);
+  if (advice.kind !== 'transient') return error.outcome === 'never-sent' ? undefined : await watch.answered();
+  if (advice.throttled !== true)
+    return await watch.failed(messageOf(error), isShared ? advice.retryAfterMs : undefined);
+  if (isShared) await watch.failed(messageOf(error), advice.retryAfterMs ?? askedToWaitMs);
+  else await watch.usedUp(advice.retryAfterMs ?? 0);
+}
+
+/** The call goes first: Redis in trouble is met, and waited for, by the job. */
+async function told(telling: Promise<void>): Promise<void> {
+  await telling.catch((error: unknown) => {
+    if (!isRedisTrouble(error)) throw error;
+  });
+}

@@ -1,0 +1,156 @@
+import { messageOf } from '../../../core/errors.ts';
+import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
+import { mayFollow, step, unaskedStates } from '../../journey/transitions.ts';
+import { failpoint } from '../../operations/failpoints.ts';
+import { markOf, refOf, type SourceContext } from '../context.ts';
+import { passOn } from '../plan/external-grade.ts';
+import type { StageResult } from '../stage.ts';
+
+// Every step that asking makes a journey take.
+
+/** Another journey is asking the same person: look again soon. Real time. */
+export const lockedMs = 1_000;
+
+const unclear = 'it could not be found out whether customers were asked';
+
+export const done: StageResult = { do: 'done' };
+
+export async function wait(
+  journey: Journey,
+  due: { at: Date; why: string[] },
+  context: SourceContext,
+): Promise<StageResult> {
+  await context.store.update(journey.id, (now) =>
+    now.state === 'waiting' && now.dueAt?.getTime() !== due.at.getTime()
+      ? {
+          journey: step(now, 'waiting', context.clock.now(), { dueAt: due.at }),
+          trace: [...due.why, `to be asked at ${due.at.toISOString()}`],
+        }
+      : undefined,
+  );
+  return { do: 'wait', delayMs: context.clock.until(due.at) };
+}
+
+export async function end(
+  journey: Journey,
+  state: 'cancelled' | 'skipped',
+  why: string,
+  context: SourceContext,
+  options = { isOut: false },
+): Promise<StageResult> {
+  const ref = refOf(context.name, journey.id);
+  const change = { why, ...(options.isOut && { wasOut: true }) };
+  const after = await context.store.update(journey.id, (now) =>
+    unaskedStates.includes(now.state)
+      ? { journey: step(now, state, context.clock.now(), change), trace: [`${state}: ${why}`] }
+      : undefined,
+  );
+  // Somebody else went ahead: what they note of this person is theirs.
+  if (after?.state !== state) return done;
+  // An attempt that came to nothing is no reason not to ask this person about something else.
+  if (journey.contact) await context.contacts.forgetAsked(journey.contact, markOf(journey));
+  context.log.info({ journey: ref, why }, state);
+  return done;
+}
+
+/** The journey may have asked already: nothing is sent before that is known. */
+export async function lookFirst(
+  journey: Journey,
+  intent: Intent,
+  why: string,
+  context: SourceContext,
+): Promise<StageResult> {
+  await context.store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? {
+          journey: step(now, 'creating', context.clock.now(), { intent, attempts: (now.attempts ?? 0) + 1 }),
+          trace: [`${why}: looks for that request first, at ${intent.lookAfter.toISOString()}`],
+        }
+      : undefined,
+  );
+  return { do: 'wait', delayMs: context.clock.until(intent.lookAfter) };
+}
+
+export async function asked(
+  journey: Journey,
+  requestId: string,
+  how: string,
+  context: SourceContext,
+  options = { late: false },
+): Promise<StageResult> {
+  const { clock, log } = context;
+  const campaign = journey.intent?.campaign ?? journey.campaign;
+  if (campaign !== undefined) await context.askedIn(campaign, options.late);
+  failpoint('campaign-noted');
+  await passOn(journey, context);
+  const after = await context.store.update(journey.id, (now) => {
+    // A look-up may have come to another end while the service's answer was on its way.
+    if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
+    const { intent: _, lookedFor: _1, ...rest } = now;
+    const after = step(rest, 'asked', clock.now(), { requestId, askedAt: journey.intent?.at ?? clock.now() });
+    return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
+  });
+  failpoint('asked-saved');
+  // A pass in between has met the answer as a stranger's, and remembers the counts that tell of it.
+  if (campaign !== undefined && options.late) await context.askedIn(campaign, true);
+  if (after?.requestId === requestId)
+    log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
+  // Another journey has taken it for its own: what became of this one's is to be found out.
+  return after?.state === 'creating' ? { do: 'wait', delayMs: lockedMs } : done;
+}
+
+/** @param options `counts`: it is one of the attempts whose outcome was unknown; `lookedFor`: and was found to be nothing */
+export async function backToWaiting(
+  journey: Journey,
+  why: string,
+  context: SourceContext,
+  options: { counts: false } | { counts: true; lookedFor: LookedFor },
+): Promise<void> {
+  await context.store.update(journey.id, (now) => {
+    if (now.state !== 'creating' || now.intent?.token !== journey.intent?.token) return undefined;
+    const { intent: _, ...rest } = now;
+    const attempts = (now.attempts ?? 1) - (options.counts ? 0 : 1);
+    const change = { attempts, ...(options.counts && { lookedFor: options.lookedFor }) };
+    return { journey: step(rest, 'waiting', context.clock.now(), change), trace: [why] };
+  });
+  failpoint('back-to-waiting');
+}
+
+/** @param looks after how many that told nothing */
+export async function laterLook(
+  journey: Journey,
+  error: unknown,
+  context: SourceContext,
+  looks = 0,
+): Promise<StageResult> {
+  const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + looks, 7);
+  const lookAfter = new Date(context.clock.now().getTime() + patience);
+  await context.store.update(journey.id, (now) =>
+    now.state === 'creating' && now.intent?.token === journey.intent?.token && now.intent
+      ? {
+          journey: step(now, 'creating', context.clock.now(), { intent: { ...now.intent, lookAfter, looks } }),
+          trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${lookAfter.toISOString()}`],
+        }
+      : undefined,
+  );
+  failpoint('unknown-noted');
+  context.log.warn({ journey: refOf(context.name, journey.id), why: messageOf(error) }, 'outcome of create unknown');
+  return { do: 'wait', delayMs: context.clock.until(lookAfter) };
+}
+
+export async function settle(
+  journey: Journey,
+  state: 'parked' | 'failed',
+  why: string,
+  context: SourceContext,
+): Promise<void> {
+  const after = await context.store.update(journey.id, (now) =>
+    now.state === 'creating' && now.intent?.token === journey.intent?.token
+      ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
+      : undefined,
+  );
+  if (after?.state !== state) return;
+  context.log.error({ journey: refOf(context.name, journey.id), why }, state);
+  if (state === 'parked')
+    await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
+}

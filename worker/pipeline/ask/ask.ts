@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Journey } from '../../journey/journey.ts';
+import { step } from '../../journey/transitions.ts';
+import { failpoint } from '../../operations/failpoints.ts';
+import { lookAt, type SourceContext } from '../context.ts';
+import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
+import { planned } from '../plan/plan.ts';
+import type { StageResult } from '../stage.ts';
+import { done, end, wait } from './ask-steps.ts';
+import { create, createNeed } from './create.ts';
+import { resolveUnknown } from './unknown-outcome.ts';
+import { withContact } from './with-contact.ts';
+
+export const AskJob = z.object({ journeyId: z.string() });
+
+/**
+ * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. Whoever finds a journey
+ * in `creating` doesn't know whether the service got the request, and looks for it before anything else.
+ */
+export async function ask({ journeyId }: z.output<typeof AskJob>, context: SourceContext): Promise<StageResult> {
+  failpoint('ask-begun');
+  const journey = await context.store.get(journeyId);
+  if (journey?.state === 'creating') return await resolveUnknown(journey, context);
+  if (journey?.state !== 'waiting' && !(journey?.state === 'received' && journey.rule !== undefined)) return done;
+
+  const rule = context.rules.find(({ name }) => name === journey.rule);
+  const { contact } = journey;
+  const isPlanned = journey.state === 'waiting' && rule?.campaign === journey.campaign;
+  if (!isPlanned || !rule || !contact) return await planAnew(journey, context);
+
+  await context.holds.pass('ask', [...needsOf(rule), createNeed]);
+  const campaign = await campaignOf(rule, context);
+  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
+  if (due.at > context.clock.now()) return await wait(journey, due, context);
+
+  const gone = await recheck(journey, context);
+  failpoint('record-read-again');
+  if (gone) return await end(journey, 'cancelled', gone.why, context, { isOut: gone.isOut });
+
+  return await withContact(contact, context, () => create(journey, rule, campaign, contact, context));
+}
+
+/** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */
+export async function giveUpAsk({ journeyId }: z.output<typeof AskJob>, why: string, context: SourceContext) {
+  await context.store.update(journeyId, (now) => {
+    if (now.state === 'creating') {
+      const reason = `it is not known whether the service got the request: ${why}`;
+      return { journey: step(now, 'parked', context.clock.now(), { why: reason }), trace: [`parked: ${reason}`] };
+    }
+    if (now.state !== 'waiting') return undefined;
+    return { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] };
+  });
+}
+
+/** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
+async function planAnew(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const look = lookAt(await context.read(journey.recordId, 'plan'));
+  if (look.is === 'open') return await end(journey, 'cancelled', 'the record is open again', context);
+  if (look.is === 'out') return await end(journey, 'cancelled', look.why, context, { isOut: true });
+  const received = await context.store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? { journey: step(now, 'received', context.clock.now()), trace: ['its rule changed: planned anew'] }
+      : undefined,
+  );
+  if (received?.state !== 'received') return done;
+  const anew = await planned(received, look.record, context);
+  return anew.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
+}
+
+/** Why the customer should no longer be asked, if so. */
+async function recheck(journey: Journey, context: SourceContext): Promise<{ why: string; isOut: boolean } | undefined> {
+  const gone = (why: string) => ({ why, isOut: false });
+  const look = lookAt(await context.read(journey.recordId, 'ask'));
+  if (look.is === 'closed' && look.record.currentId !== journey.recordId) {
+    return gone(await mergedUnseen(journey, look.record.currentId, look.closedAt, context));
+  }
+  if (look.is === 'open') return gone('the record is open again');
+  if (look.is === 'out') return { why: look.why, isOut: true };
+  // A reading without history can't name the closing; that it is closed has to do then.
+  if (look.closing === '' || look.closing === journey.closing) return undefined;
+  // Its webhook may have been missed; if not, the closing's journey is found and nothing happens.
+  await context.queueEvent({
+    kind: 'closed',
+    recordId: journey.recordId,
+    at: look.closedAt,
+    key: `seen when asking:${journey.recordId}:${look.closing}`,
+    what: 'found closed again when its customer was to be asked',
+    receivedAt: new Date(),
+  });
+  return gone('the record was reopened and closed again since: the new closing has a journey of its own');
+}
+
+/** The record turns out to be another one now: that one is looked at, and decided about, by itself. */
+async function mergedUnseen(journey: Journey, remaining: string, at: Date, context: SourceContext): Promise<string> {
+  await context.store.merge(journey.recordId, remaining);
+  await context.queueEvent({
+    kind: 'closed',
+    recordId: remaining,
+    at,
+    key: `merged, seen when asking:${journey.recordId}:${remaining}`,
+    what: `${journey.recordId} was merged into it`,
+    receivedAt: new Date(),
+  });
+  return `the record was merged into ${remaining}`;
+}

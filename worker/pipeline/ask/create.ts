@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { type Contact, contactKey } from '../../../core/contact.ts';
+import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
+import { evaluateAll } from '../../../core/mapping/expression.ts';
+import { asEarlier, beforeThat } from '../../journey/contacts.ts';
+import type { Intent, Journey } from '../../journey/journey.ts';
+import { askedStates, step } from '../../journey/transitions.ts';
+import { failpoint } from '../../operations/failpoints.ts';
+import { lookAt, markOf, refOf, type SourceContext } from '../context.ts';
+import { erasedMeanwhile } from '../erase/erasure-race.ts';
+import { campaignFault, campaignOf, mapFields, needsOf, sendTime } from '../plan/decide.ts';
+import type { LoadedRule } from '../rules.ts';
+import type { StageResult } from '../stage.ts';
+import { asked, backToWaiting, done, end, laterLook, lookFirst, wait } from './ask-steps.ts';
+import { lastCounted, onList, whyNotNow } from './contact-eligibility.ts';
+import { forgottenRequest } from './lost-request.ts';
+import { staleMs } from './with-contact.ts';
+
+/** As the service's client calls the form of the call that creates. */
+export const createNeed = 'operation create';
+
+/** Creates the feedback request, once. The contact is ours alone meanwhile (with-contact.ts). */
+export async function create(
+  journey: Journey,
+  rule: LoadedRule,
+  campaign: Campaign,
+  contact: Contact,
+  context: SourceContext,
+): Promise<StageResult> {
+  const { store, contacts, clock, feedback } = context;
+  const ref = markOf(journey);
+  // Waiting for a place among those who talk to the service may have taken us past the window.
+  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
+  if (due.at > clock.now()) return await wait(journey, due, context);
+
+  if (await erasedMeanwhile(journey, context)) return done;
+  const { asked: askedBefore } = await store.memoryOf(journey.recordId);
+  if (rule.again === 'never' && askedBefore !== undefined && askedBefore !== journey.id) {
+    const why = `this record's customer was asked already: journey ${refOf(context.name, askedBefore)} (again: never)`;
+    return await end(journey, 'skipped', why, context);
+  }
+  const key = contactKey(contact);
+  const known = await feedback.contact(contact);
+  const leaveBy = new Date(Date.now() + staleMs);
+  const lastHere = await contacts.lastAsked(key);
+  const intentAt = (at: Date): Intent => ({
+    token: randomUUID(),
+    at,
+    campaign: campaign.id,
+    ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: ref } } : {}),
+    numAppeals: known?.num_appeals ?? 0,
+    lastAppeal: known?.last_appeal ?? null,
+    lookAfter: new Date(clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
+  });
+  const forgotten = forgottenRequest(journey, ref, known, lastHere);
+  if (forgotten && onList(known, rule) === undefined) {
+    const { token, lookAfter, ...anew } = intentAt(forgotten.at);
+    const { sought = anew, isSuspicion, why } = forgotten;
+    return await lookFirst(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
+  }
+
+  // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
+  const lastOther = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
+  const no = whyNotNow(known, lastOther, rule, clock.now());
+  if (no) return await end(journey, 'skipped', no, context);
+
+  const at = clock.now();
+  const intent = intentAt(at);
+  const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
+  const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
+  const before = lastCounted(known, lastOther);
+  const note = { at, journey: ref, ...scheduled, ...(before && asEarlier(before)) };
+  // This process stood still: it would send nothing, and the contact may be another's meanwhile.
+  if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
+  await contacts.setLastAsked(key, note);
+  failpoint('last-asked-noted');
+  const creating = await store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? {
+          journey: step(now, 'creating', at, { intent, attempts: (now.attempts ?? 0) + 1 }),
+          trace: ['creating the feedback request'],
+        }
+      : undefined,
+  );
+  failpoint('intent-saved');
+  // Somebody else went ahead, on this job or on an event: it is theirs now. Where it was ended, nobody is asked.
+  if (creating?.intent?.token !== intent.token) {
+    const isNobodys = !creating || !askedStates.includes(creating.state);
+    // Of somebody who was forgotten meanwhile nothing comes back.
+    if (isNobodys) await contacts.takeBack(key, note, creating?.erasedAt ? undefined : lastOther);
+    return done;
+  }
+  try {
+    await context.replicated();
+  } catch (error) {
+    await contacts.takeBack(key, note, lastOther);
+    await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context, { counts: false });
+    throw error;
+  }
+
+  // By Redis' word, not the clock's: that may have stood still with its machine, while another worker went ahead.
+  if ((await store.get(journey.id))?.intent?.token !== intent.token) return done;
+  try {
+    const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
+    const request = await feedback.create({ campaign: campaign.id, contact, scheduled: at, customFields }, { leaveBy });
+    failpoint('create-answered');
+    const result = await asked(creating, request.id, 'the service took it', context);
+    await context.holds.lift('ask', [...needsOf(rule), createNeed]);
+    return result;
+  } catch (error) {
+    const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
+    if (outcome === 'unknown') return await laterLook(creating, error, context);
+    await contacts.takeBack(key, note, lastOther);
+    await backToWaiting(creating, `the service did not take it: ${messageOf(error)}`, context, { counts: false });
+    if (error instanceof FeedbackError && error.status === 400 && error.fields) {
+      context.campaigns.drop(campaign.id);
+      if (!creating.remapped && (await remap(creating, rule, context))) return { do: 'wait', delayMs: 0 };
+    }
+    throw await faultOf(error, rule, context);
+  }
+}
+
+/**
+ * A campaign that was switched off is nobody else's fault, and a call that lacks what the service requires, or has what it does
+ * not know, is no record's: a person has to mend the campaign, or the form. A path or method that the service doesn't know is
+ * the form's, for every campaign.
+ */
+async function faultOf(error: unknown, rule: LoadedRule, context: SourceContext): Promise<unknown> {
+  if (!(error instanceof FeedbackError)) return error;
+  const { campaign } = rule;
+  if (isAboutCampaign(error)) {
+    const why = `campaign ${campaign}: ${error.message} Activate the campaign, or let the rule ask in another one.`;
+    return campaignFault(why, campaign, error);
+  }
+  const names = misnamed(error);
+  if (names.length === 0) return error;
+  // A custom field that this record has no value for is the record's own matter.
+  const own = new Set((await campaignOf(rule, context)).custom_fields.map(({ name }) => name));
+  const others = names.filter((name) => !own.has(name));
+  if (others.length === 0) return error;
+  const why = `campaign ${campaign}: the service requires or does not know ${others.join(', ')}, see feedback.operations.create: "closeloop check --try" shows what it takes. ${error.message}`;
+  return campaignFault(why, campaign, error);
+}
+
+/** A custom field of this name is ours: it takes the journey's reference, by which a lost request is found again. */
+function hasMarker(campaign: Campaign, marker: string): boolean {
+  return campaign.custom_fields.some(({ name, field_type }) => name === marker && field_type === 'Text');
+}
+
+/** The service rejected a value: the campaign may have changed. True when there are other values to try now. */
+async function remap(journey: Journey, rule: LoadedRule, context: SourceContext): Promise<boolean> {
+  const look = lookAt(await context.read(journey.recordId, 'plan'));
+  if (look.is !== 'closed') return false;
+  const campaign = await campaignOf(rule, context);
+  const findings = await evaluateAll([...rule.mapping.values()], look.record.shape);
+  const mapped = mapFields(rule, findings, campaign, context);
+  if (!mapped.ok || JSON.stringify(mapped.values) === JSON.stringify(journey.values)) return false;
+  await context.store.update(journey.id, (now) =>
+    now.state === 'waiting'
+      ? {
+          journey: step(now, 'waiting', context.clock.now(), { values: mapped.values, remapped: true }),
+          trace: ['the campaign changed: custom fields mapped anew'],
+        }
+      : undefined,
+  );
+  return true;
+}

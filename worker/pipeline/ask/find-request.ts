@@ -1,0 +1,165 @@
+import { type Contact, contactKey } from '../../../core/contact.ts';
+import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
+import type { Intent, Journey } from '../../journey/journey.ts';
+import { compareValues } from '../../preflight/shown-values.ts';
+import type { SourceContext } from '../context.ts';
+
+export type Found =
+  | { is: 'created'; requestId: string; how: string }
+  /** With the contact's counters, by which it is told. */
+  | { is: 'absent'; how: string; numAppeals: number; lastAppeal: Date | null }
+  /** As `unclear`, but it may be clear a little later. */
+  | { is: 'not yet clear'; why: string }
+  /** A second message can't be excluded: a person decides. */
+  | { is: 'unclear'; why: string };
+
+/** Clocks of two systems differ: a request scheduled this long before our intent may still be ours. */
+const clockSkewMs = 120_000;
+/** What the service shows may be cut to the second. */
+const roundingMs = 1_000;
+
+interface Sought {
+  journey: Pick<Journey, 'closedAt' | 'values'>;
+  contact: Contact;
+  intent: Intent;
+  /** The other journeys about this contact, of every source. */
+  others(): Promise<Journey[]>;
+}
+
+/**
+ * After a create of unknown outcome: did the service get it? The service has no idempotency key (design.md, rule 1). The
+ * campaign's export is searched for the marker, where the request was sent with it; else for a request to this contact since
+ * the intent that no journey knows. An export may lag behind, and a row may slide to a page that was read already: that it
+ * isn't there is believed only where the contact's counters agree.
+ */
+export async function lookForRequest(
+  sought: Sought,
+  context: Pick<SourceContext, 'feedback' | 'areOwned'>,
+): Promise<Found> {
+  const { journey, contact, intent } = sought;
+  const { campaign, marker } = intent;
+  const key = contactKey(contact);
+  // With the marker, one from before the closing belongs to a journey that was removed, whose number was given again. A
+  // closing may lie ahead, by the vendor's clock.
+  const since = marker && journey.closedAt < intent.at ? journey.closedAt : intent.at;
+  // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
+  const dateFrom = new Date(intent.at.getTime() - 86_400_000).toISOString().slice(0, 10);
+  const candidates: FeedbackRequest[] = [];
+  const masked: FeedbackRequest[] = [];
+  let unreadable = 0;
+  for await (const page of context.feedback.requestPages({ campaign, contact, dateFrom })) {
+    unreadable += page.unreadable.length;
+    for (const request of page.results) {
+      if (request.scheduled && isBefore(request.scheduled, since)) continue;
+      if (!marker && isTo(request, key)) candidates.push(request);
+      if (!marker && isMasked(request)) masked.push(request);
+      if (marker && request.customFields[marker.field] === marker.value) {
+        return { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
+      }
+    }
+  }
+  if (unreadable > 0) {
+    return {
+      is: 'unclear',
+      why: `${unreadable} requests of campaign ${campaign} could not be read; one of them may be it`,
+    };
+  }
+  const free = await unowned(candidates, context);
+  return byValues(free, sought) ?? (await byCounters(sought, await unowned(masked, context), context));
+}
+
+async function unowned(
+  requests: readonly FeedbackRequest[],
+  { areOwned }: Pick<SourceContext, 'areOwned'>,
+): Promise<FeedbackRequest[]> {
+  const owned = await areOwned(requests.map(({ id }) => id));
+  return requests.filter((_, i) => !owned[i]);
+}
+
+/**
+ * Requests to this contact that no journey knows: is one of them this journey's? One that shows other values was made by
+ * somebody else, or the service shows ours in a form that can't be compared: then a person decides, unless nothing is known to
+ * have been sent. `undefined`: none of them is.
+ */
+function byValues(
+  free: readonly FeedbackRequest[],
+  { journey, intent: { campaign, isSuspicion = false } }: Sought,
+): Found | undefined {
+  const compared = free.map((request) => ({ request, is: compareValues(journey.values, request.customFields) }));
+  const fitting = compared.filter(({ is }) => is !== 'other');
+  if (fitting.length > 1) {
+    return {
+      is: 'unclear',
+      why: `${fitting.length} requests to this contact in campaign ${campaign} may be it: link the right one, or ask again`,
+    };
+  }
+  const [only] = fitting;
+  if (only && isSuspicion && only.is !== 'same') {
+    const why = `request ${only.request.id} to this contact may be it, or somebody else's: no custom field tells; link it, or ask again`;
+    return { is: 'unclear', why };
+  }
+  if (only) return { is: 'created', requestId: only.request.id, how: 'found by its contact and time in the export' };
+  const [others] = compared;
+  if (!others || isSuspicion) return undefined;
+  return { is: 'not yet clear', why: `request ${others.request.id} may be it, but shows other values` };
+}
+
+/**
+ * Not in the export: do the contact's counters agree? Requests that other journeys have made since explain themselves.
+ * @param masked requests of no journey whose contacts are not shown any more
+ */
+async function byCounters(
+  { contact, intent, journey, others }: Sought,
+  masked: readonly FeedbackRequest[],
+  { feedback }: Pick<SourceContext, 'feedback'>,
+): Promise<Found> {
+  const now = await feedback.contact(contact);
+  const more = (now?.num_appeals ?? 0) - intent.numAppeals;
+  const last = now?.last_appeal?.getTime() ?? 0;
+  const lastBefore = intent.lastAppeal?.getTime() ?? 0;
+  // Masked, the contact is as unknown to the service as one that was never asked.
+  const hidden = now ? undefined : masked.find((one) => compareValues(journey.values, one.customFields) !== 'other');
+  if (hidden) {
+    const why = `request ${hidden.id} may be it: its contact was masked at the service since; cancel the journey, or ask again`;
+    return { is: 'unclear', why };
+  }
+  const counters = { numAppeals: now?.num_appeals ?? 0, lastAppeal: now?.last_appeal ?? null };
+  if (more === 0 && last === lastBefore) {
+    return { is: 'absent', how: "not in the export, and the contact's counters have not moved", ...counters };
+  }
+  const theirs = (await others()).flatMap(({ requestId, askedAt }) => {
+    const isNew = askedAt && askedAt >= intent.at && askedAt.getTime() > lastBefore + roundingMs;
+    return requestId !== undefined && isNew ? [askedAt.getTime()] : [];
+  });
+  const off = (at: number) => Math.abs(last - at);
+  const isLastTheirs = last === lastBefore || theirs.some((at) => off(at) <= off(intent.at.getTime()) + roundingMs);
+  if (more >= 0 && more <= theirs.length && isLastTheirs) {
+    const how = "not in the export, and other journeys' requests explain the contact's counters";
+    return { is: 'absent', how, ...counters };
+  }
+  const why = `the contact's counters at the service moved, but campaign ${intent.campaign}'s export shows no new request to them: see whether one was sent since ${intent.at.toISOString()}`;
+  return { is: 'not yet clear', why };
+}
+
+function isBefore(scheduled: Date, at: Date): boolean {
+  return scheduled.getTime() < at.getTime() - clockSkewMs;
+}
+
+/** Is something else shown in place of a contact, or nothing? In which form isn't specified. */
+function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
+  if (phone === null && email === null && identifier === null) return true;
+  const isNoPhone = phone !== null && !/\d{7}/.test(phone.replace(/[\s().-]/g, ''));
+  const isNoEmail = email !== null && !/^[^*\s]+@[^*\s]+$/.test(email);
+  const isNoIdentifier = identifier !== null && !/[\p{L}\p{N}]/u.test(identifier);
+  return isNoPhone || isNoEmail || isNoIdentifier;
+}
+
+/** @param key of the contact */
+export function isTo(request: FeedbackRequest, key: string): boolean {
+  const { phone, email, identifier } = request;
+  return (
+    (phone !== null && contactKey({ kind: 'phone', value: phone }) === key) ||
+    (email !== null && contactKey({ kind: 'email', value: email }) === key) ||
+    (identifier !== null && contactKey({ kind: 'identifier', value: identifier }) === key)
+  );
+}

@@ -1,0 +1,73 @@
+import { contactKey } from '../../../core/contact.ts';
+import type { ContactRecord } from '../../../core/feedback/schemas.ts';
+import type { LastAsked } from '../../journey/contacts.ts';
+import type { Intent, Journey } from '../../journey/journey.ts';
+
+/** Clocks of two systems differ. */
+const clockSkewMs = 120_000;
+
+type Counters = Pick<ContactRecord, 'num_appeals' | 'last_appeal'>;
+
+export interface Forgotten {
+  /** When it was made. */
+  at: Date;
+  why: string;
+  /** Only the service knows of it, so that somebody else may have made it. */
+  isSuspicion: boolean;
+  /** An attempt of the journey's own that was looked for already: it is looked for as it was sent. */
+  sought?: Intent;
+}
+
+/**
+ * Redis may have lost its last moments (a failover, a power cut, a restored backup), and with them that this journey has
+ * asked. Two others remember: the contact's own note here, which lies elsewhere in a cluster, and the service. When either
+ * knows of a request since the closing that no journey's note explains, it has to be looked for before anybody is asked.
+ */
+export function forgottenRequest(
+  journey: Journey,
+  ref: string,
+  known: Counters | undefined,
+  lastHere: LastAsked | undefined,
+): Forgotten | undefined {
+  const late = lateRequest(journey, ref, known, lastHere);
+  if (late) return late;
+  // What an attempt of this journey's own came to is known.
+  if ((journey.attempts ?? 0) > 0) return undefined;
+  const since = journey.closedAt.getTime() - clockSkewMs;
+  // From before the closing: of a journey that was removed, whose number was given again.
+  if (lastHere?.journey === ref && !lastHere.withdrawn && lastHere.at.getTime() >= since) {
+    const why = 'its contact was noted as asked by it, which the journey does not know';
+    return { at: lastHere.at, why, isSuspicion: false };
+  }
+  const last = known?.last_appeal;
+  if (!last || last.getTime() < since) return undefined;
+  if (explains(lastHere, last)) return undefined;
+  const why = 'the service asked this contact since the closing, and no journey knows of it';
+  return { at: last, why, isSuspicion: true };
+}
+
+/** An attempt of its own was looked for and not found: the service may have got it, or a later one, since. */
+function lateRequest(
+  { lookedFor, contact }: Journey,
+  ref: string,
+  known: Counters | undefined,
+  lastHere: LastAsked | undefined,
+): Forgotten | undefined {
+  if (!lookedFor || !contact || lookedFor.contact !== contactKey(contact)) return undefined;
+  const { at, isSuspicion = false } = lookedFor.intent;
+  if (lastHere?.journey === ref && lastHere.at > lookedFor.at) {
+    const why = 'its contact was noted as asked by it once more, which the journey does not know';
+    return { at, why, isSuspicion: false, sought: lookedFor.intent };
+  }
+  const lastAppeal = known?.last_appeal?.getTime();
+  const hasMoved = (known?.num_appeals ?? 0) !== lookedFor.numAppeals || lastAppeal !== lookedFor.lastAppeal?.getTime();
+  if (!hasMoved) return undefined;
+  const why = "the contact's counters at the service have moved since its request was looked for";
+  return { at, why, isSuspicion, sought: lookedFor.intent };
+}
+
+/** Is the service's `last_appeal` the request of this note? */
+export function explains(lastHere: LastAsked | undefined, lastAppeal: Date): boolean {
+  if (!lastHere) return false;
+  return (lastHere.scheduled ?? lastHere.at).getTime() >= lastAppeal.getTime() - clockSkewMs;
+}

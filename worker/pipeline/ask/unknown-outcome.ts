@@ -1,0 +1,76 @@
+import { type Contact, contactKey } from '../../../core/contact.ts';
+import type { Intent, Journey } from '../../journey/journey.ts';
+import { failpoint } from '../../operations/failpoints.ts';
+import type { SourceContext } from '../context.ts';
+import type { StageResult } from '../stage.ts';
+import { asked, backToWaiting, done, laterLook, lockedMs, settle } from './ask-steps.ts';
+import { type Found, lookForRequest } from './find-request.ts';
+import { withContact } from './with-contact.ts';
+
+/** Attempts whose outcome was unknown and turned out to be nothing, at least; then a person should look at the service. */
+const fewAttempts = 8;
+/** Looks that could not tell, one after the other; then a person should look. */
+const mostLooks = 4;
+
+/** A journey in `creating` that isn't in our hands: killed, timed out, or another worker is at it. Never create here. */
+export async function resolveUnknown(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const { intent, contact } = journey;
+  if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
+  const notYet = context.clock.until(intent.lookAfter);
+  if (notYet > 0) return { do: 'wait', delayMs: notYet };
+
+  const found = await context.limitedLooks(() =>
+    lookForRequest({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context),
+  );
+  failpoint('looked-for');
+  if (found.is === 'created') {
+    return await withContact(contact, context, () => take(journey, intent, found, context));
+  }
+  const looks = (intent.looks ?? 0) + 1;
+  if (found.is === 'not yet clear' && looks < mostLooks) return await laterLook(journey, found.why, context, looks);
+  if (found.is === 'unclear' || found.is === 'not yet clear') {
+    await settle(journey, 'parked', found.why, context);
+    return done;
+  }
+  const attempts = journey.attempts ?? 1;
+  const forMs = context.clock.now().getTime() - (journey.dueAt ?? journey.closedAt).getTime();
+  if (attempts >= fewAttempts && forMs >= context.retryForMs) {
+    await settle(
+      journey,
+      'failed',
+      `the service never took the request in ${attempts} attempts (${found.how})`,
+      context,
+    );
+    return done;
+  }
+  const { numAppeals, lastAppeal } = found;
+  const lookedFor = { at: context.clock.now(), intent, contact: contactKey(contact), numAppeals, lastAppeal };
+  const why = `looked for the request: the service never got it (${found.how})`;
+  await backToWaiting(journey, why, context, { counts: true, lookedFor });
+  return { do: 'wait', delayMs: 0 };
+}
+
+/** The other journeys of every source about this contact. */
+async function othersOf(journey: Journey, contact: Contact, context: SourceContext): Promise<Journey[]> {
+  const sources = await context.sources();
+  const ofSources = await Promise.all(sources.map(({ store }) => store.of({ contact })));
+  return ofSources.flat().filter(({ source, id }) => source !== journey.source || id !== journey.id);
+}
+
+/**
+ * Another journey may have found the same request, or be about to note it as its own: one at a time over all sources, by the
+ * contact's lock. The loser looks on.
+ */
+async function take(
+  journey: Journey,
+  intent: Intent,
+  found: Extract<Found, { is: 'created' }>,
+  context: SourceContext,
+): Promise<StageResult> {
+  const [isTaken] = await context.areOwned([found.requestId]);
+  if (!isTaken) return await asked(journey, found.requestId, found.how, context, { late: true });
+  if (!intent.marker) return { do: 'wait', delayMs: lockedMs };
+  const why = `request ${found.requestId} names this journey, and belongs to another`;
+  await settle(journey, 'parked', why, context);
+  return done;
+}

@@ -1,0 +1,28 @@
+import type { FeedbackClient } from '../../core/feedback/client.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+
+/** Campaign definitions, kept for `keepMs` of real time: rules are checked against the live campaign at little cost. */
+export class CampaignCache {
+  readonly #feedback: FeedbackClient;
+  readonly #keepMs: number;
+  readonly #kept = new Map<number, { until: number; campaign: Promise<Campaign> }>();
+
+  constructor(feedback: FeedbackClient, keepMs: number) {
+    this.#feedback = feedback;
+    this.#keepMs = keepMs;
+  }
+
+  get(id: number): Promise<Campaign> {
+    const kept = this.#kept.get(id);
+    if (kept && kept.until > Date.now()) return kept.campaign;
+    const campaign = this.#feedback.campaign(id);
+    this.#kept.set(id, { until: Date.now() + this.#keepMs, campaign });
+    campaign.catch(() => this.#kept.delete(id));
+    return campaign;
+  }
+
+  /** The service rejected something that this definition allowed: ask it anew. */
+  drop(id: number): void {
+    this.#kept.delete(id);
+  }
+}

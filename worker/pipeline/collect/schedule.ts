@@ -1,0 +1,137 @@
+import type { FeedbackClient } from '../../../core/feedback/client.ts';
+import type { Alerts } from '../../operations/alerts.ts';
+import type { Outage } from '../../operations/outage.ts';
+import { Pauses } from '../../operations/pauses.ts';
+import { probe } from '../../redis/unavailable.ts';
+import type { SourceNames } from '../../sources/source-names.ts';
+import type { SourceContext } from '../context.ts';
+import type { EngineOptions } from '../engine.ts';
+import { askedInKey, foreignRemedy } from '../lane.ts';
+import { Stage } from '../stage.ts';
+import { CollectJob, collect } from './collect.ts';
+import { tellOverdue } from './overdue.ts';
+
+interface CollectingOptions {
+  engine: EngineOptions;
+  feedback: FeedbackClient;
+  /** Whether the service answers. */
+  service: Outage;
+  alerts: Alerts;
+  sources: SourceContext['sources'];
+  names: SourceNames;
+  /** The campaigns that any rule of this configuration asks in. */
+  campaigns: readonly number[];
+  onLost: (error: Error) => void;
+}
+
+/** Brings grades in, over all sources: one queue, and a schedule for each campaign. */
+export class Collecting {
+  readonly stage: Stage<typeof CollectJob>;
+  readonly pauses: Pauses;
+  readonly #options: CollectingOptions;
+  #told: readonly string[] = [];
+
+  constructor(options: CollectingOptions) {
+    this.#options = options;
+    const { engine, feedback, service, alerts, sources, names, onLost } = options;
+    const { config, redis, log, clock, ports, quarantine } = engine;
+    this.pauses = new Pauses(redis, '{cl}', 'collect', log, (_stage, why) =>
+      alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
+    );
+    const troubled = new Map<number, string>();
+    this.stage = new Stage({
+      name: 'collect',
+      source: 'collect',
+      onLost,
+      prefix: '{cl}',
+      connection: engine.connection,
+      probe: () => probe(redis, '{cl}'),
+      data: CollectJob,
+      concurrency: 4,
+      endpoints: [service],
+      // The next pass comes by the schedule.
+      process: async (data) =>
+        (await names.isAnyMoving())
+          ? { do: 'done' }
+          : await collect(data, {
+              redis,
+              feedback,
+              sources,
+              clock,
+              log,
+              fullEveryMs: config.collect.fullEvery,
+              troubled,
+              alert: (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy }),
+            }),
+      giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
+      onConfigError: (why) => this.pauses.set('collect', why),
+      onForeign: (why) => alerts.raise({ kind: 'to-do', source: 'collect', why, remedy: foreignRemedy }),
+      ports,
+      log,
+      ...(quarantine && { quarantine }),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.pauses.clear([this.stage.queue]);
+    await this.schedule();
+    this.stage.start();
+  }
+
+  /** One job for each campaign now, beside the schedule. */
+  async now(): Promise<void> {
+    const campaigns = await this.#campaigns();
+    await this.stage.add(campaigns.map((campaign) => ({ id: `now-${campaign}`, data: { campaign } })));
+  }
+
+  async schedule(): Promise<void> {
+    const { config, clock } = this.#options.engine;
+    const { queue } = this.stage;
+    const every = Math.max(50, clock.real(config.collect.every));
+    const campaigns = await this.#campaigns();
+    const wanted = new Map(campaigns.map((campaign) => [`campaign-${campaign}`, campaign]));
+    for (const known of await queue.getJobSchedulers()) {
+      // A clock that was set back since leaves the next pass as far away.
+      const isStuck = (known.next ?? 0) > Date.now() + 2 * every;
+      const isWhole = wanted.has(known.key) && known.every === every && !isStuck;
+      if (isWhole && !(await this.#hasLostJob(known.key, known.next))) wanted.delete(known.key);
+      else await queue.removeJobScheduler(known.key);
+    }
+    for (const [key, campaign] of wanted) {
+      await queue.upsertJobScheduler(key, { every }, { name: 'collect', data: { campaign } });
+    }
+  }
+
+  /** A schedule makes its next job when one begins: without any (Redis lost it, somebody removed it) it stands still for good. */
+  async #hasLostJob(key: string, next: number | undefined): Promise<boolean> {
+    const { queue } = this.stage;
+    const job = await queue.getJob(`repeat:${key}:${next}`);
+    if (job && (await job.getState()) !== 'unknown') return false;
+    // It may have begun and ended meanwhile.
+    if ((await queue.getJobScheduler(key))?.next !== next) return false;
+    this.#options.engine.log.warn({ schedule: key }, 'a schedule of collecting had lost its job, and is made anew');
+    return true;
+  }
+
+  /** Tells of campaigns whose grades don't come in. */
+  async tellOverdue(): Promise<void> {
+    const { engine, alerts, sources } = this.#options;
+    const told = await tellOverdue(await this.#campaigns(), {
+      redis: engine.redis,
+      sources,
+      alert: (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy }),
+      everyMs: engine.clock.real(engine.config.collect.every),
+    });
+    for (const why of told) if (!this.#told.includes(why)) engine.log.error({ why }, 'grades do not come in');
+    this.#told = told;
+  }
+
+  /** Those of the rules, and those of earlier rules whose requests may still be answered. */
+  async #campaigns(): Promise<number[]> {
+    const { engine, campaigns } = this.#options;
+    const { config, redis } = engine;
+    await redis.zremrangebyscore(askedInKey, '-inf', `${Date.now() - 2 * config.expireAfter}`);
+    const asked = await redis.zrange(askedInKey, '0', '-1');
+    return [...new Set([...campaigns, ...asked.map(Number)])];
+  }
+}

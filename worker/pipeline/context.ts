@@ -1,0 +1,127 @@
+import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
+import type { Log, Ports } from '../../core/ports.ts';
+import type { Config } from '../config/config.ts';
+import type { RecordAliases } from '../journey/aliases.ts';
+import type { ContactMemory } from '../journey/contacts.ts';
+import type { Erasures } from '../journey/erasures.ts';
+import type { Journey } from '../journey/journey.ts';
+import type { ToldStore } from '../journey/snapshots.ts';
+import type { JourneyStore } from '../journey/store.ts';
+import type { Alert } from '../operations/alerts.ts';
+import type { Holds } from '../operations/holds.ts';
+import type { Seal } from '../redis/seal.ts';
+import type { CampaignCache } from './campaigns.ts';
+import type { Clock } from './clock.ts';
+import type { OwnEvent, PlanJob } from './plan/plan.ts';
+import type { LoadedRule } from './rules.ts';
+
+/** Everything the stages of one source work with. */
+export interface SourceContext {
+  name: string;
+  /** The vendor's account, with its connector: ids mean the same in every source of one. Undefined: in no other source. */
+  account?: string | undefined;
+  source: Source;
+  rules: readonly LoadedRule[];
+  /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */
+  holds: Pick<Holds, 'pass' | 'lift'>;
+  store: JourneyStore;
+  erasures: Erasures;
+  told: ToldStore;
+  contacts: ContactMemory;
+  seal: Seal;
+  /** What records go by whose ids are somebody's address or number. */
+  aliases: RecordAliases;
+  /** Resolves when what this source has stored is where a failover finds it: redis/replicated.ts. */
+  replicated(): Promise<void>;
+  feedback: FeedbackClient;
+  campaigns: CampaignCache;
+  clock: Clock;
+  ports: Ports;
+  log: Log;
+  /** A settled journey, and with it the memory of a closing, is kept this long. */
+  keepMs: number;
+  /** The Feedback account's zone. */
+  timeZone: string;
+  /** Country of phone numbers that are written without + or 00. */
+  defaultCountry: Config['defaultCountry'];
+  /** After a create of unknown outcome: how long the service may still be at work, before it is looked for. */
+  lookAfterMs: number;
+  /** What fails is given up after this long. */
+  retryForMs: number;
+  /** How long one call to the service may take, at most. Real time. */
+  callMs: number;
+  /** Name of the custom field that holds the journey's reference, in campaigns that have it. */
+  marker: string;
+  /** The create operation can't carry a date, so the service adds the campaign's delay itself (design.md, rule 3). */
+  serviceAddsDelay: boolean;
+  /** At most so many conversations with the service at once, over all journeys of this process. */
+  limited: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Looking for requests reads whole exports: it must not hold up those who ask. */
+  limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Of these feedback requests: which ones belong to a journey of any source. */
+  areOwned(requestIds: readonly string[]): Promise<boolean[]>;
+  /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
+  askedIn(campaign: number, late: boolean): Promise<void>;
+  /**
+   * Every source that Redis knows: those of this process, this one included, and those that its configuration doesn't have
+   * (orphans.ts), whose data is worked with alike, though their vendor can't be reached.
+   */
+  sources(): Promise<SourceContext[]>;
+  /** Changes with every rename of a source; undefined while one is under way, when nothing can be found for certain. */
+  placesOfSources(): Promise<string | undefined>;
+  /** Tells a person, beside the log. */
+  alert(kind: Alert['kind'], why: string, remedy: string): Promise<void>;
+  /** A closing that no webhook had told of. */
+  missed(ref: string, at: Date): Promise<void>;
+  /** The vendor took our access away: every stage stops until a person has given it back. */
+  revoke(why: string): Promise<void>;
+  read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
+  write(item: WriteBack): Promise<WriteResult>;
+  /** Milliseconds until this event's turn, one after the other in the source; 0: now, and its turn is used up. Real time. */
+  untilTurn(key: string, everyMs: number): Promise<number>;
+  /** An event that closeloop found itself, as if a webhook had brought it. */
+  queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
+  /**
+   * What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is.
+   * @returns ids of jobs that can't be read
+   */
+  changeEvents(change: (event: PlanJob) => PlanJob | undefined): Promise<string[]>;
+  /** The next attempt at an erasure. Real time. */
+  queueErasure(id: string, delayMs: number): Promise<void>;
+  /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
+  queueAsk(journeyId: string, dueAt: Date): Promise<void>;
+  queueWriteBack(journeyIds: readonly string[]): Promise<void>;
+  /** After a moment: the journey is about to expire. */
+  queueNoAnswer(journeyId: string): Promise<void>;
+}
+
+/** `support/41960.1`: how people name a journey. */
+export function refOf(source: string, journeyId: string): string {
+  return `${source}/${journeyId}`;
+}
+
+/**
+ * How markers at the service and the vendor, and the memory of its contact, name a journey: by what its source was called when
+ * it began, so that they are found again after a rename.
+ */
+export function markOf({ source, id }: Pick<Journey, 'source' | 'id'>): string {
+  return refOf(source, id);
+}
+
+/** What a read says about asking: the record, or the reason why nobody will be asked about it. */
+export type Look =
+  | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
+  | { is: 'open'; lookAgainAt?: Date }
+  | { is: 'out'; why: string };
+
+/** @throws the record's own error, for the queue to retry */
+export function lookAt(result: ReadResult): Look {
+  if (!result.ok) {
+    if (result.why === 'error') throw result.error;
+    return { is: 'out', why: 'the record does not exist (deleted, or not visible to this connection)' };
+  }
+  const { record } = result;
+  if (record.state.is !== 'closed') return record.state;
+  return { is: 'closed', record, closing: record.state.closing, closedAt: record.state.closedAt };
+}

@@ -1,0 +1,72 @@
+import { ZodError } from 'zod';
+import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import type { SubjectOf } from '../../journey/erasures.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { AbsentSource } from '../../sources/known-sources.ts';
+import type { SourceContext } from '../context.ts';
+import { type Held, heldBy } from './held.ts';
+
+/**
+ * Takes off records again what closeloop put there, where the connector can. Access that is gone isn't waited for: the proof
+ * tells what was left at the vendor, and why.
+ */
+export async function takeOff(id: string, context: SourceContext): Promise<Held[]> {
+  const held: Held[] = [];
+  const copies = (await context.erasures.subjects(id)).filter((one) => one.kind === 'copy');
+  const still = Map.groupBy(
+    copies.filter(({ left }) => left === undefined),
+    ({ source }) => source,
+  );
+  for (const [name, some] of still) {
+    const of = (await context.sources()).find((one) => one.name === name);
+    let left: string[];
+    try {
+      const ids = some.map((copy) => copy.id);
+      left = (await of?.source.forget?.(ids)) ?? ['everything: its connector takes nothing off again'];
+    } catch (error) {
+      const isOwn = name === context.name;
+      if (error instanceof AbsentSource && of && !isOwn) {
+        left = [await leaveTo(of, id, some)];
+      } else if (
+        error instanceof CloseloopError &&
+        (adviceOf(error).kind === 'transient' || error instanceof AbsentSource)
+      ) {
+        held.push(heldBy(error, `answers are still on records of ${name}`));
+        continue;
+      } else {
+        left = [whyLeft(error)];
+      }
+    }
+    // Told once for all of them.
+    await context.erasures.change(
+      id,
+      some.map((copy, index) => ({ ...copy, left: index === 0 ? left : [] })),
+    );
+    if (left.length > 0) context.log.warn({ source: name, erasure: id, left }, 'not all could be taken off');
+  }
+  return held;
+}
+
+/** Another process has that source, or will have it again: it does this as an erasure of that source. */
+async function leaveTo(of: SourceContext, id: string, copies: readonly SubjectOf<'copy'>[]): Promise<string> {
+  const what = 'answers on records of somebody who was forgotten through another source';
+  const asked = { key: `copies of ${id}`, what, receivedAt: of.ports.now(), everybody: false };
+  const theirs = await of.erasures.begin(asked, copies);
+  await of.queueErasure(theirs, 0);
+  return `taken off as the erasure ${theirs} by a process that has this source`;
+}
+
+function whyLeft(error: unknown): string {
+  if (error instanceof CloseloopError) return error.message;
+  if (error instanceof ZodError) return 'the vendor answered in another shape than documented';
+  throw error;
+}
+
+/** An answer was on its way to the record while its person was forgotten: taken off again, as an erasure of its own. */
+export async function takeOffLate(journey: Journey, recordId: string, context: SourceContext): Promise<void> {
+  const key = `late ${journey.id} ${recordId}`;
+  const what = 'an answer was being written while its person was forgotten';
+  const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
+  const id = await context.erasures.begin(asked, [{ kind: 'copy', source: context.name, id: recordId }]);
+  await context.queueErasure(id, 0);
+}

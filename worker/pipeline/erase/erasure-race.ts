@@ -1,0 +1,65 @@
+import { type Contact, contactKey } from '../../../core/contact.ts';
+import type { Subject } from '../../journey/erasures.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { erased } from '../../journey/transitions.ts';
+import type { SourceContext } from '../context.ts';
+import { contactsIn, personIn } from './people-in-snapshot.ts';
+
+/** Whom an erasure names, and a journey or a snapshot is about. */
+export const named = {
+  everybody: 'everybody',
+  record: (id: string) => `record:${id}`,
+  person: (id: string) => `person:${id}`,
+  contact: (contact: Contact) => `contact:${contactKey(contact)}`,
+};
+
+/** The names in this source of whom an erasure is about. Contacts name somebody in every source. */
+export function namesOf(subjects: readonly Subject[], source: string): string[] {
+  return subjects.flatMap((subject) => {
+    if (subject.kind === 'contact') return [`contact:${subject.key}`];
+    const isHere = subject.source === source && (subject.kind === 'person' || subject.kind === 'record');
+    return isHere ? [named[subject.kind](subject.id)] : [];
+  });
+}
+
+function whoIn({ recordId, personId, contact }: Journey): string[] {
+  return [
+    named.everybody,
+    named.record(recordId),
+    ...(personId === undefined ? [] : [named.person(personId)]),
+    ...(contact ? [named.contact(contact)] : []),
+  ];
+}
+
+/**
+ * An erasure finds only what is saved: who was forgotten while their closing was being read is found here, once that is
+ * saved. The journey, erased; undefined where nobody has been forgotten since it came in.
+ */
+export async function erasedMeanwhile(journey: Journey, context: SourceContext): Promise<Journey | undefined> {
+  const at = await context.erasures.lastOf(whoIn(journey));
+  if (at === undefined || journey.receivedAt > at) return undefined;
+  const after = await context.store.update(journey.id, (now) =>
+    now.erasedAt || now.state === 'creating'
+      ? undefined
+      : { journey: erased(now, context.clock.now()), trace: ['erased: its person was forgotten meanwhile'] },
+  );
+  return after?.erasedAt && after;
+}
+
+/** Keeps what an event tells of its record, unless somebody in it was forgotten since the event came in. */
+export async function keepSnapshot(
+  { recordId, at, receivedAt, told }: { recordId: string; at: Date; receivedAt: Date; told?: object | undefined },
+  context: SourceContext,
+  options: { onlyFirst?: boolean } = {},
+): Promise<void> {
+  if (!told) return;
+  const personId = personIn(told);
+  const names = [
+    named.everybody,
+    named.record(recordId),
+    ...(personId === undefined ? [] : [named.person(personId)]),
+    ...contactsIn(told, context).map((key) => `contact:${key}`),
+  ];
+  const forgotten = await context.erasures.lastOf(names);
+  if (forgotten === undefined || receivedAt > forgotten) await context.told.keep(recordId, at, told, options);
+}

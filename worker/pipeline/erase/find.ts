@@ -1,0 +1,230 @@
+import type { Contact } from '../../../core/contact.ts';
+import { type Erasure, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { isUnreadable } from '../../journey/store.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import type { PlanJob } from '../plan/plan.ts';
+import { named, namesOf } from './erasure-race.ts';
+import { contactsIn, customersIn, personIn, subjectsOf } from './people-in-snapshot.ts';
+
+/** All that one attempt has to do: everything here is stored with the erasure before anything is done to it. */
+export interface Found {
+  /** What came in later is left alone. */
+  until: Date;
+  contacts: Map<string, SubjectOf<'contact'>>;
+  /** Not erased yet. */
+  journeys: Map<string, { journey: Journey; of: SourceContext }>;
+  /** Snapshots that are there, with the keys of their contacts. */
+  snapshots: Map<string, { recordId: string; of: SourceContext; contacts: string[] }>;
+  /** Is it about somebody who is to be forgotten? */
+  isMeant(event: PlanJob, of: SourceContext): boolean;
+  /** Journeys and jobs that can't be read. */
+  unreadable: Set<string>;
+}
+
+/**
+ * Finds whom an erasure is about, over all sources, and whoever turns out to be the same person: by the contact that a journey
+ * asked, by the vendor's id of the person, by the snapshot of a record. Each is stored with the erasure, and noted as forgotten,
+ * before the next is looked for: what is saved meanwhile is found here, or finds that note.
+ */
+export async function findAll(erasure: Erasure, context: SourceContext): Promise<Found> {
+  const search = new Search(erasure, context);
+  const stored = await context.erasures.subjects(erasure.id);
+  search.add(stored);
+  if (erasure.everybody) await search.everybody();
+  for (let fresh = search.take(); fresh.length > 0; fresh = search.take()) {
+    const added = fresh.filter((subject) => !stored.includes(subject));
+    await context.erasures.change(erasure.id, added);
+    const sources = await context.sources();
+    search.add(elsewhere(fresh, sources));
+    for (const of of sources) await search.lookIn(of, fresh);
+  }
+  await context.erasures.countJourneys(erasure.id, [...search.journeys.keys()]);
+  return search;
+}
+
+class Search implements Found {
+  readonly until: Date;
+  readonly contacts: Found['contacts'] = new Map();
+  readonly journeys: Found['journeys'] = new Map();
+  readonly snapshots: Found['snapshots'] = new Map();
+  readonly unreadable: Found['unreadable'] = new Set();
+  readonly #everybody: string | undefined;
+  readonly #here: SourceContext;
+  readonly #known = new Set<string>();
+  readonly #requests = new Set<string>();
+  #fresh: Subject[] = [];
+
+  constructor({ everybody, receivedAt }: Erasure, here: SourceContext) {
+    const now = here.ports.now();
+    this.until = now > receivedAt ? now : receivedAt;
+    this.#everybody = everybody ? here.name : undefined;
+    this.#here = here;
+  }
+
+  /** Those that nobody has looked for yet. */
+  take(): Subject[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
+  }
+
+  add(subjects: readonly Subject[]): void {
+    for (const subject of subjects) {
+      const name = nameOf(subject);
+      if (subject.kind === 'contact') {
+        const news = withForms(this.contacts.get(subject.key), subject);
+        if (news === undefined) continue;
+        this.contacts.set(subject.key, news);
+        this.#fresh.push(news);
+      } else if (!this.#known.has(name)) {
+        this.#fresh.push(subject);
+      }
+      this.#known.add(name);
+    }
+  }
+
+  async everybody(): Promise<void> {
+    const { store, erasures, keepMs } = this.#here;
+    await erasures.noteForgotten([named.everybody], this.until, keepMs);
+    for await (const journey of store.all((id) => this.#left(id, this.#here))) this.#addJourney(journey, this.#here);
+    await this.#lookIntoSnapshots(this.#here, []);
+  }
+
+  async lookIn(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
+    await of.erasures.noteForgotten(namesOf(fresh, of.name), this.until, of.keepMs);
+    for (const subject of fresh) {
+      for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
+      const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.name;
+      if (isItsRecord) await this.#addSnapshot(subject.id, await this.#toldOf(subject.id, of, { isTheirs: true }), of);
+    }
+    await this.#lookIntoSnapshots(of, fresh);
+  }
+
+  isMeant(event: PlanJob, of: SourceContext): boolean {
+    if (event.receivedAt > this.until || event.kind === 'revoked') return false;
+    if (of.name === this.#everybody) return true;
+    if (event.kind === 'survey') return this.#requests.has(event.requestId);
+    const isKnown = (['record', 'snapshot'] as const).some((kind) => this.#has(kind, of, event.recordId));
+    return isKnown || this.#isAbout(event.told, of, (name) => this.#known.has(name));
+  }
+
+  async #journeysOf(subject: Subject, of: SourceContext): Promise<Journey[]> {
+    const left = (id: string) => this.#left(id, of);
+    const [contact] = subject.kind === 'contact' ? subject.forms : [];
+    if (contact) return await of.store.of({ contact }, left);
+    if (!('source' in subject) || subject.source !== of.name) return [];
+    if (subject.kind === 'person') return await of.store.of({ personId: subject.id }, left);
+    return subject.kind === 'record' ? await of.store.ofRecord(subject.id, left) : [];
+  }
+
+  #addJourney(journey: Journey, of: SourceContext): void {
+    if (journey.erasedAt) return;
+    this.journeys.set(refOf(of.name, journey.id), { journey, of });
+    const { contact, personId, recordId, requestId } = journey;
+    if (requestId !== undefined) this.#requests.add(requestId);
+    if (contact) this.add(subjectsOf(contact.value, of));
+    // Everybody's journeys and snapshots are found without these.
+    if (of.name === this.#everybody) return;
+    this.add([
+      ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.name, id: personId }]),
+      { kind: 'snapshot', source: of.name, id: recordId },
+    ]);
+  }
+
+  async #addSnapshot(recordId: string, told: unknown, of: SourceContext): Promise<void> {
+    if (told === undefined) return;
+    const customers = await customersIn(told, of);
+    const personId = personIn(told);
+    this.snapshots.set(refOf(of.name, recordId), { recordId, of, contacts: customers.map(({ key }) => key) });
+    this.add([
+      ...customers,
+      ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.name, id: personId }]),
+    ]);
+  }
+
+  /** Of records with a journey, of others, and in events that wait to be planned. Events first: they become the others. */
+  async #lookIntoSnapshots(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
+    const isEverybody = of.name === this.#everybody;
+    const names = new Set(fresh.map(nameOf));
+    const isAbout = (told: unknown) => isEverybody || this.#isAbout(told, of, (name) => names.has(name));
+    const waiting = new Map<string, unknown>();
+    const unread = await of.changeEvents((event) => {
+      if ('recordId' in event && event.told && event.receivedAt <= this.until && isAbout(event.told)) {
+        waiting.set(event.recordId, event.told);
+      }
+      return undefined;
+    });
+    for (const id of unread) this.unreadable.add(`job ${id} of stage plan of ${of.name}`);
+    for (const [recordId, told] of waiting) await this.#addRecord(recordId, told, of);
+    if (!(await of.told.isUsed())) return;
+    const seen = new Set<string>();
+    for await (const recordId of recordsOf(of)) {
+      if (seen.has(recordId)) continue;
+      seen.add(recordId);
+      const told = await this.#toldOf(recordId, of, { isTheirs: isEverybody });
+      if (told !== undefined && isAbout(told)) await this.#addRecord(recordId, told, of);
+    }
+  }
+
+  /** What can't be read keeps nobody else from being found. That of a record of theirs goes all the same. */
+  async #toldOf(recordId: string, of: SourceContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
+    try {
+      return (await of.told.of([recordId]))[0];
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      const ref = refOf(of.name, recordId);
+      if (isTheirs) this.snapshots.set(ref, { recordId, of, contacts: [] });
+      else this.unreadable.add(`what was told of ${ref}`);
+      return undefined;
+    }
+  }
+
+  async #addRecord(recordId: string, told: unknown, of: SourceContext): Promise<void> {
+    this.add([{ kind: 'record', source: of.name, id: recordId }]);
+    await this.#addSnapshot(recordId, told, of);
+  }
+
+  #isAbout(told: unknown, of: SourceContext, isKnown: (name: string) => boolean): boolean {
+    const personId = personIn(told);
+    if (personId !== undefined && isKnown(nameOf({ kind: 'person', source: of.name, id: personId }))) return true;
+    return contactsIn(told, of).some((key) => isKnown(`contact:${key}`));
+  }
+
+  #has(kind: 'record' | 'snapshot', of: SourceContext, id: string): boolean {
+    return this.#known.has(nameOf({ kind, source: of.name, id }));
+  }
+
+  #left(id: string, of: SourceContext): void {
+    this.unreadable.add(refOf(of.name, id));
+  }
+}
+
+/** The same people and records in other sources of their vendor's account: only one of these may be told that they are to be forgotten. */
+function elsewhere(subjects: readonly Subject[], sources: readonly SourceContext[]): Subject[] {
+  return subjects.flatMap((subject) => {
+    if (subject.kind !== 'person' && subject.kind !== 'record') return [];
+    const account = sources.find(({ name }) => name === subject.source)?.account;
+    const alike = account === undefined ? [] : sources.filter((of) => of.account === account);
+    return alike.map(({ name }) => ({ ...subject, source: name }));
+  });
+}
+
+/** The contact with all forms of both: it is not masked as long as one is new. Undefined: none is. */
+function withForms(
+  known: SubjectOf<'contact'> | undefined,
+  found: SubjectOf<'contact'>,
+): SubjectOf<'contact'> | undefined {
+  if (known === undefined) return found;
+  const isKnown = (form: Contact) => known.forms.some(({ value }) => value.toLowerCase() === form.value.toLowerCase());
+  const news = found.forms.filter((form) => !isKnown(form));
+  return news.length === 0 ? undefined : { ...known, done: false, forms: [...known.forms, ...news] };
+}
+
+/** Records with a journey, also one that can't be read, and those that were told of before they had one. Some come twice. */
+async function* recordsOf(of: SourceContext): AsyncGenerator<string> {
+  const unread: string[] = [];
+  for await (const { recordId } of of.store.all((id) => unread.push(id))) yield recordId;
+  for (const id of unread) yield id.slice(0, id.lastIndexOf('.'));
+  yield* of.told.alone();
+}

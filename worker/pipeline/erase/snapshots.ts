@@ -1,0 +1,31 @@
+import { refOf, type SourceContext } from '../context.ts';
+import type { PlanJob } from '../plan/plan.ts';
+import type { Found } from './find.ts';
+
+/** Takes what events told of people out of the snapshots that were found, and out of events that wait to be planned. */
+export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: SourceContext): Promise<void> {
+  for (const of of await context.sources()) {
+    const waiting = new Set<string>();
+    await of.changeEvents((event) => {
+      if (!found.isMeant(event, of)) return undefined;
+      if ('recordId' in event && held.has(refOf(of.name, event.recordId))) return undefined;
+      if ('told' in event && event.told) waiting.add(event.recordId);
+      return withoutPerson(event);
+    });
+    // Something is held of each of these, which forgetting it then puts before whatever a worker may be about to keep.
+    for (const recordId of waiting) await of.told.keep(recordId, new Date(0), {}, { onlyFirst: true });
+    for (const recordId of waiting) await of.told.erase(recordId, found.until);
+  }
+  for (const [ref, { recordId, of }] of found.snapshots) {
+    if (!held.has(ref)) await of.told.erase(recordId, found.until);
+  }
+}
+
+/** Undefined: there is nothing of anybody in it. */
+function withoutPerson(event: PlanJob): PlanJob | undefined {
+  if (event.kind === 'revoked') return undefined;
+  if (event.kind === 'survey') return Object.keys(event.answers).length === 0 ? undefined : { ...event, answers: {} };
+  const { told, ...rest } = event;
+  if (rest.kind === 'graded') return told || rest.comment !== null ? { ...rest, comment: null } : undefined;
+  return told ? rest : undefined;
+}

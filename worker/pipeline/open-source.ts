@@ -1,0 +1,49 @@
+import type { Source } from '../../core/connector/contract.ts';
+import type { Log, Ports } from '../../core/ports.ts';
+import type { Config } from '../config/config.ts';
+import type { RecordAliases } from '../journey/aliases.ts';
+import type { ToldStore } from '../journey/snapshots.ts';
+import { type RedisClient, tagOf } from '../journey/store.ts';
+import { createBudget } from '../redis/budget.ts';
+import type { Seal } from '../redis/seal.ts';
+import { createVault } from '../redis/vault.ts';
+import { aliasedSource, toldByIds } from '../sources/aliased-source.ts';
+
+/** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
+export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
+
+/** A configured source, open for work by its records' aliases: with the budget of its vendor's account and its stored secrets. */
+export function openSource(
+  { name, connector, settings }: Config['sources'][number],
+  {
+    config,
+    redis,
+    ports,
+    log,
+    told,
+    aliases,
+    seal,
+    vendorTime = { now: () => new Date(), sleep: ports.sleep },
+  }: {
+    config: Config;
+    redis: RedisClient;
+    ports: Ports;
+    log: Log;
+    told: ToldStore;
+    aliases: RecordAliases;
+    seal: Seal;
+    vendorTime?: VendorTime;
+  },
+): Source {
+  const account = connector.account(settings);
+  const budget = createBudget(
+    redis,
+    { account: account === undefined ? name : `${connector.name}:${account}` },
+    vendorTime,
+  );
+  const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
+  const { publicUrl } = config.http;
+  const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
+  const own = { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told: toldByIds(told, aliases) };
+  return aliasedSource(connector.open(settings, own), aliases, { now: () => new Date() });
+}

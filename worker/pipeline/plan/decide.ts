@@ -1,0 +1,195 @@
+import type { PresentedRecord } from '../../../core/connector/contract.ts';
+import { type Contact, contactFor } from '../../../core/contact.ts';
+import { CloseloopError } from '../../../core/errors.ts';
+import { FeedbackError } from '../../../core/feedback/failure.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
+import type { Findings } from '../../../core/mapping/expression.ts';
+import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
+import { checkWindows, nextSendTime } from '../../../core/schedule/send-time.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { JourneyStore } from '../../journey/store.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
+
+/** What a decision needs: all of it can be had without a journey, for a preview. */
+export type DecisionContext = Pick<
+  SourceContext,
+  'name' | 'rules' | 'campaigns' | 'timeZone' | 'defaultCountry' | 'marker' | 'clock' | 'serviceAddsDelay'
+> & { store: Pick<JourneyStore, 'memoryOf'> };
+
+/** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
+export type Verdict =
+  | { do: 'skip'; why: string; trace: string[]; rule?: LoadedRule }
+  | {
+      do: 'ask';
+      trace: string[];
+      rule: LoadedRule;
+      campaign: Campaign;
+      contact: Contact;
+      values: NonNullable<Journey['values']>;
+      /** The expression of each value. */
+      sources: Record<string, string>;
+      dueAt: Date;
+    };
+
+/**
+ * Decides about a closing of `record`. Asks the service for the campaign (cached) and changes nothing.
+ * @param closing `journeyId` belongs to it, or would
+ * @param chosen told of the rule before the service is asked
+ * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
+ */
+export async function decide(
+  closing: { recordId: string; journeyId: string; closedAt: Date },
+  record: PresentedRecord,
+  context: DecisionContext,
+  chosen: (rule: LoadedRule) => Promise<void> = async () => undefined,
+): Promise<Verdict> {
+  const ref = refOf(context.name, closing.journeyId);
+  const choice = await chooseRule(context.rules, record.shape);
+  if (!choice.rule) return { do: 'skip', why: choice.why, trace: [] };
+  const { rule, findings } = choice;
+  const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
+  const no = (why: string): Verdict => ({ do: 'skip', why, trace, rule });
+
+  const already = await askedAlready(rule, closing, context);
+  if (already !== undefined) return no(already);
+  if (!inSample(rule.sample, ref)) return no(`outside the sample of ${(rule.sample ?? 1) * 100} %`);
+
+  await chosen(rule);
+  const campaign = await campaignOf(rule, context);
+  const mapped = mapFields(rule, findings, campaign, context);
+  if (!mapped.ok) return no(`custom fields: ${mapped.problems.join('; ')}`);
+  trace.push(`custom fields: ${describe(mapped.sources)}`);
+  for (const [name, { source }] of rule.mapping) {
+    if (!(name in mapped.values)) trace.push(`custom field "${name}" is left out: ${source} found nothing`);
+  }
+
+  const candidates = rule.contact.map((expression) => {
+    const found = findings.of(expression);
+    if (found.ok) return found.value;
+    throw new CloseloopError(found.why, { kind: 'permanent' });
+  });
+  const contact = contactFor(candidates, campaign.type, { defaultCountry: context.defaultCountry });
+  const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
+  if (!contact.ok) return no(`no usable contact: ${passedOver.join('; ')}`);
+  trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
+
+  try {
+    const send = sendTime(rule, campaign, closing.closedAt, record.timeZone, context);
+    trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
+    const { values, sources } = mapped;
+    return { do: 'ask', trace, rule, campaign, contact: contact.contact, values, sources, dueAt: send.at };
+  } catch (error) {
+    // For this recipient's zone the windows never meet; the rule is good for others.
+    if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
+    return no(error.message);
+  }
+}
+
+/**
+ * A closing that is no later than the one that was asked about has got another name only: by other settings of the source, or of
+ * the vendor's stages.
+ */
+async function askedAlready(
+  rule: LoadedRule,
+  { recordId, journeyId, closedAt }: Parameters<typeof decide>[0],
+  { name, store }: DecisionContext,
+): Promise<string | undefined> {
+  const { asked, askedClosedAt } = await store.memoryOf(recordId);
+  if (asked === undefined || asked === journeyId) return undefined;
+  const ref = refOf(name, asked);
+  if (rule.again === 'never') return `this record's customer was asked already: journey ${ref} (again: never)`;
+  if (askedClosedAt === undefined || closedAt > askedClosedAt) return undefined;
+  return `this record's customer was asked already about this closing, or a later one: journey ${ref}`;
+}
+
+function describe(sources: Record<string, string>): string {
+  const list = Object.entries(sources).map(([name, source]) => `${name} from ${source}`);
+  return list.length > 0 ? list.join(', ') : 'none';
+}
+
+/** What a journey needs that a person may have to mend. */
+export function needsOf(rule: Pick<LoadedRule, 'name' | 'campaign'>): string[] {
+  return [needOf.rule(rule), needOf.campaign(rule.campaign)];
+}
+
+const needOf = {
+  rule: ({ name }: Pick<LoadedRule, 'name'>) => `rule "${name}"`,
+  campaign: (id: number) => `campaign ${id}`,
+};
+
+/**
+ * The rule's campaign. One that isn't there is a person's to mend: what asks in it waits.
+ * @throws CloseloopError config for a campaign the service doesn't know, or doesn't let us use
+ */
+export async function campaignOf(rule: LoadedRule, context: DecisionContext): Promise<Campaign> {
+  try {
+    return await context.campaigns.get(rule.campaign);
+  } catch (error) {
+    if (!(error instanceof FeedbackError && (error.status === 404 || error.status === 403))) throw error;
+    const message = `source ${context.name}, rule "${rule.name}": the account has no campaign ${rule.campaign}, or it is a draft. Mend the rule, or activate the campaign`;
+    throw campaignFault(message, rule.campaign, error);
+  }
+}
+
+/** What is the campaign's fault holds up only what asks in it. */
+export function campaignFault(message: string, campaign: number, cause: CloseloopError): CloseloopError {
+  const { advice } = cause;
+  const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
+  const only = needOf.campaign(campaign);
+  return new CloseloopError(message, { kind: 'config', only, ...(isDoubtful && { doubtful: true }) }, { cause });
+}
+
+/** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
+export function mapFields(rule: LoadedRule, findings: Findings, campaign: Campaign, context: DecisionContext) {
+  const fault = ruleFault(rule, campaign, context);
+  if (fault) throw fault;
+  return applyMapping(rule.mapping, findings, definitionsOf(campaign, context.marker), {
+    timeZone: context.timeZone,
+  });
+}
+
+/** What a person has to mend before the rule can be used; only what it was chosen for waits. */
+export function ruleFault(rule: LoadedRule, campaign: Campaign, context: DecisionContext): CloseloopError | undefined {
+  const problems = rulesProblems(rule, campaign, context);
+  if (problems.length === 0) return undefined;
+  const message = `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`;
+  return new CloseloopError(message, { kind: 'config', only: needOf.rule(rule) });
+}
+
+/** What is wrong with a rule before any record is looked at. */
+export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: DecisionContext): string[] {
+  const hours = { campaign: hoursOf(campaign), window: rule.window, accountZone: context.timeZone };
+  return [...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)), ...checkWindows(hours)];
+}
+
+/** The marker field is ours to fill: a rule need not map it, even where it is required. */
+function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
+  return campaign.custom_fields.filter((field) => field.name !== marker);
+}
+
+function hoursOf({ id, send_from, send_until, send_delay }: Campaign) {
+  return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
+}
+
+/** When to ask, by the rule, the campaign and the zones (core/schedule/send-time.ts). */
+export function sendTime(
+  rule: LoadedRule,
+  campaign: Campaign,
+  closedAt: Date,
+  recipientZone: string | undefined,
+  context: DecisionContext,
+): { at: Date; why: string[] } {
+  if (campaign.type === 'external')
+    return { at: context.clock.now(), why: ['nothing is sent: the campaign is external'] };
+  return nextSendTime({
+    now: context.clock.now(),
+    closedAt,
+    delayMs: rule.delay,
+    campaign: hoursOf(campaign),
+    ...(rule.window === undefined ? {} : { window: rule.window }),
+    accountZone: context.timeZone,
+    ...(recipientZone === undefined ? {} : { recipientZone }),
+    serviceAddsDelay: context.serviceAddsDelay,
+  });
+}

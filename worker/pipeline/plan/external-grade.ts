@@ -1,0 +1,165 @@
+import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
+import { isBlank } from '../../../core/visible-text.ts';
+import type { Journey, JourneyState } from '../../journey/journey.ts';
+import { askedStates } from '../../journey/transitions.ts';
+import { lookAt, refOf, type SourceContext } from '../context.ts';
+import { keepSnapshot } from '../erase/erasure-race.ts';
+import type { StageResult } from '../stage.ts';
+import type { GradedJob } from './plan.ts';
+import { planned } from './plan.ts';
+
+/** Nobody is asked by a journey in these. */
+const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
+
+/** Until the journey's request exists. Real time. */
+const askingMs = 1_000;
+
+/**
+ * A grade that was given elsewhere goes to the record's journey, and through it to the service: the request of an external
+ * campaign is created with an identifier like any other, then graded and commented. The newest version wins; telling the
+ * service the same twice changes nothing.
+ */
+export async function takeGraded(event: GradedJob, context: SourceContext): Promise<StageResult> {
+  if (event.journeyId !== undefined) {
+    const holder = await context.store.get(event.journeyId);
+    return holder ? await tell(holder, context) : { do: 'done' };
+  }
+  const journey = await journeyFor(event, context);
+  if (!journey) return { do: 'done' };
+  const { grade, comment, at } = event;
+  const noted = await context.store.update(journey.id, (now) => {
+    const isNews = !now.given || now.given.at < at;
+    // An older one may be here again because its worker died when it had just come to the service, after the newest.
+    if (now.given && now.given.at > at && now.given.told && !now.erasedAt) {
+      return { journey: { ...now, given: { ...now.given, told: false } }, trace: [] };
+    }
+    if (now.erasedAt || !isNews) return undefined;
+    // Nobody is asked, and no contact leads here: who wants to be forgotten would leave these words behind.
+    const isLost = comment !== null && now.contact === undefined && overStates.includes(now.state);
+    const words = isLost ? null : comment;
+    const told = now.given?.grade === grade && now.given.comment === words && now.given.told;
+    return {
+      journey: { ...now, given: { at, grade, comment: words, told }, updatedAt: context.clock.now() },
+      trace: [`a grade was given elsewhere${isLost ? ', and its comment is not kept' : ''}: ${event.what}`],
+    };
+  });
+  return noted ? await tell(noted, context) : { do: 'done' };
+}
+
+/**
+ * The journey's customer is being asked, or was: a grade that came when that could not be, and was left then, is passed on
+ * after all. The event holds no grade, only whose.
+ */
+export async function passOn({ id, recordId, given }: Journey, context: SourceContext): Promise<void> {
+  if (!given || given.told) return;
+  await context.queueEvent({
+    kind: 'graded',
+    journeyId: id,
+    recordId,
+    grade: null,
+    comment: null,
+    at: given.at,
+    key: `given:${id}:${given.at.toISOString()}`,
+    what: 'the grade that was given elsewhere can be passed on now',
+    receivedAt: new Date(),
+  });
+}
+
+/**
+ * The latest journey of the record, or where that one asked nobody the one that did; for a record without any a new one,
+ * planned at once.
+ */
+async function journeyFor(event: GradedJob, context: SourceContext): Promise<Journey | undefined> {
+  const { store } = context;
+  const { latest, asked } = await store.memoryOf(event.recordId);
+  const known = latest === undefined ? undefined : await store.get(latest);
+  const isOver = known !== undefined && overStates.includes(known.state);
+  const before = isOver && asked !== undefined ? await store.get(asked) : undefined;
+  if (before) return before;
+  if (known && known.state !== 'received') return known;
+  await keepSnapshot(event, context, { onlyFirst: true });
+  const look = lookAt(await context.read(event.recordId, 'plan'));
+  if (look.is !== 'closed') {
+    const why = look.is === 'open' ? 'it is not closed' : look.why;
+    context.log.warn({ source: context.name, record: event.recordId, why }, 'a grade for a record that asks nobody');
+    return undefined;
+  }
+  const { recordId, key: eventKey, receivedAt } = event;
+  const { journey } = await store.claim(
+    { recordId, closing: look.closing, closedAt: look.closedAt, eventKey, receivedAt },
+    [`received ${receivedAt.toISOString()}: ${event.what}`],
+  );
+  if (journey.state !== 'received') return journey;
+  const after = await planned(journey, look.record, context);
+  if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after.id, after.dueAt);
+  return after;
+}
+
+/** Told only when the service refuses it: what we know of a campaign may be old. */
+function outsideOf({ id, grade_list }: Campaign, grade: number): string | undefined {
+  if (grade_list.includes(grade)) return undefined;
+  const taken = grade_list.length === 0 ? 'no grade' : `only ${grade_list.join(', ')}`;
+  return `the service refuses the grade ${grade} that was given elsewhere: campaign ${id} takes ${taken}; correct what finds the grade in the source's settings, or the campaign`;
+}
+
+/** @returns what the service has against the grade, where that is what we know of the campaign */
+async function send(
+  { grade, comment }: Pick<NonNullable<Journey['given']>, 'grade' | 'comment'>,
+  requestId: string,
+  campaign: Campaign,
+  { feedback }: SourceContext,
+): Promise<CloseloopError | undefined> {
+  let refused: CloseloopError | undefined;
+  try {
+    if (grade !== null) {
+      const outside = outsideOf(campaign, grade);
+      await feedback.grade(requestId, grade).catch((error: unknown) => {
+        if (outside === undefined || adviceOf(error).kind !== 'permanent') throw error;
+        refused = new CloseloopError(outside, { kind: 'permanent' }, { cause: error });
+      });
+    }
+    if (comment !== null && !isBlank(comment)) await feedback.comment(requestId, comment);
+  } catch (error) {
+    if (!(error instanceof FeedbackError && isAboutCampaign(error))) throw error;
+    const only = `grades of campaign ${campaign.id}`;
+    throw new CloseloopError(error.message, { ...error.advice, kind: 'config', only }, { cause: error });
+  }
+  return refused;
+}
+
+async function tell(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const { store, log } = context;
+  const { given, requestId } = journey;
+  if (!given || given.told) return { do: 'done' };
+  if (requestId === undefined || !askedStates.includes(journey.state)) {
+    const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
+    const untilDue = journey.state === 'waiting' && journey.dueAt ? context.clock.until(journey.dueAt) : 0;
+    if (isComing) return { do: 'wait', delayMs: askingMs + untilDue };
+    await store.note(journey.id, `the grade is not passed on: the journey is ${journey.state}`);
+    return { do: 'done' };
+  }
+  const campaign = journey.campaign === undefined ? undefined : await context.campaigns.get(journey.campaign);
+  if (campaign?.type !== 'external') {
+    await store.note(journey.id, 'the grade is not passed on: the campaign is not external, it asks by itself');
+    return { do: 'done' };
+  }
+  const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
+  await context.holds.pass('plan', needs);
+  const refused = await send(given, requestId, campaign, context);
+  if (refused !== undefined) {
+    await store.note(journey.id, refused.message);
+    throw refused;
+  }
+  await context.holds.lift('plan', needs);
+  const after = await store.update(journey.id, (now) => {
+    const told = now.given?.at.getTime() === given.at.getTime();
+    if (!now.given || now.given.told === told) return undefined;
+    const trace = told ? ['the service has the grade that was given elsewhere'] : [];
+    return { journey: { ...now, given: { ...now.given, told } }, trace };
+  });
+  log.info({ journey: refOf(context.name, journey.id) }, 'graded at the service');
+  // A newer one was told by another worker meanwhile, and ours may have come to the service after it.
+  return after ? await tell(after, context) : { do: 'done' };
+}

@@ -1,0 +1,28 @@
+import { unaskedStates } from '../../journey/transitions.ts';
+import type { SourceContext } from '../context.ts';
+import type { StageResult } from '../stage.ts';
+import { withdraw } from '../withdraw.ts';
+
+/** Whether the service has a request is being found out. Real time. */
+const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
+
+/** Nobody is asked about a record that is no more; what has been asked is answered on the one it became. */
+export async function merged(recordId: string, into: string, context: SourceContext): Promise<StageResult> {
+  const { store, clock } = context;
+  const remaining = await store.remainingOf(recordId, into);
+  const why = `its record was merged into ${remaining}`;
+  for (const journey of await store.ofRecord(recordId)) {
+    if (journey.state === 'creating') return comeAgain;
+    if (unaskedStates.includes(journey.state)) {
+      if ((await withdraw(journey, why, context)) === 'asking') return comeAgain;
+      continue;
+    }
+    await store.update(journey.id, (now) =>
+      now.currentId === remaining
+        ? undefined
+        : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
+    );
+  }
+  await store.merge(recordId, remaining);
+  return { do: 'done' };
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { RecordEvent } from '../../../core/connector/contract.ts';
+import { pageWatch } from '../../../core/connector/pages.ts';
+import { adviceOf, messageOf } from '../../../core/errors.ts';
+import type { RedisClient } from '../../journey/store.ts';
+import { tagOf } from '../../journey/store.ts';
+import { failpoint } from '../../operations/failpoints.ts';
+import type { Pauses } from '../../operations/pauses.ts';
+import { releaseLock, takeLock } from '../../redis/lock.ts';
+import type { SourceContext } from '../context.ts';
+import type { RecordJob } from './plan.ts';
+
+/** What is known of a source's polls: for `status`, and for the next one. */
+const Known = z.object({
+  /** When closeloop met this source first: what closed before never asks by itself. */
+  since: z.coerce.number().transform((ms) => new Date(ms)),
+  cursor: z.string().optional(),
+  /** When the last poll ended well, and the last one began. */
+  doneAt: z.coerce
+    .number()
+    .transform((ms) => new Date(ms))
+    .optional(),
+  begunAt: z.coerce.number().default(0),
+  /** Closings that no webhook had told of. */
+  missed: z.coerce.number().default(0),
+});
+export type PollState = z.output<typeof Known>;
+
+const pollKey = (source: string): string => `${tagOf(source)}:poll`;
+
+/** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
+const lockMs = 120_000;
+
+/** How far behind the last good poll one without a cursor begins. Real time. */
+const marginMs = 86_400_000;
+/** Real time. */
+const overdueMs = 86_400_000;
+const overdue = 'no poll has got through for a day: closings that webhooks miss are not found';
+const overdueRemedy = 'see "the poll ended early" in the log; where it waits for the quota, leave closeloop more of it';
+
+export async function pollState(redis: RedisClient, source: string): Promise<PollState | undefined> {
+  const stored = await redis.hgetall(pollKey(source));
+  return stored.since === undefined ? undefined : Known.parse(stored);
+}
+
+export async function countMissed(redis: RedisClient, source: string): Promise<void> {
+  await redis.hincrby(pollKey(source), 'missed', 1);
+}
+
+export interface PollOptions {
+  redis: RedisClient;
+  pauses: Pauses;
+  /** Real time. */
+  everyMs: number;
+  /** A vendor's webhook gets this long to tell first, so that only what it missed counts as missed. Real time. */
+  headStartMs: number;
+  /** Is the source not to begin anything for now? Left out: it is not held up. */
+  isHeldUp?: () => Promise<boolean>;
+  queueEvents(events: readonly { event: RecordJob; delayMs: number }[]): Promise<void>;
+}
+
+/** Of one poll, or backfill: years of a large company. */
+export const mostPages = 100_000;
+
+/**
+ * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.
+ * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
+ */
+export async function poll(context: SourceContext, options: PollOptions): Promise<void> {
+  const { redis, pauses, everyMs, headStartMs, queueEvents } = options;
+  const { name, source, log } = context;
+  const key = pollKey(name);
+  // Before the first start nothing was missed: the first poll comes when the first interval has passed.
+  if ((await redis.hsetnx(key, 'since', Date.now())) === 1) await redis.hset(key, 'begunAt', Date.now());
+  if (!source.poll || (await options.isHeldUp?.())) return;
+  const known = await pollState(redis, name);
+  // In the future: the clock was set back since.
+  if (!known || Math.abs(Date.now() - known.begunAt) < everyMs) return;
+  const token = randomUUID();
+  const lock = `${key}:lock`;
+  if (!(await takeLock(redis, lock, token, lockMs))) return;
+  try {
+    await redis.hset(key, 'begunAt', Date.now());
+    let from: { cursor: string } | { since: Date } =
+      known.cursor === undefined ? { since: beginning(known) } : { cursor: known.cursor };
+    for (const watch = pageWatch(`the poll of ${name}`, mostPages); ; ) {
+      const page = await source.poll(from);
+      await queueEvents(page.events.map((event) => jobOf(event, known.since, headStartMs)));
+      failpoint('poll-events-queued');
+      await redis.hset(key, 'cursor', page.cursor);
+      failpoint('poll-cursor-saved');
+      from = { cursor: page.cursor };
+      if (page.done) break;
+      watch(page.cursor);
+      if (!(await takeLock(redis, lock, token, lockMs))) return;
+    }
+    await redis.hset(key, 'doneAt', Date.now());
+    await pauses.lift('poll');
+  } catch (error) {
+    const why = messageOf(error);
+    const { kind } = adviceOf(error);
+    if (kind === 'config') return await pauses.set('poll', why);
+    log.warn({ source: name, why }, 'the poll ended early; the next one goes on');
+    // Another version, or other settings, may have left a cursor that is of no use.
+    if (kind === 'permanent') await redis.hdel(key, 'cursor');
+    const { doneAt = known.since } = known;
+    if (Date.now() - doneAt.getTime() > overdueMs) await context.alert('paused', overdue, overdueRemedy);
+  } finally {
+    await releaseLock(redis, lock, token);
+  }
+}
+
+/** Without a cursor: before the first page, or when it was dropped. What was closed long ago may have been forgotten here. */
+function beginning({ since, doneAt }: PollState): Date {
+  return doneAt === undefined ? since : new Date(Math.max(since.getTime(), doneAt.getTime() - marginMs));
+}
+
+function jobOf(event: RecordEvent, notBefore: Date, headStartMs: number): { event: RecordJob; delayMs: number } {
+  const age = Date.now() - event.at.getTime();
+  const delayMs = Math.max(0, headStartMs - Math.max(0, age));
+  return { event: { certain: false, ...event, via: 'poll', notBefore, receivedAt: new Date() }, delayMs };
+}

@@ -1,0 +1,49 @@
+import { mayFollow, step } from '../../journey/transitions.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import type { StageResult } from '../stage.ts';
+import type { SurveyJob } from './plan.ts';
+
+/** Longer than it can take to find out whether a request was created. Real time. */
+const patienceMs = 86_400_000;
+const lookAgainMs = 10_000;
+
+/**
+ * A survey's answers go to the journey whose feedback request they belong to, whichever source that is of, and are written
+ * back with its grade. The newest version wins.
+ */
+export async function takeSurvey(event: SurveyJob, context: SourceContext): Promise<StageResult> {
+  for (const of of await context.sources()) {
+    const [id] = await of.store.idsOfRequests([event.requestId]);
+    if (id === undefined) continue;
+    const { at, answers } = event;
+    const after = await of.store.update(id, (now) => {
+      const isNews = !now.survey || now.survey.at < at;
+      if (now.erasedAt || !isNews || !mayFollow(now.state, 'answered')) return undefined;
+      const seenAt = of.clock.now();
+      const { grade, comment } = now.answer ?? { grade: null, comment: null };
+      const answer = { grade, comment, seenAt, version: (now.answer?.version ?? 0) + 1 };
+      return {
+        journey: step(now, 'answered', seenAt, { answer, survey: { at, answers } }),
+        trace: [`answered: ${Object.keys(answers).length} questions of a survey`],
+      };
+    });
+    if (after?.state === 'answered') await of.queueWriteBack([id]);
+    const isTaken = after?.survey?.at.getTime() === at.getTime();
+    const told = { journey: refOf(of.name, id), state: after?.state };
+    if (isTaken) of.log.info(told, 'survey answered');
+    else of.log.warn(told, 'answers to a survey are left out: newer ones are there, or the journey is over');
+    return { do: 'done' };
+  }
+  // It may be of a journey that doesn't know its request yet.
+  if (Date.now() - event.receivedAt.getTime() < patienceMs && (await isAnyAsking(context))) {
+    return { do: 'wait', delayMs: lookAgainMs };
+  }
+  context.log.warn({ source: context.name, request: event.requestId }, 'a survey of a request that is not ours');
+  return { do: 'done' };
+}
+
+async function isAnyAsking(context: SourceContext): Promise<boolean> {
+  const sources = await context.sources();
+  const asking = sources.map(({ store }) => store.idsIn('creating', { limit: 1 }));
+  return (await Promise.all(asking)).some((ids) => ids.length > 0);
+}

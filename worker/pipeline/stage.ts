@@ -1,0 +1,391 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ConnectionOptions,
+  DelayedError,
+  type Job,
+  type JobsOptions,
+  Queue,
+  UnrecoverableError,
+  WaitingError,
+  Worker,
+} from 'bullmq';
+import { z } from 'zod';
+import { type Advice, adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import type { Log, Ports } from '../../core/ports.ts';
+import { nextStep, patient } from '../../core/retry.ts';
+import type { Holds } from '../operations/holds.ts';
+import type { Outage } from '../operations/outage.ts';
+import { type Seal, SealError } from '../redis/seal.ts';
+import { isRedisTrouble } from '../redis/unavailable.ts';
+import { Door } from './admission.ts';
+import type { Quarantine } from './quarantine.ts';
+
+/** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
+export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
+
+export interface StageOptions<Data extends z.ZodType> {
+  name: string;
+  /** For the log. */
+  source: string;
+  /** `{cl:<source>}`, see journey/store.ts. */
+  prefix: string;
+  connection: ConnectionOptions;
+  /** What a job holds: ids only, and no personal data but with `seal`. */
+  data: Data;
+  /** Redis holds the data of its jobs sealed. */
+  seal?: Seal;
+  concurrency: number;
+  process: (data: z.output<Data>) => Promise<StageResult>;
+  /** No further attempt will be made: settle what the job was about, with this reason. */
+  giveUp: (data: z.output<Data>, why: string) => Promise<void>;
+  /** No journey tells of it: the job itself is kept when it is given up, so long, to be replayed. Real time. */
+  keepGivenUp?: { isKept: (data: z.output<Data>) => boolean; forMs: number };
+  /** What its jobs call: while one of these is down one job finds out for all. */
+  endpoints?: readonly Outage[];
+  /** Where jobs wait whose campaign, rule or operation is at fault; left out: the stage stops. */
+  holds?: Holds;
+  /** A job is given up when it has failed for so long. Real time. Default a week. */
+  retryForMs?: number;
+  /** Where a job runs that was running when a process ended. Left out: here, like any other. */
+  quarantine?: Quarantine;
+  /** A person has to act before any job of this stage can succeed. The stage stops itself. */
+  onConfigError: (why: string) => Promise<void>;
+  /** A job can't be read, and is kept for whoever can. */
+  onForeign: (why: string) => Promise<void>;
+  /** Writes something to Redis. */
+  probe: () => Promise<unknown>;
+  /** The connection to Redis failed; told by the caller, once for all its stages. */
+  onLost: (error: Error) => void;
+  ports: Pick<Ports, 'random' | 'now'>;
+  log: Log;
+}
+
+/** A job that was given up, and why. */
+export interface GivenUp<Data> {
+  id: string;
+  at: Date;
+  why: string;
+  data: Data;
+}
+
+/** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
+const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
+
+/** Redis was in trouble: how often it is tried again. No attempt is spent on it. Real time. */
+const troubleMs = 1_000;
+
+/** A job that only another version can read: how often this one looks whether it still can't. Real time. */
+const asideMs = 600_000;
+
+/** Until a held job looks by itself whether it is still held; mended, it goes on at once. Spread. Real time. */
+const heldMs = 600_000;
+
+/** How a job fails, kept with it. */
+const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
+
+/** A job that was running when a process ended is suspected. Nearly all are innocent: a kill hits many at once. */
+const suspectedAfter = 1;
+
+/** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
+const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
+
+/** One queue of one source. `start` runs jobs in this process; adding needs no worker. */
+export class Stage<Data extends z.ZodType> {
+  readonly queue: Queue;
+  readonly #options: StageOptions<Data>;
+  #worker: Worker | undefined;
+  #trouble: Promise<void> | undefined;
+  readonly #door: Door;
+  /** Jobs that run in this process. */
+  #running = 0;
+
+  constructor(options: StageOptions<Data>) {
+    this.#options = options;
+    this.queue = new Queue(options.name, {
+      prefix: options.prefix,
+      connection: options.connection,
+      defaultJobOptions: jobDefaults,
+    });
+    this.queue.on('error', (error) => this.#lost(error));
+    this.#door = new Door({
+      endpoints: options.endpoints ?? [],
+      concurrency: options.concurrency,
+      setConcurrency: (jobs) => {
+        if (this.#worker) this.#worker.concurrency = jobs;
+      },
+      random: options.ports.random,
+    });
+  }
+
+  /** Adds jobs in one write. A job whose id waits or runs already is not added again. `delayMs` is real time. */
+  async add(jobs: readonly { id: string; data: z.input<Data>; delayMs?: number }[]): Promise<void> {
+    await this.#addAll(
+      jobs.map(({ id, data, delayMs }) => ({
+        data,
+        opts: { jobId: id, ...(delayMs === undefined ? {} : { delay: Math.ceil(delayMs) }) },
+      })),
+    );
+  }
+
+  /** As `add`, but one that comes while its like is running runs once more afterwards: it may be about something newer. */
+  async addAgain(jobs: readonly { id: string; data: z.input<Data> }[]): Promise<void> {
+    await this.#addAll(jobs.map(({ id, data }) => ({ data, opts: { deduplication: { id, keepLastIfActive: true } } })));
+  }
+
+  async #addAll(jobs: { data: z.input<Data>; opts: JobsOptions }[]): Promise<void> {
+    await this.queue.addBulk(
+      jobs.map(({ data, opts }) => ({ name: this.#options.name, data: this.toStored(data), opts })),
+    );
+  }
+
+  /** Are there jobs that have not begun yet? Those that run in other processes are taken for such. */
+  async hasMore(): Promise<boolean> {
+    return (await this.queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > this.#running;
+  }
+
+  /** A job's data as Redis holds them. */
+  toStored(data: z.input<Data>): unknown {
+    const { seal } = this.#options;
+    return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
+  }
+
+  /** @throws ZodError for a job that only another version can read */
+  read(stored: unknown): z.output<Data> {
+    return this.#options.data.parse(this.fromStored(stored));
+  }
+
+  /** A job's data as they were. What does not open is left out: nobody can read such a job. */
+  fromStored(stored: unknown): unknown {
+    const { seal } = this.#options;
+    const { data } = Sealed.safeParse(stored);
+    if (seal === undefined || data === undefined) return stored;
+    try {
+      return JSON.parse(seal.open(data.sealed, this.#about));
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+
+  get #about(): string {
+    return `job of ${this.#options.name}`;
+  }
+
+  /** Jobs that were given up and are kept (`keepGivenUp`), oldest first. Those of other versions are left out. */
+  async givenUp(): Promise<GivenUp<z.output<Data>>[]> {
+    const jobs = await this.queue.getJobs(['failed'], 0, -1, true);
+    return jobs.flatMap((job) => {
+      const { data } = this.#options.data.safeParse(this.fromStored(job.data));
+      if (data === undefined || job.id === undefined) return [];
+      return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, data }];
+    });
+  }
+
+  /** One of them is tried again, for as long as a new one. */
+  async replay(id: string): Promise<void> {
+    const job = await this.queue.getJob(id);
+    await job?.updateProgress({});
+    await job?.retry('failed');
+  }
+
+  /** One job, outside the queue: what `process` of a queued one does. */
+  async run(data: unknown): Promise<StageResult> {
+    return await this.#options.process(this.read(data));
+  }
+
+  start(): void {
+    const { name, prefix, connection, concurrency } = this.#options;
+    const work = async (job: Job, token?: string) => {
+      this.#running++;
+      await this.#process(job, token).finally(() => this.#running--);
+    };
+    this.#worker = new Worker(name, work, {
+      prefix,
+      connection,
+      concurrency,
+      ...crashSettings,
+      // Only what fails while a failure is being settled comes here.
+      settings: { backoffStrategy: () => troubleMs },
+    });
+    this.#worker.on('error', (error) => {
+      this.#lost(error);
+      // A worker that is refused a job asks for the next at once, again and again.
+      if (isRedisTrouble(error)) void this.#troubleOver();
+    });
+  }
+
+  /**
+   * Finishes what runs, up to `graceMs`. What is left then is run again by another worker once its lock has ended; a
+   * second call of BullMQ's `close` would only wait on, so it isn't waited for.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#door.close();
+    const worker = this.#worker;
+    if (worker) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs);
+      });
+      await Promise.race([worker.close(), late]);
+      clearTimeout(timer);
+    }
+    // With Redis away BullMQ's own closing never ends.
+    await Promise.race([this.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
+  }
+
+  /** Redis in trouble says nothing about a job: that one is begun anew when Redis takes writes again. */
+  async #process(job: Job, token: string | undefined): Promise<void> {
+    for (;;) {
+      try {
+        await this.#attempt(job, token);
+        return;
+      } catch (error) {
+        if (!isRedisTrouble(error)) throw error;
+        this.#lost(error);
+        await this.#troubleOver();
+      }
+    }
+  }
+
+  /** No job is begun until Redis takes writes again; then all go on at once. */
+  #troubleOver(): Promise<void> {
+    this.#trouble ??= this.#untilWritable().finally(() => {
+      this.#trouble = undefined;
+    });
+    return this.#trouble;
+  }
+
+  async #untilWritable(): Promise<void> {
+    const worker = this.#worker;
+    await worker?.pause(true);
+    const isRefused = () => this.#options.probe().then(() => false, isRedisTrouble);
+    do await sleep(troubleMs);
+    while (await isRefused());
+    await worker?.resume();
+  }
+
+  async #attempt(job: Job, token: string | undefined): Promise<void> {
+    const parsed = this.#options.data.safeParse(this.fromStored(job.data));
+    if (!parsed.success) {
+      const { name, source, log } = this.#options;
+      const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
+      log.error({ source, stage: name, job: job.id }, why);
+      await this.#options.onForeign(why);
+      return await this.#delay(job, token, asideMs);
+    }
+    const admission = await this.#door.admit(token ?? '');
+    if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
+    try {
+      await this.#work(job, token, parsed.data);
+    } finally {
+      await admission.done();
+    }
+  }
+
+  async #work(job: Job, token: string | undefined, data: z.output<Data>): Promise<void> {
+    try {
+      const { name, source, quarantine } = this.#options;
+      const isSuspect = quarantine !== undefined && job.stalledCounter >= suspectedAfter;
+      const result = isSuspect
+        ? await quarantine.run({ source, stage: name, data: job.data })
+        : await this.#options.process(data);
+      if (result.do === 'done') return;
+      if (Failing.safeParse(job.progress).success) await job.updateProgress({});
+      await this.#delay(job, token, result.delayMs);
+    } catch (error) {
+      if (error instanceof DelayedError) throw error;
+      await this.#handle(job, token, data, error);
+    }
+  }
+
+  async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
+    if (isRedisTrouble(error)) throw error;
+    const { name, source, log, ports, retryForMs } = this.#options;
+    const advice = adviceOf(error);
+    const now = ports.now().getTime();
+    const failing = failingOf(job, advice, now);
+    const step = nextStep(
+      advice,
+      { attempt: failing.attempts, elapsedMs: now - failing.since, doubts: failing.doubts },
+      ports.random(),
+      { ...patient, ...(retryForMs !== undefined && { forMs: retryForMs }) },
+    );
+    if (step.do === 'wait') return await this.#delay(job, token, step.delayMs);
+    const about = { source, stage: name, ...idsOf(data), why: messageOf(error), ...detailOf(error) };
+    if (step.do === 'retry') {
+      // That an endpoint is down is told once, not for each job.
+      const isTold = (await this.#door.down()) !== undefined;
+      log[isTold ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
+      await job.updateProgress(failing);
+      return await this.#delay(job, token, step.delayMs);
+    }
+    if (advice.kind === 'config') return await this.#stop(job, token, messageOf(error), advice.only);
+    if (!(await this.#isOurs(job, token))) throw new DelayedError();
+    log.error(about, 'given up');
+    await this.#options.giveUp(data, messageOf(error));
+    const { keepGivenUp } = this.#options;
+    if (keepGivenUp?.isKept(data)) job.opts.removeOnFail = { age: Math.ceil(keepGivenUp.forMs / 1_000) };
+    throw new UnrecoverableError(messageOf(error));
+  }
+
+  /** A person has to act: this job waits, and with it those that need the same, or the whole stage. */
+  async #stop(job: Job, token: string | undefined, why: string, only: string | undefined): Promise<never> {
+    const { name, holds, ports } = this.#options;
+    if (only !== undefined && holds && job.id !== undefined) {
+      await holds.set(name, only, why, job.id);
+      await job.moveToDelayed(Date.now() + Math.ceil(heldMs * (1 + ports.random())), token);
+      // Lifted in between, which nobody would tell this job.
+      if (!(await holds.stands(name, only))) await job.promote();
+      throw new DelayedError();
+    }
+    // In this order: a queue that nobody knows to be stopped would stand still for good.
+    await this.#options.onConfigError(why);
+    await this.queue.pause();
+    await job.moveToWait(token);
+    throw new WaitingError();
+  }
+
+  /** A worker that stood still has lost its jobs to others: what became of them is theirs to say. */
+  async #isOurs(job: Job, token: string | undefined): Promise<boolean> {
+    return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
+  }
+
+  async #delay(job: Job, token: string | undefined, delayMs: number): Promise<never> {
+    await job.moveToDelayed(Date.now() + Math.ceil(delayMs), token);
+    throw new DelayedError();
+  }
+
+  #lost(error: unknown): void {
+    this.#options.onLost(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** This failure counted. */
+function failingOf(job: Job, advice: Advice, now: number): z.output<typeof Failing> {
+  const before = Failing.safeParse(job.progress).data ?? { since: now, attempts: 0, doubts: 0 };
+  const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
+  return { ...before, attempts: before.attempts + 1, doubts: before.doubts + (isDoubtful ? 1 : 0) };
+}
+
+/** Our own bugs keep their stack in the log; what a connector or client says is a sentence for people. */
+function detailOf(error: unknown): { stack?: string | undefined; reference?: string | undefined } {
+  if (error instanceof CloseloopError) return error.reference === undefined ? {} : { reference: error.reference };
+  return { stack: error instanceof Error ? error.stack : undefined };
+}
+const Sealed = z.strictObject({ sealed: z.string() });
+
+/** What a job is about, for the log: jobs hold ids only. */
+function idsOf(data: unknown): { record?: string; journey?: string; campaign?: number } {
+  const ids = JobIds.safeParse(data).data ?? {};
+  return {
+    ...(ids.recordId === undefined ? {} : { record: ids.recordId }),
+    ...(ids.journeyId === undefined ? {} : { journey: ids.journeyId }),
+    ...(ids.campaign === undefined ? {} : { campaign: ids.campaign }),
+  };
+}
+
+const JobIds = z.object({
+  recordId: z.string().optional(),
+  journeyId: z.string().optional(),
+  campaign: z.number().optional(),
+});

@@ -1,0 +1,133 @@
+import { adviceOf, messageOf } from '../../core/errors.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import type { Journey } from '../journey/journey.ts';
+import { step, unaskedStates } from '../journey/transitions.ts';
+import { failpoint } from '../operations/failpoints.ts';
+import { markOf, refOf, type SourceContext } from './context.ts';
+
+/**
+ * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
+ * has not sent yet is cancelled there; otherwise the trace says that it came too late.
+ * @param options `isOut`: the record is out of question, but might come back as it was
+ * @returns `asking`: the service may be at work on its request; come again when that is known
+ */
+export async function withdraw(
+  journey: Journey,
+  why: string,
+  context: SourceContext,
+  options = { isOut: false },
+): Promise<'ended' | 'asking'> {
+  const { store, log } = context;
+  let reason = why;
+  if (journey.state === 'asked' && journey.requestId !== undefined) {
+    // Noted first: once the service has cancelled it, the record may be closed again before that is saved.
+    await store.update(journey.id, (now) =>
+      now.state === 'asked' && now.requestId === journey.requestId && now.withdrawing === undefined
+        ? { journey: { ...now, withdrawing: why }, trace: [] }
+        : undefined,
+    );
+    failpoint('withdrawing-saved');
+    const late = await cancelRequest(journey.requestId, context);
+    failpoint('request-cancelled');
+    if (late !== undefined) {
+      const line = `${why}: too late, the service has sent the request (${late})`;
+      const last = (await store.trace(journey.id)).at(-1);
+      await store.update(journey.id, ({ withdrawing, ...now }) =>
+        withdrawing === undefined ? undefined : { journey: now, trace: last?.text === line ? [] : [line] },
+      );
+      return 'ended';
+    }
+    reason = `${why}; the request had not been sent yet and was cancelled at the service`;
+  }
+  const after = await store.update(journey.id, (now) => {
+    const isSame = now.state === 'asked' && now.requestId === journey.requestId && journey.state === 'asked';
+    if (!isSame && !unaskedStates.includes(now.state)) return undefined;
+    const change = { why: reason, ...(options.isOut && { wasOut: true }) };
+    return { journey: step(now, 'cancelled', context.clock.now(), change), trace: [`cancelled: ${reason}`] };
+  });
+  failpoint('cancelled-saved');
+  if (after?.state === 'creating') return 'asking';
+  // It has asked since the caller looked at it.
+  if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context, options);
+  if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
+  log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
+  // They were not asked after all: the throttle doesn't count it.
+  if (!after.contact) return 'ended';
+  const ref = markOf(journey);
+  if (after.requestId === undefined) await context.contacts.forgetAsked(after.contact, ref);
+  else await context.contacts.noteWithdrawn(after.contact, ref);
+  return 'ended';
+}
+
+/** As `withdraw`. That the service refuses for good is told, and left. */
+export async function tryToWithdraw(
+  journey: Journey,
+  why: string,
+  context: SourceContext,
+): Promise<'ended' | 'asking'> {
+  try {
+    return await withdraw(journey, why, context);
+  } catch (error) {
+    // The form of the call is a person's to mend; what can be done without it is not held up by that.
+    if (adviceOf(error).kind !== 'permanent' && !isFormFault(error)) throw error;
+    const told = { journey: refOf(context.name, journey.id), why: messageOf(error) };
+    context.log.warn(told, 'its request could not be cancelled');
+    return 'ended';
+  }
+}
+
+/** What a worker began and was killed at: first of all, whatever the record is by now. @returns whether there was any */
+export async function finishWithdrawals(journeys: readonly Journey[], context: SourceContext): Promise<boolean> {
+  let any = false;
+  for (const journey of journeys) {
+    if (journey.state !== 'asked' || journey.withdrawing === undefined) continue;
+    await tryToWithdraw(journey, journey.withdrawing, context);
+    any = true;
+  }
+  return any;
+}
+
+/** Each of them. @returns `asking` when any of them says so */
+export async function withdrawAll(
+  journeys: readonly Journey[],
+  why: string,
+  context: SourceContext,
+  options = { isOut: false },
+): Promise<'ended' | 'asking'> {
+  const ends: string[] = [];
+  for (const journey of journeys) ends.push(await withdraw(journey, why, context, options));
+  return ends.includes('asking') ? 'asking' : 'ended';
+}
+
+/** A refusal that is about this request; 403: its campaign is not active any more. */
+const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
+
+/** As the service's client calls the form of the call that cancels. */
+const cancelNeed = 'operation cancel';
+
+function isFormFault(error: unknown): boolean {
+  const advice = adviceOf(error);
+  return advice.kind === 'config' && advice.only === cancelNeed;
+}
+
+/** Undefined: it is cancelled. Else what stands in the way. */
+async function cancelRequest(requestId: string, { feedback, holds }: SourceContext): Promise<string | undefined> {
+  await holds.pass('plan', [cancelNeed]);
+  try {
+    await feedback.cancel(requestId);
+    await holds.lift('plan', [cancelNeed]);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof FeedbackError && refusals.includes(error.status)) || isFormFault(error)) throw error;
+  }
+  // Refused: it was sent, or an earlier attempt of ours has cancelled it and its answer was lost.
+  try {
+    const { status } = await feedback.request(requestId);
+    if (status === null) return 'its status is not shown';
+    return /^cancel/i.test(status) ? undefined : `its status is "${status}"`;
+  } catch (error) {
+    if (error instanceof FeedbackError && refusals.includes(error.status))
+      return 'the service does not show it any more';
+    throw error;
+  }
+}

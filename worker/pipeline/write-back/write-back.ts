@@ -1,0 +1,281 @@
+import { z } from 'zod';
+import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
+import { CloseloopError } from '../../../core/errors.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { step } from '../../journey/transitions.ts';
+import { failpoint } from '../../operations/failpoints.ts';
+import { markOf, refOf, type SourceContext } from '../context.ts';
+import { takeOffLate } from '../erase/copies.ts';
+import type { StageResult } from '../stage.ts';
+
+/** `noAnswer`: the journey is about to expire, and that is to be written. */
+export const WriteBackJob = z.object({ journeyId: z.string(), noAnswer: z.boolean().optional() });
+
+/** Until the sweep has marked it as expired, or the next one has. Real time. */
+const expiringMs = 1_000;
+
+/**
+ * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
+ * later grade replaces an earlier one and never the other way round.
+ */
+export async function writeBack(
+  { journeyId, noAnswer }: z.output<typeof WriteBackJob>,
+  context: SourceContext,
+): Promise<StageResult> {
+  const { store, clock } = context;
+  const journey = await store.get(journeyId);
+  if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
+  // Whose worker was killed may have written, after everything else was taken off.
+  if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled'))
+    await takeOffLate(journey, about(journey).recordId, context);
+  if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
+  const answer = journey?.answer;
+  if (journey?.state !== 'answered' || !answer) return { do: 'done' };
+
+  const isLater: IsLater = ({ other, isNewer }) => {
+    const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
+    return ms > 0 || (ms === 0 && isNewer);
+  };
+  const later = await laterAnswer(journey, context, isLater);
+  if (later) {
+    const why = leftTo(later, context);
+    const after = await store.update(journeyId, (now) =>
+      now.state === 'answered' && now.answer?.version === answer.version
+        ? { journey: step(now, 'written', clock.now(), { writtenVersion: answer.version }), trace: [why] }
+        : undefined,
+    );
+    return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
+  }
+  failpoint('write-back-begun');
+  const result = await context.write({
+    ...about(journey),
+    outcome: 'answered',
+    marker: `${markOf(journey)}.v${answer.version}`,
+    grade: answer.grade,
+    comment: answer.comment,
+    answeredAt: answer.seenAt,
+    ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
+  });
+  return result.ok
+    ? await written(journey, answer, result, isLater, context)
+    : await notWritten(journey, result, context);
+}
+
+type Result<Ok extends boolean> = Extract<WriteResult, { ok: Ok }>;
+
+/** What may pass, or stops the source, is thrown for the queue. What a person has to mend about this record parks the journey. */
+async function notWritten(journey: Journey, result: Result<false>, context: SourceContext): Promise<StageResult> {
+  const now = await context.store.get(journey.id);
+  // What was refused, or failed, is no more what is to be written.
+  if (now?.state === 'answered' && !isAsItWas(now, journey)) return { do: 'wait', delayMs: 0 };
+  if (result.why !== 'error') {
+    const remedy =
+      'put them there by hand and "closeloop journeys resolve … --written", or choose a fallback in writeBack';
+    return await park(
+      journey,
+      result.message,
+      { why: 'grades that can not be put on their records are kept here', remedy },
+      context,
+    );
+  }
+  const { error } = result;
+  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+  return await park(
+    journey,
+    error.message,
+    { why: `a record refuses its answer: ${error.message}`, remedy: replay },
+    context,
+  );
+}
+
+const replay = 'mend that, then "closeloop journeys replay --state parked" writes what is parked again';
+
+async function park(
+  journey: Journey,
+  reason: string,
+  alert: { why: string; remedy: string },
+  context: SourceContext,
+): Promise<StageResult> {
+  const why = `the grade can't be put on the record and is kept here: ${reason}`;
+  const after = await context.store.update(journey.id, (now) =>
+    now.state === 'answered' && isAsItWas(now, journey)
+      ? { journey: parked(now, why, context), trace: [`parked: ${why}`] }
+      : undefined,
+  );
+  if (after?.state === 'answered') return { do: 'wait', delayMs: 0 };
+  await tellParked(journey, why, alert, context);
+  return { do: 'done' };
+}
+
+/** Parts of the answer may be there, which an erasure has to know. */
+function parked(journey: Journey, why: string, { clock }: SourceContext): Journey {
+  const { answer } = journey;
+  return step(journey, 'parked', clock.now(), { why, ...(answer && { writtenVersion: answer.version }) });
+}
+
+async function tellParked(
+  { id }: Journey,
+  why: string,
+  alert: { why: string; remedy: string },
+  { name, log, alert: raise }: SourceContext,
+): Promise<void> {
+  log.warn({ journey: refOf(name, id), why }, 'parked');
+  await raise('parked', alert.why, alert.remedy);
+}
+
+/** The vendor said yes: noted with what it took, where nothing newer came meanwhile. What it did not take parks the journey. */
+async function written(
+  journey: Journey,
+  answer: NonNullable<Journey['answer']>,
+  result: Result<true>,
+  isLater: IsLater,
+  context: SourceContext,
+): Promise<StageResult> {
+  const { clock, log } = context;
+  const ref = refOf(context.name, journey.id);
+  const { findings, remarks = [], where = 'the record' } = result;
+  failpoint('vendor-written');
+  const why = `the record does not hold all of the answer: ${findings.join(' ')}`;
+  // Before ours is noted: whoever is killed after that would never look again.
+  await writeLaterAgain(journey, context, isLater);
+  const after = await context.store.update(journey.id, (now) => {
+    if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
+    const told = [...remarks, ...findings.map((finding) => `not taken: ${finding}`)];
+    const version = { writtenVersion: answer.version };
+    // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
+    // record may show the older now. Or the record was merged meanwhile, or a write about another closing came over ours.
+    if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, journey))) {
+      return { journey: step(now, 'answered', clock.now(), version), trace: told };
+    }
+    if (now.state === 'written') return undefined;
+    if (findings.length > 0) return { journey: parked(now, why, context), trace: [...told, `parked: ${why}`] };
+    return {
+      journey: step(now, 'written', clock.now(), version),
+      trace: [...told, `written on ${where} (answer ${answer.version})`],
+    };
+  });
+  failpoint('written-saved');
+  if (after?.erasedAt) {
+    await takeOffLate(journey, about(journey).recordId, context);
+    return { do: 'done' };
+  }
+  if (after?.state === 'parked') {
+    await tellParked(
+      journey,
+      why,
+      { why: `a record does not hold its answer: ${findings.join(' ')}`, remedy: replay },
+      context,
+    );
+  } else log.info({ journey: ref, version: answer.version }, 'written');
+  return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
+}
+
+/** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */
+function isAsItWas(now: Journey, before: Journey): boolean {
+  return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
+}
+
+/** `isNewer`: it is about a later closing. */
+type IsLater = (one: { other: Journey; isNewer: boolean }) => boolean;
+
+/**
+ * The record may have been asked about twice (`again: each closing`), or be what two were merged into: it shows the later
+ * answer, whichever is written first.
+ */
+async function laterAnswer(journey: Journey, context: SourceContext, isLater: IsLater): Promise<Journey | undefined> {
+  const all = await context.store.ofRecord(about(journey).recordId);
+  const own = all.findIndex(({ id }) => id === journey.id);
+  return all.find(
+    (other, n) =>
+      n !== own && (other.state === 'answered' || other.state === 'written') && isLater({ other, isNewer: n > own }),
+  );
+}
+
+function leftTo(later: Journey, { name }: SourceContext): string {
+  return `not written: the record has a later answer, of journey ${refOf(name, later.id)}`;
+}
+
+/**
+ * A later answer that came while this journey's was on its way may lie under it now: it is written once more, also when it
+ * is on its way itself (`isAsItWas`).
+ */
+async function writeLaterAgain(journey: Journey, context: SourceContext, isLater: IsLater): Promise<void> {
+  const later = await laterAnswer(journey, context, isLater);
+  if (!later) return;
+  const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
+  const after = await context.store.update(later.id, (now) =>
+    now.answer && !now.erasedAt && (now.state === 'answered' || now.state === 'written')
+      ? { journey: step(now, 'answered', context.clock.now()), trace: [why] }
+      : undefined,
+  );
+  if (after?.state === 'answered') await context.queueWriteBack([later.id]);
+}
+
+function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
+  const { personId, requestId, maxGrade } = journey;
+  return {
+    recordId: journey.currentId ?? journey.recordId,
+    ...(personId === undefined ? {} : { personId }),
+    ...(requestId === undefined ? {} : { requestId }),
+    campaign: journey.campaignName ?? `campaign ${journey.campaign}`,
+    ...(maxGrade === undefined ? {} : { maxGrade }),
+  };
+}
+
+/** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
+async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<StageResult> {
+  const { store, source, log } = context;
+  if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return { do: 'done' };
+  // That an earlier closing got no answer says nothing where a later one has.
+  const isLater: IsLater = ({ isNewer }) => isNewer;
+  const later = await laterAnswer(journey, context, isLater);
+  if (later) {
+    const why = leftTo(later, context);
+    await store.update(journey.id, (now) =>
+      now.state === 'expired' && !now.noAnswerWritten
+        ? { journey: { ...now, noAnswerWritten: true }, trace: [why] }
+        : undefined,
+    );
+    return { do: 'done' };
+  }
+  const result = await context.write({
+    ...about(journey),
+    outcome: 'no-answer',
+    marker: `${markOf(journey)}.none`,
+    grade: null,
+    comment: null,
+    answeredAt: journey.updatedAt,
+  });
+  if (!result.ok && result.why === 'error') throw result.error;
+  if (result.ok) await writeLaterAgain(journey, context, isLater);
+  const told = result.ok
+    ? [
+        ...(result.remarks ?? []),
+        ...result.findings.map((finding) => `not taken: ${finding}`),
+        '"no answer" is written on the record',
+      ]
+    : [`"no answer" can't be put on the record: ${result.message}`];
+  const after = await store.update(journey.id, (now) => {
+    // The answer came, and may have been written, while this was on its way: the record may show the older now.
+    if (now.state === 'written' && now.answer)
+      return { journey: step(now, 'answered', context.clock.now()), trace: told };
+    if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
+    return { journey: { ...now, noAnswerWritten: true }, trace: told };
+  });
+  if (after?.erasedAt) await takeOffLate(journey, about(journey).recordId, context);
+  if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
+  log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
+  return { do: 'done' };
+}
+
+export async function giveUpWriteBack(
+  { journeyId }: z.output<typeof WriteBackJob>,
+  why: string,
+  context: SourceContext,
+): Promise<void> {
+  await context.store.update(journeyId, (now) => {
+    if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
+    if (now.state !== 'answered') return undefined;
+    return { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] };
+  });
+}

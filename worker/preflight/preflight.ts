@@ -1,0 +1,226 @@
+import type { Finding, GoingLive } from '../../core/connector/contract.ts';
+import { adviceOf, messageOf } from '../../core/errors.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import type { Config } from '../config/config.ts';
+import { lookAt, type SourceContext } from '../pipeline/context.ts';
+import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
+import type { LoadedRule } from '../pipeline/rules.ts';
+import { surveyFindings } from './survey-questions.ts';
+
+/** How many of the records that closed lately are tried, and how far back they are looked for. */
+const trialRecords = 20;
+const trialMs = 7 * 86_400_000;
+const dayMs = 86_400_000;
+
+/** What a connector has to know of the rest of the configuration. Campaigns that can't be read are left out. */
+export async function aboutSource(context: SourceContext, config: Config): Promise<GoingLive> {
+  const { name, rules } = context;
+  const campaigns = await Promise.all(rules.map((rule) => campaignOf(rule, context).catch(() => undefined)));
+  const grades = new Set(campaigns.flatMap((campaign) => campaign?.grade_list ?? []));
+  const delays = rules.map(({ delay }, i) => delay ?? (campaigns[i]?.send_delay ?? 0) * 60_000);
+  return {
+    ...(config.http.publicUrl === undefined ? {} : { hookUrl: `${config.http.publicUrl}/hooks/${name}` }),
+    grades: [...grades].sort((a, b) => a - b),
+    reads: rules.flatMap((rule, i) => readsOf(rule, `rules[${i}]`)),
+    // A window can hold a request back for a day.
+    answersWithinMs: Math.max(0, ...delays) + dayMs + config.expireAfter,
+  };
+}
+
+function readsOf(rule: LoadedRule, at: string): GoingLive['reads'] {
+  const expressions = [
+    ...(rule.when ? [{ at: `${at}.when`, expression: rule.when }] : []),
+    ...rule.contact.map((expression, i) => ({ at: `${at}.contact[${i}]`, expression })),
+    ...[...rule.mapping].map(([name, expression]) => ({ at: `${at}.fields.${name}`, expression })),
+  ];
+  return expressions.flatMap((one) => one.expression.reads.map((path) => ({ at: one.at, path })));
+}
+
+/** What would go wrong between the rules and the service, and the vendor's own findings. */
+export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
+  const found: Finding[] = [];
+  const checked: { at: string; campaign: Campaign }[] = [];
+  for (const [i, rule] of context.rules.entries()) {
+    const at = `rules[${i}]`;
+    const { campaign, findings } = await checkRule(rule, at, context);
+    found.push(...findings);
+    if (campaign) checked.push({ at, campaign });
+  }
+  found.push(...markerFindings(checked, context));
+  if (context.source.bringsGrades && checked.length === context.rules.length)
+    found.push(...gradesFindings(checked.map(({ campaign }) => campaign)));
+  found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
+  const about = await aboutSource(context, config);
+  const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
+  found.push(...ofVendor);
+  // Without access, or with rules that can't work, trying records would only repeat it.
+  if (!found.some(({ level }) => level === 'error')) {
+    found.push(...(await attempt('the trial', () => tryRecords(context))));
+  }
+  return merged(found);
+}
+
+/** A failing look is a finding itself: it must not hide the others. */
+async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await look();
+  } catch (error) {
+    const problem = messageOf(error);
+    const isOurs = adviceOf(error).kind === 'config';
+    return [
+      { level: 'error', at, problem, remedy: isOurs ? 'see above' : 'try again; if it stays, look at that side' },
+    ];
+  }
+}
+
+interface CheckedRule {
+  /** Left out where it can't be read. */
+  campaign?: Campaign;
+  findings: Finding[];
+}
+
+async function checkRule(rule: LoadedRule, at: string, context: SourceContext): Promise<CheckedRule> {
+  let campaign: Campaign;
+  try {
+    campaign = await campaignOf(rule, context);
+    // Reading a campaign doesn't tell whether it is active; listing its requests does.
+    for await (const _ of context.feedback.requestPages({ campaign: campaign.id })) break;
+  } catch (error) {
+    return { findings: [serviceFinding(error, rule, at)] };
+  }
+  const problems = rulesProblems(rule, campaign, context).map(
+    (problem): Finding => ({
+      level: 'error',
+      at,
+      problem,
+      remedy: `mend rule "${rule.name}", or campaign ${campaign.id} ("${campaign.name}") in the service`,
+    }),
+  );
+  const findings = [...problems, ...contactFindings(rule, campaign, at)];
+  return { campaign, findings };
+}
+
+function gradesFindings(campaigns: readonly Campaign[]): Finding[] {
+  if (campaigns.some(({ type }) => type === 'external')) return [];
+  const problem =
+    'the source brings grades given elsewhere, and no rule names a campaign of type external: none is passed on';
+  const remedy = 'name an external campaign in the rule that is meant, or turn these grades off in the source';
+  return [{ level: 'warning', at: 'rules', problem, remedy }];
+}
+
+function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {
+  const problem = messageOf(error);
+  const status = error instanceof FeedbackError ? error.status : undefined;
+  if (status === 403) {
+    const inactive = `campaign ${rule.campaign} is not active, or belongs to another account`;
+    return {
+      level: 'error',
+      at: `${at}.campaign`,
+      problem: inactive,
+      remedy: 'activate it in the service, or name another',
+    };
+  }
+  if (status === 401) {
+    return {
+      level: 'error',
+      at: 'feedback.apiKey',
+      problem,
+      remedy: 'create a key in the service (Settings, API keys)',
+    };
+  }
+  if (adviceOf(error).kind === 'transient') {
+    const remedy = 'see that the service is up and feedback.baseUrl right, then run check again';
+    return { level: 'error', at: 'feedback', problem, remedy };
+  }
+  const remedy = 'name a campaign of this account that is not a draft; check feedback.baseUrl';
+  return { level: 'error', at: `${at}.campaign`, problem, remedy };
+}
+
+const words = { email: /mail/i, phone: /phone|mobile|tel|sms/i };
+
+/** By the names that are read: a rule that only reads addresses can't feed a campaign that sends texts. */
+function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Finding[] {
+  const wanted = campaign.type === 'sms' ? 'phone' : campaign.type === 'email' ? 'email' : undefined;
+  const other = wanted === 'phone' ? 'email' : 'phone';
+  const names = rule.contact.flatMap(({ reads }) => reads.map((path) => path.at(-1) ?? ''));
+  if (!wanted || names.length === 0 || !names.every((name) => words[other].test(name) && !words[wanted].test(name)))
+    return [];
+  const what =
+    wanted === 'phone' ? 'text messages, and no contact is a phone number' : 'e-mail, and no contact is an address';
+  const problem = `campaign ${campaign.id} sends ${what} (${rule.contact.map(({ source }) => source).join(', ')})`;
+  return [
+    {
+      level: 'error',
+      at: `${at}.contact`,
+      problem,
+      remedy: `add an expression for the ${wanted === 'phone' ? 'phone number' : 'e-mail address'}`,
+    },
+  ];
+}
+
+/** Of all rules together, as one field by the same name is missing in all of their campaigns as a rule. */
+function markerFindings(checked: readonly { at: string; campaign: Campaign }[], { marker }: SourceContext): Finding[] {
+  const fieldOf = ({ custom_fields }: Campaign) => custom_fields.find(({ name }) => name === marker);
+  const without = checked.filter(({ campaign }) => fieldOf(campaign) === undefined);
+  const unfit = checked.filter(({ campaign }) => ![undefined, 'Text'].includes(fieldOf(campaign)?.field_type));
+  const remedy = `give the campaign a Text field named "${marker}", not required`;
+  const finding = (some: typeof checked, problem: (which: string, isOne: boolean) => string): Finding[] => {
+    const ids = [...new Set(some.map(({ campaign }) => campaign.id))];
+    const which = `campaign${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
+    const at = some.map((one) => `${one.at}.campaign`).join(', ');
+    return ids.length === 0 ? [] : [{ level: 'warning', at, problem: problem(which, ids.length === 1), remedy }];
+  };
+  return [
+    ...finding(
+      without,
+      (which, isOne) =>
+        `${which} ${isOne ? 'has' : 'have'} no custom field "${marker}": after a lost answer a request is only found by its contact and time`,
+    ),
+    ...finding(
+      unfit,
+      (which) => `the custom field "${marker}" of ${which} is not of type Text, so that it can't mark requests`,
+    ),
+  ];
+}
+
+/** What is said of several places in the same words is said once, with all of them. */
+function merged(found: readonly Finding[]): Finding[] {
+  const groups = Map.groupBy(found, ({ level, problem, remedy }) => JSON.stringify([level, problem, remedy]));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [{ ...first, at: [...new Set(group.map(({ at }) => at))].join(', ') }];
+  });
+}
+
+/** Decides about records that closed lately, without asking anybody: shows what no look at settings can. */
+async function tryRecords(context: SourceContext): Promise<Finding[]> {
+  const { source, clock } = context;
+  if (!source.poll) return [];
+  const { events } = await source.poll({ since: new Date(Date.now() - trialMs) });
+  const ids = [...new Set(events.flatMap(({ kind, recordId }) => (kind === 'closed' ? [recordId] : [])))];
+  const results = await source.read(ids.slice(-trialRecords), 'plan');
+  const whys = new Map<string, number>();
+  let tried = 0;
+  for (const result of results) {
+    const look = result.ok ? lookAt(result) : undefined;
+    if (look?.is !== 'closed') continue;
+    tried++;
+    const closing = {
+      recordId: look.record.currentId,
+      journeyId: `${look.record.currentId}.trial`,
+      closedAt: clock.now(),
+    };
+    const verdict = await decide(closing, look.record, { ...context, store: { memoryOf: noMemory } });
+    if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
+    whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
+  }
+  return [...whys].map(([why, count]) => ({
+    level: 'warning',
+    at: 'rules',
+    problem: `${count} of ${tried} records that closed in the last days would not be asked: ${why}`,
+    remedy: '"closeloop preview" shows one of them; mend the rule, the campaign or the data',
+  }));
+}
+
+const noMemory = async () => ({ latest: undefined, asked: undefined });

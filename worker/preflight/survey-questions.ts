@@ -1,0 +1,34 @@
+import type { Finding } from '../../core/connector/contract.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+
+/** As many as a remedy names. */
+const mostQuestions = 10;
+
+/** A survey's events name its questions by id: an answer to a question that the service doesn't have never comes. */
+export async function surveyFindings({
+  source,
+  feedback,
+}: Pick<SourceContext, 'source' | 'feedback'>): Promise<Finding[]> {
+  const wanted = new Set(source.surveyQuestions);
+  if (wanted.size === 0) return [];
+  const known = new Map<string, { question: string; isAsked: boolean }>();
+  for await (const { id, is_active } of feedback.surveys()) {
+    for (const one of (await feedback.survey(id)).questions) {
+      known.set(String(one.id), { question: one.question, isAsked: is_active && one.is_active });
+    }
+  }
+  const there = [...known].flatMap(([id, { question, isAsked }]) => (isAsked ? [`${id} "${question}"`] : []));
+  const some = `${there.slice(0, mostQuestions).join(', ')}${there.length > mostQuestions ? ' …' : ''}`;
+  return [...wanted].flatMap((id): Finding[] => {
+    const found = known.get(id);
+    if (found?.isAsked) return [];
+    const at = `writeBack.answers.${id}`;
+    if (found) {
+      const problem = `question ${id} ("${found.question}"), or its survey, is not active in the service: nobody answers it`;
+      return [{ level: 'warning', at, problem, remedy: 'activate it in the service, or take it out' }];
+    }
+    const remedy =
+      there.length > 0 ? `name one of ${some}` : 'the service has no active survey: make one, or take it out';
+    return [{ level: 'error', at, problem: `no survey of the service has a question ${id}`, remedy }];
+  });
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import { createFeedbackClient } from '../../core/feedback/client.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import { baseUrlOf } from '../../core/feedback/settings.ts';
+import type { Ports } from '../../core/ports.ts';
+import type { Config } from '../config/config.ts';
+import type { RedisClient } from '../journey/store.ts';
+import type { Seal } from '../redis/seal.ts';
+
+/** Which account of the Feedback service this installation's customers are asked in. */
+export const accountKey = '{cl}:account';
+
+const Account = z.object({
+  /** Scheme, host and port. */
+  service: z.string(),
+  /** A keyed digest of the API key. */
+  key: z.string(),
+  /** Campaigns that the rules have asked in: no two accounts of a service have one in common. */
+  campaigns: z.array(z.number()),
+});
+type Account = z.output<typeof Account>;
+
+/**
+ * Remembers the account at the first start, and refuses another one later: ids of requests mean other customers there. The
+ * service and the API key tell that it is the same; a new key (they are rotated) has to open a campaign of the account.
+ * @param adopt takes the configured account from now on
+ * @throws CloseloopError config for another account; what the service answers, where a new key can't be tried
+ */
+export async function verifyAccount(
+  config: Pick<Config, 'feedback' | 'sources'>,
+  { redis, seal, ports, adopt = false }: { redis: RedisClient; seal: Seal; ports: Ports; adopt?: boolean },
+): Promise<void> {
+  const campaigns = config.sources.flatMap(({ rules }) => rules.map(({ campaign }) => campaign));
+  const own = { service: baseUrlOf(config.feedback).origin, key: seal.digest(config.feedback.apiKey), campaigns };
+  if (adopt) await redis.set(accountKey, JSON.stringify(own));
+  else await redis.set(accountKey, JSON.stringify(own), 'NX');
+  const known = Account.parse(JSON.parse((await redis.get(accountKey)) ?? JSON.stringify(own)));
+  if (known.service !== own.service) throw another(`the service at ${known.service}`);
+  if (known.key !== own.key && !(await opensOne(known, config, ports))) {
+    throw another('another account: the API key opens none of its campaigns');
+  }
+  const all = [...new Set([...known.campaigns, ...campaigns])].sort((a, b) => a - b);
+  const now = JSON.stringify({ ...own, campaigns: all });
+  if (now !== JSON.stringify(known)) await redis.set(accountKey, now);
+}
+
+async function opensOne(
+  { campaigns }: Account,
+  { feedback }: Pick<Config, 'feedback'>,
+  ports: Ports,
+): Promise<boolean> {
+  const client = createFeedbackClient(feedback, ports);
+  for (const id of campaigns) {
+    try {
+      await client.campaign(id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof FeedbackError) || (error.status !== 403 && error.status !== 404)) throw error;
+    }
+  }
+  return false;
+}
+
+function another(which: string): CloseloopError {
+  return new CloseloopError(
+    `The journeys in this Redis belong to ${which}, and "feedback" names another one. Give back "feedback" as it was, or ` +
+      'give this account a Redis (or --data) of its own. Where the account has moved, or you mean to go on here in the other: ' +
+      '"closeloop start --adopt-account", once',
+    { kind: 'config' },
+    { outcome: 'never-sent' },
+  );
+}

@@ -1,0 +1,59 @@
+import type { Job, Queue } from 'bullmq';
+import type { RedisClient } from '../journey/store.ts';
+import { tagOf } from '../journey/store.ts';
+import type { Lane } from '../pipeline/lane.ts';
+
+const atOnce = 500;
+const all = ['waiting', 'prioritized', 'delayed', 'failed'] as const;
+
+/** Is a worker at it? A killed one's lock ends by itself. */
+async function isRunning(redis: RedisClient, tag: string, queue: Queue, id: string): Promise<boolean> {
+  return (await redis.exists(`${tag}:${queue.name}:${id}:lock`)) === 1;
+}
+
+/** How many jobs of these queues a worker is at. */
+export async function runningJobs(redis: RedisClient, tag: string, queues: readonly Queue[]): Promise<number> {
+  let count = 0;
+  for (const queue of queues) {
+    for (const id of await queue.getRanges(['active'], 0, -1)) {
+      if (await isRunning(redis, tag, queue, id)) count++;
+    }
+  }
+  return count;
+}
+
+/**
+ * Moves the jobs of one source to another, each added there before it is removed here: interrupted in between it is in both,
+ * and may be done twice, like any job. One that a worker is at stays.
+ */
+export async function moveJobs(redis: RedisClient, from: Lane, to: Lane): Promise<number> {
+  let count = 0;
+  const tag = tagOf(from.context.name);
+  for (const name of ['plan', 'ask', 'writeBack', 'erase'] as const) {
+    const [source, target] = [from.stages[name].queue, to.stages[name].queue];
+    const active = await source.getRanges(['active'], 0, -1);
+    const ids = new Set([...active, ...(await source.getRanges([...all], 0, -1))]);
+    const jobs: Job[] = [];
+    for (const id of ids) {
+      const job = (await isRunning(redis, tag, source, id)) ? undefined : await source.getJob(id);
+      if (job) jobs.push(job);
+      if (jobs.length >= atOnce) count += await moveSome(jobs.splice(0), target);
+    }
+    count += await moveSome(jobs, target);
+  }
+  return count;
+}
+
+async function moveSome(jobs: readonly Job[], target: Queue): Promise<number> {
+  if (jobs.length === 0) return 0;
+  await target.addBulk(
+    jobs.map((job) => {
+      const { deduplication, removeOnFail: _, prevMillis: _1, ...opts } = job.opts;
+      const delay = Math.max(0, job.timestamp + job.delay - Date.now());
+      const own = deduplication ? { deduplication } : { jobId: job.id ?? '' };
+      return { name: job.name, data: job.data, opts: { ...opts, removeOnFail: true, delay, ...own } };
+    }),
+  );
+  for (const job of jobs) await job.remove();
+  return jobs.length;
+}

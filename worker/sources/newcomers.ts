@@ -1,0 +1,101 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { ConfiguredSource } from '../config/config.ts';
+import type { Lane } from '../pipeline/lane.ts';
+import { mayBeSame } from './known-sources.ts';
+import { type Orphans, stateOf } from './orphans.ts';
+import type { SourceNames } from './source-names.ts';
+
+interface NewcomersOptions {
+  configured: readonly ConfiguredSource[];
+  lanes: ReadonlyMap<string, Lane>;
+  orphans: Orphans;
+  names: SourceNames;
+}
+
+/**
+ * A source without journeys may be one that is not in this configuration, under a new name: it does not know whom that one
+ * asked. Until a person has said what it is, deliveries are stored, and none is planned.
+ */
+export class Newcomers {
+  readonly #options: NewcomersOptions;
+
+  constructor(options: NewcomersOptions) {
+    this.#options = options;
+  }
+
+  /** At the start of a process, once nothing is paused any more for what an earlier one met: holds it if it may be another. */
+  async hold(lane: Lane): Promise<void> {
+    await this.#settle(lane);
+  }
+
+  /** From time to time, and when a person has acted: lets those go on that can't be others any more. */
+  async look(): Promise<void> {
+    const { lanes, names } = this.#options;
+    for (const [name, lane] of lanes) if ((await names.newcomer(name)) !== undefined) await this.#settle(lane);
+  }
+
+  /** The sources whose new name it may be. */
+  async mayBe({ context }: Lane): Promise<string[]> {
+    const { configured, orphans, names } = this.#options;
+    const { name, store } = context;
+    const settings = configured.find((one) => one.name === name);
+    const counts = Object.values(await store.counts());
+    if (settings === undefined || counts.some((n) => n > 0)) return [];
+    const beside = await names.beside(name);
+    const found: string[] = [];
+    for (const orphan of await orphans.all()) {
+      if (beside.has(orphan.known.name) || !mayBeSame(orphan.known, settings)) continue;
+      const { journeys, deliveries } = await stateOf(orphan);
+      if (journeys + deliveries > 0) found.push(orphan.known.name);
+    }
+    return found;
+  }
+
+  /**
+   * A person says that the source is not what `other` is called now.
+   * @returns the sources that it may be still
+   * @throws CloseloopError config when it isn't held up for that one
+   */
+  async begin(lane: Lane, other: string): Promise<string[]> {
+    const { names } = this.#options;
+    const { name } = lane.context;
+    const all = await this.mayBe(lane);
+    if (!all.includes(other) && !(await names.beside(name)).has(other)) {
+      const others = all.length === 0 ? 'it is not held up' : `it may be: ${all.join(', ')}`;
+      throw new CloseloopError(`Source "${name}" is not held up for "${other}"; ${others}.`, { kind: 'config' });
+    }
+    await names.noteBeside(name, other);
+    await this.#settle(lane);
+    return all.filter((one) => one !== other);
+  }
+
+  async #settle(lane: Lane): Promise<void> {
+    const { names } = this.#options;
+    const { name } = lane.context;
+    const others = await this.mayBe(lane);
+    if (others.length > 0) return await this.#holdUp(lane, newcomerWhy(name, others));
+    if (!(await names.settle(name))) return;
+    const { queue } = lane.stages.plan;
+    await queue.resume();
+    await lane.pauses.lift(queue.name);
+  }
+
+  async #holdUp({ context, pauses, stages }: Lane, why: string): Promise<void> {
+    const { queue } = stages.plan;
+    // First: a worker that is at it refuses each job by itself.
+    await this.#options.names.noteNewcomer(context.name, why);
+    const isTold = (await pauses.list()).some((one) => one.stage === queue.name && one.why === why);
+    if (!isTold) await pauses.set(queue.name, why);
+    await queue.pause();
+  }
+}
+
+export function newcomerWhy(name: string, others: readonly string[]): string {
+  const which = others.map((one) => `"${one}"`).join(' or ');
+  return `it may be what source ${which} is called now, which is not in this configuration and has asked people: its deliveries wait until it is said what it is. ${newcomerRemedy(name, others)}`;
+}
+
+export function newcomerRemedy(name: string, others: readonly string[]): string {
+  const [old = 'OLD'] = others;
+  return `If it is that one: "closeloop source rename ${old} ${name}". If it is another, whose records ${old} never asked about: "closeloop source new ${name} --beside ${old}"`;
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { defineConnector, type ReadResult, type WriteResult } from '../../core/connector/contract.ts';
+import type { Log } from '../../core/ports.ts';
+import type { ConfiguredSource } from '../config/config.ts';
+import type { Lane } from '../pipeline/lane.ts';
+import { AbsentSource, isGone, type KnownSource, type KnownSources } from './known-sources.ts';
+
+/** A source that Redis knows and this configuration doesn't: another process has it, or it was renamed or removed. */
+export interface Orphan {
+  lane: Lane;
+  /** What is remembered of it. */
+  known: KnownSource;
+  /** No process has it in its configuration. */
+  isGone: boolean;
+}
+
+/** What is stored of them is worked with like any other source's; the vendor can't be reached, and no job of theirs is run. */
+export class Orphans {
+  readonly #known: KnownSources;
+  readonly #configured: ReadonlyMap<string, Lane>;
+  readonly #create: (source: ConfiguredSource) => Lane;
+  readonly #lanes = new Map<string, Lane>();
+
+  constructor(known: KnownSources, configured: ReadonlyMap<string, Lane>, create: (source: ConfiguredSource) => Lane) {
+    this.#known = known;
+    this.#configured = configured;
+    this.#create = create;
+  }
+
+  /** As of now, by name. */
+  async all(): Promise<Orphan[]> {
+    const known = await this.#known.all();
+    const strangers = known.filter(({ name }) => !this.#configured.has(name));
+    return strangers.map((one) => ({
+      lane: this.#laneOf(one),
+      known: one,
+      isGone: isGone(one),
+    }));
+  }
+
+  /** The lane of a name that this configuration doesn't have. */
+  async named(name: string): Promise<Lane> {
+    const known = (await this.#known.all()).find((one) => one.name === name);
+    return this.#laneOf(known ?? { name, connector: 'unknown', writesNoAnswer: false, configuredAt: new Date(0) });
+  }
+
+  async close(): Promise<void> {
+    const stages = [...this.#lanes.values()].flatMap((lane) => Object.values(lane.stages));
+    await Promise.all(stages.map((stage) => stage.close(0)));
+  }
+
+  #laneOf(known: KnownSource): Lane {
+    const opened = this.#lanes.get(known.name);
+    if (opened) return opened;
+    const lane = this.#create({ name: known.name, connector: absent(known), settings: {}, rules: [] });
+    this.#lanes.set(known.name, lane);
+    return lane;
+  }
+}
+
+/** What of an orphan waits for a person. */
+export interface OrphanState {
+  /** Customers that are to be asked, or may have been. */
+  waiting: number;
+  /** Customers that were asked: their grades are collected all the same. */
+  asked: number;
+  /** Grades that can't be written back. */
+  answered: number;
+  /** Deliveries that can't be looked at. */
+  deliveries: number;
+  /** Journeys in all. */
+  journeys: number;
+}
+
+export async function stateOf({ lane }: Orphan): Promise<OrphanState> {
+  const counts = await lane.context.store.counts();
+  const queues = [lane.stages.plan.queue, lane.stages.erase.queue];
+  const jobs = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
+  return {
+    waiting: counts.received + counts.waiting + counts.creating,
+    asked: counts.asked,
+    answered: counts.answered,
+    deliveries: jobs.reduce((sum, n) => sum + n, 0),
+    journeys: Object.values(counts).reduce((sum, n) => sum + n, 0),
+  };
+}
+
+export function orphanRemedy(name: string): string {
+  return `put it back into the configuration; where it has another name there now: "closeloop source rename ${name} <new name>"`;
+}
+
+/** A sentence on what waits; undefined when nothing does. */
+export function whatWaits(state: OrphanState): string | undefined {
+  const { waiting, asked, answered, deliveries } = state;
+  const waits = [
+    ...(deliveries > 0 ? [`${deliveries} deliveries wait in the queue`] : []),
+    ...(waiting > 0 ? [`${waiting} journeys wait to ask`] : []),
+    ...(answered > 0 ? [`${answered} grades wait to be written back`] : []),
+    ...(asked > 0 ? [`${asked} customers may still answer`] : []),
+  ];
+  return waits.length === 0 ? undefined : waits.join(', ');
+}
+
+/** Tells what waits for a person: a log once for each process, and an alert when no process has the source any more. */
+export class OrphanNews {
+  readonly #told = new Map<string, string>();
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  async tell(orphan: Orphan): Promise<void> {
+    const { name, alert } = orphan.lane.context;
+    const waits = whatWaits(await stateOf(orphan));
+    if (waits === undefined) return;
+    const why = orphan.isGone
+      ? 'a source is in no configuration any more, and something of it waits'
+      : 'a source that another process has, or had a moment ago, is not in this configuration';
+    const remedy = orphanRemedy(name);
+    if (this.#told.get(name) !== why) this.#log.warn({ source: name, waits, remedy }, why);
+    this.#told.set(name, why);
+    if (orphan.isGone) await alert('to-do', why, remedy);
+  }
+}
+
+/** In place of a connector whose settings this process doesn't have. */
+function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
+  const error = new AbsentSource(name);
+  return defineConnector({
+    name: connector,
+    settings: z.object({}),
+    ...(account !== undefined && { account: () => account }),
+    open: () => ({
+      verify: () => ({ ok: false, why: 'unsigned' }),
+      events: () => ({ ok: false, why: 'its source is not in this configuration' }),
+      read: async (ids) => ids.map((): ReadResult => ({ ok: false, why: 'error', error })),
+      writeBack: async (items) => items.map((): WriteResult => ({ ok: false, why: 'error', error })),
+      forget: async () => {
+        throw error;
+      },
+      writesNoAnswer,
+      batchSize: 100,
+      acceptedStatus: 202,
+    }),
+  });
+}

@@ -1,0 +1,102 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { ConfiguredSource } from '../config/config.ts';
+import type { Alerts } from '../operations/alerts.ts';
+import type { Collecting } from '../pipeline/collect/schedule.ts';
+import type { EngineOptions } from '../pipeline/engine.ts';
+import type { Lane } from '../pipeline/lane.ts';
+import { type KnownSource, type KnownSources, mayBeSame } from './known-sources.ts';
+import type { Orphans } from './orphans.ts';
+import type { SourceNames } from './source-names.ts';
+import { moveStragglers, type Renamed, renameSource } from './source-rename.ts';
+
+interface RenamesOptions {
+  engine: EngineOptions;
+  lanes: ReadonlyMap<string, Lane>;
+  orphans: Orphans;
+  known: KnownSources;
+  names: SourceNames;
+  collecting: Collecting;
+  alerts: Alerts;
+}
+
+const oldName =
+  'a source has another name now, and this process the old one: its jobs wait until a process with the new name runs';
+
+/** What this process does about sources that were renamed, or are to be. */
+export class Renames {
+  readonly #options: RenamesOptions;
+  /** Sources that this process has under a name they don't have any more. */
+  readonly #told = new Set<string>();
+
+  constructor(options: RenamesOptions) {
+    this.#options = options;
+  }
+
+  /** The sources of this configuration that have no other name now. Of the others a person is told. */
+  async configured(): Promise<ConfiguredSource[]> {
+    const { engine, names } = this.#options;
+    const renamed = await names.renamed();
+    for (const { name } of engine.config.sources) {
+      const now = renamed.get(name);
+      if (now !== undefined) await this.#tell(name, now);
+    }
+    return engine.config.sources.filter(({ name }) => !renamed.has(name));
+  }
+
+  /** Jobs that were added under an old name after the rename, by a process that still has it in its configuration. */
+  async takeStragglers(): Promise<void> {
+    const { engine, names, lanes, orphans } = this.#options;
+    for (const [old, name] of await names.renamed()) {
+      const lane = lanes.get(name);
+      if (!lane || lanes.has(old) || (await lane.isGated())) continue;
+      const jobs = await moveStragglers(engine.redis, await orphans.named(old), lane);
+      if (jobs > 0) engine.log.warn({ source: name, was: old, jobs }, 'jobs came in under an old name, and were moved');
+    }
+  }
+
+  /**
+   * Moves what is stored of a source that this configuration doesn't have to one that it has.
+   * @throws CloseloopError config when that can't be
+   */
+  async rename(from: string, target: Lane, progress: (text: string) => void): Promise<Renamed | 'already'> {
+    const { engine, lanes, orphans, known, names, collecting } = this.#options;
+    const { name: to } = target.context;
+    const stored = (await known.all()).find(({ name }) => name === from);
+    const strangers = (await orphans.all()).map(({ lane }) => lane);
+    if (!stored && !(await names.moving(from))) {
+      if ((await names.renamed()).get(from) === to) return 'already';
+      const others = strangers.map(({ context }) => context.name).join(', ');
+      const there = others === '' ? 'there is none that the configuration does not have' : `there are: ${others}`;
+      throw new CloseloopError(`Redis knows no source "${from}"; ${there}.`, { kind: 'config' });
+    }
+    const configured = engine.config.sources.find(({ name }) => name === to);
+    if (stored && configured) refuseOther(stored, configured);
+    const { redis, ports } = engine;
+    return await renameSource({
+      ...{ redis, names, known, ports, progress },
+      from: await orphans.named(from),
+      to: target,
+      all: [...lanes.values(), ...strangers],
+      collect: collecting.stage,
+    });
+  }
+
+  async #tell(name: string, now: string): Promise<void> {
+    const { engine, alerts } = this.#options;
+    const remedy = `call it ${now} in the configuration of this process, and start it anew`;
+    if (!this.#told.has(name)) engine.log.error({ source: name, now, remedy }, oldName);
+    this.#told.add(name);
+    await alerts.raise({ kind: 'to-do', source: name, why: oldName, remedy });
+  }
+}
+
+function refuseOther(known: KnownSource, target: ConfiguredSource): void {
+  if (mayBeSame(known, target)) return;
+  const { name, connector, account } = known;
+  const now = target.connector.account(target.settings);
+  const shown = (kind: string, whose: string | undefined) => (whose === undefined ? kind : `${kind} (${whose})`);
+  throw new CloseloopError(
+    `Source "${name}" was of ${shown(connector, account)}, and "${target.name}" is of ${shown(target.connector.name, now)}: it has other records.`,
+    { kind: 'config' },
+  );
+}

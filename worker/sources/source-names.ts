@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { type RedisClient, tagOf } from '../journey/store.ts';
+
+/** Hashes by old name: the new name of every source that was ever renamed, and what is known of renames under way. */
+const renamedKey = '{cl}:sources:renamed';
+const movingKey = '{cl}:sources:renaming';
+
+const Rename = z.object({ to: z.string(), isChecked: z.boolean().default(false) });
+type Rename = z.output<typeof Rename>;
+
+/** While this exists the source is not worked on: it is being renamed, or has another name now. Scripts look at it, too. */
+export const gateOf = (name: string): string => `${tagOf(name)}:gate`;
+
+/** While this exists nothing of the source is planned, as it may be another one under a new name. Holds why. */
+const newcomerOf = (name: string): string => `${tagOf(name)}:newcomer`;
+/** A set: the sources that it is not, as a person has said. */
+const besideOf = (name: string): string => `${tagOf(name)}:beside`;
+
+/** What sources were called, and are called now, over all processes. */
+export class SourceNames {
+  readonly #redis: RedisClient;
+
+  constructor(redis: RedisClient) {
+    this.#redis = redis;
+  }
+
+  /** Is it being renamed, or has it another name now? Then its jobs wait. */
+  async isGated(name: string): Promise<boolean> {
+    return (await this.#redis.exists(gateOf(name))) === 1;
+  }
+
+  /** Is any source being renamed? What goes over all sources waits until it has found its place. */
+  async isAnyMoving(): Promise<boolean> {
+    return (await this.#redis.exists(movingKey)) === 1;
+  }
+
+  /** Another text after each rename; undefined while one is under way. */
+  async places(): Promise<string | undefined> {
+    const names = await this.#redis.hgetall(renamedKey);
+    return (await this.isAnyMoving()) ? undefined : JSON.stringify(Object.entries(names).sort());
+  }
+
+  /** New names by old ones: also through several renames. */
+  async renamed(): Promise<Map<string, string>> {
+    const stored = await this.#redis.hgetall(renamedKey);
+    const now = (name: string, seen: readonly string[] = []): string => {
+      const next = stored[name];
+      return next === undefined || seen.includes(name) ? name : now(next, [...seen, name]);
+    };
+    return new Map(Object.keys(stored).map((name) => [name, now(name)]));
+  }
+
+  /** Why nothing of the source may be planned; undefined: it may. */
+  async newcomer(name: string): Promise<string | undefined> {
+    return (await this.#redis.get(newcomerOf(name))) ?? undefined;
+  }
+
+  async noteNewcomer(name: string, why: string): Promise<void> {
+    await this.#redis.set(newcomerOf(name), why);
+  }
+
+  /** It is known what it is. @returns whether that was open */
+  async settle(name: string): Promise<boolean> {
+    return (await this.#redis.del(newcomerOf(name))) === 1;
+  }
+
+  async beside(name: string): Promise<Set<string>> {
+    return new Set(await this.#redis.smembers(besideOf(name)));
+  }
+
+  async noteBeside(name: string, other: string): Promise<void> {
+    await this.#redis.sadd(besideOf(name), other);
+  }
+
+  async moving(from: string): Promise<Rename | undefined> {
+    const stored = await this.#redis.hget(movingKey, from);
+    return stored === null ? undefined : Rename.parse(JSON.parse(stored));
+  }
+
+  /** From here on nobody works on either of them. May be repeated. */
+  async begin(from: string, to: string): Promise<void> {
+    await this.#redis.hsetnx(movingKey, from, JSON.stringify({ to }));
+    await this.#redis.set(gateOf(to), `what was ${from} is being moved here`);
+    await this.#redis.set(gateOf(from), `is called ${to} now`);
+    await this.#redis.hdel(renamedKey, to);
+    await this.#redis.hset(renamedKey, from, to);
+  }
+
+  /** Nothing stands against it. */
+  async noteChecked(from: string, to: string): Promise<void> {
+    await this.#redis.hset(movingKey, from, JSON.stringify({ to, isChecked: true }));
+  }
+
+  /** Nothing was moved: all is as before. */
+  async undo(from: string, to: string): Promise<void> {
+    await this.#redis.hdel(renamedKey, from);
+    await this.#redis.del(gateOf(from));
+    await this.#redis.del(gateOf(to));
+    await this.#redis.hdel(movingKey, from);
+  }
+
+  /** Everything was moved. The old name stays closed: a process that still has it must not begin it anew. */
+  async end(from: string, to: string): Promise<void> {
+    await this.#redis.del(gateOf(to));
+    await this.#redis.hdel(movingKey, from);
+  }
+}

@@ -1,0 +1,130 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { Ports } from '../../core/ports.ts';
+import { type RedisClient, tagOf } from '../journey/store.ts';
+import type { CollectJob } from '../pipeline/collect/collect.ts';
+import { seenKey } from '../pipeline/collect/collect.ts';
+import { askedInKey, type Lane } from '../pipeline/lane.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import type { KnownSources } from './known-sources.ts';
+import { moveJobs, runningJobs } from './move-jobs.ts';
+import { keysOf, moveKeys } from './move-keys.ts';
+import type { SourceNames } from './source-names.ts';
+
+export interface RenameOptions {
+  redis: RedisClient;
+  names: SourceNames;
+  known: KnownSources;
+  from: Lane;
+  to: Lane;
+  /** Every source that Redis knows: an erasure that is under way anywhere is waited for. */
+  all: readonly Lane[];
+  /** The collecting of grades. */
+  collect: Stage<typeof CollectJob>;
+  ports: Pick<Ports, 'sleep'>;
+  progress: (text: string) => void;
+}
+
+export interface Renamed {
+  keys: number;
+  jobs: number;
+  journeys: number;
+}
+
+const lookAgainMs = 200;
+
+/**
+ * Moves all that is stored of a source to another name. Meanwhile nobody works on either, and what goes over all sources
+ * waits. In a cluster the two lie on different nodes, so each thing is copied and then removed. Interrupted anywhere, the same
+ * call goes on; done, it changes nothing.
+ */
+export async function renameSource(options: RenameOptions): Promise<Renamed> {
+  const { names, from, to, ports, progress } = options;
+  const [old, now] = [from.context.name, to.context.name];
+  await names.begin(old, now);
+  await check(options);
+  for (;;) {
+    const running = await jobsRunning(options);
+    if (running === 0) break;
+    progress(`waiting for ${running} running ${running === 1 ? 'job' : 'jobs'} to end`);
+    await ports.sleep(lookAgainMs);
+  }
+  const jobs = await moveJobs(options.redis, from, to);
+  const keys = await moveAll(options);
+  const counts = await to.context.store.counts();
+  const journeys = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  await readAllAgain(options);
+  await options.known.remove(old);
+  await options.redis.del(beforeKey(now));
+  await names.end(old, now);
+  return { keys, jobs, journeys };
+}
+
+/** What was at the new name before, so that what is moved can be told from it. */
+const beforeKey = (name: string): string => `${tagOf(name)}:before-rename`;
+
+/** Two sources with journeys can't become one: both may know a record, and count its closings differently. */
+async function check({ redis, names, from, to }: RenameOptions): Promise<void> {
+  const [old, now] = [from.context.name, to.context.name];
+  const moving = await names.moving(old);
+  if (moving && moving.to !== now) throw refusal(`Source ${old} is being renamed to ${moving.to}: end that first`);
+  if (moving?.isChecked) return;
+  const counts = await to.context.store.counts();
+  if (Object.values(counts).some((n) => n > 0)) {
+    await names.undo(old, now);
+    throw refusal(
+      `Source ${now} has journeys of its own, and ${old} can't be added to it: rename ${old} to a name that is new. Kept both, what rules of both choose is asked about twice`,
+    );
+  }
+  for await (const key of keysOf(redis, `${tagOf(now)}:`)) await redis.sadd(beforeKey(now), key);
+  await names.noteChecked(old, now);
+}
+
+async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Promise<number> {
+  let running = await runningJobs(redis, '{cl}', [collect.queue]);
+  for (const lane of all) {
+    const isOne = lane === from || lane === to;
+    const stages = isOne ? Object.values(lane.stages) : [lane.stages.erase];
+    const queues = stages.map(({ queue }) => queue);
+    running += await runningJobs(redis, tagOf(lane.context.name), queues);
+  }
+  return running;
+}
+
+/** Jobs are moved as jobs; fences of collecting passes, locks and notes of a moment are left to end by themselves. */
+const notMoved = /^(?:plan|ask|write-back|erase|pass|replicated|gate|newcomer|before-rename|paused)(?::|$)|:lock$/;
+
+async function moveAll({ redis, from, to, progress }: RenameOptions): Promise<number> {
+  const before = new Set(await redis.smembers(beforeKey(to.context.name)));
+  const wasThere = (key: string) => before.has(key);
+  const moved = (count: number) => progress(`${count} keys moved`);
+  return await moveKeys(redis, `${tagOf(from.context.name)}:`, { target: targetOf(from, to), wasThere, moved });
+}
+
+function targetOf(from: Lane, to: Lane): (key: string) => string | undefined {
+  const [old, now] = [`${tagOf(from.context.name)}:`, `${tagOf(to.context.name)}:`];
+  return (key) => (notMoved.test(key.slice(old.length)) ? undefined : now + key.slice(old.length));
+}
+
+/** What came in under an old name after the rename: jobs, and what they need. @returns how many jobs */
+export async function moveStragglers(redis: RedisClient, from: Lane, to: Lane): Promise<number> {
+  const queues = Object.values(from.stages).map(({ queue }) => queue);
+  const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
+  if (counts.every((n) => n === 0)) return 0;
+  await moveKeys(redis, `${tagOf(from.context.name)}:`, {
+    target: targetOf(from, to),
+    wasThere: async (key) => (await redis.exists(key)) === 1,
+    moved: () => undefined,
+  });
+  return await moveJobs(redis, from, to);
+}
+
+/** A pass may have met an answer while its journey was between two names. */
+async function readAllAgain({ redis, all }: RenameOptions): Promise<void> {
+  const asked = await redis.zrange(askedInKey, '0', '-1');
+  const ofRules = all.flatMap(({ context }) => context.rules.map(({ campaign }) => campaign));
+  for (const campaign of new Set([...asked.map(Number), ...ofRules])) await redis.del(seenKey(campaign));
+}
+
+function refusal(message: string): CloseloopError {
+  return new CloseloopError(`${message}.`, { kind: 'config' });
+}
