@@ -1,5 +1,5 @@
 import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
-import type { Properties } from './record.ts';
+import type { Properties } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /** HubSpot's limit for text is 65,536 UTF-16 code units; this leaves room for the mark. */

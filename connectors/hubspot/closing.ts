@@ -1,7 +1,6 @@
 import type { RecordState } from '../../core/connector/contract.ts';
-import { type ObjectType, objectTypes } from './objects.ts';
+import { type ObjectType, objectTypes, type Properties } from './objects.ts';
 import type { Pipelines } from './pipelines.ts';
-import type { Properties } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /** One change of a property. */

@@ -5,8 +5,7 @@ import type { HubSpotApi } from './client.ts';
 import { chooseContacts } from './contacts.ts';
 import { heldBy } from './held.ts';
 import { removeNotes } from './note.ts';
-import { type ObjectType, objectTypes, parseRecordId } from './objects.ts';
-import type { Properties } from './record.ts';
+import { type ObjectType, objectTypes, type Properties, parseRecordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { updateAll } from './update.ts';
 

@@ -1,7 +1,6 @@
 import { BatchAnswer } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
-import { chunks, paths } from './objects.ts';
-import type { Properties } from './record.ts';
+import { chunks, type Properties, paths } from './objects.ts';
 import type { Plural } from './update.ts';
 
 const batchSize = 100;

@@ -30,6 +30,9 @@ export const objectTypes = {
 
 export type ObjectType = keyof typeof objectTypes;
 
+/** HubSpot gives every value as text; unset is null. */
+export type Properties = Readonly<Record<string, string | null>>;
+
 export const paths = {
   batchRead: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/read`,
   batchUpdate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/update`,

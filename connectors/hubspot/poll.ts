@@ -4,9 +4,8 @@ import { instant } from './answer.ts';
 import { Texts } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
 import { stageOf, stateOf } from './closing.ts';
-import { type ObjectType, objectTypes, paths, recordId } from './objects.ts';
+import { type ObjectType, objectTypes, type Properties, paths, recordId } from './objects.ts';
 import type { PipelineReader, Pipelines } from './pipelines.ts';
-import type { Properties } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { afterPage, cursorFrom, entered, modified, type Place, placeIn, searchFor, tooEarly } from './sweep.ts';
 

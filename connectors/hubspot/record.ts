@@ -1,10 +1,7 @@
 import type { RecordState } from '../../core/connector/contract.ts';
 import { type RawRecord, stageOf } from './closing.ts';
-import type { ObjectType } from './objects.ts';
+import type { ObjectType, Properties } from './objects.ts';
 import type { Pipelines } from './pipelines.ts';
-
-/** HubSpot gives every value as text; unset is null. */
-export type Properties = Readonly<Record<string, string | null>>;
 
 interface Named {
   id: string;

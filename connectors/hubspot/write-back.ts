@@ -5,8 +5,7 @@ import { updateConfirmed } from './confirmed.ts';
 import { type About, type OnContact, writeOnContacts } from './contact-answer.ts';
 import { heldBy } from './held.ts';
 import { createNotes, findNotes, type Note } from './note.ts';
-import { type ObjectType, objectTypes, parseRecordId } from './objects.ts';
-import type { Properties } from './record.ts';
+import { type ObjectType, objectTypes, type Properties, parseRecordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 import type { Plural, Update } from './update.ts';
 

@@ -1,23 +1,13 @@
 import zendeskNodeApi from 'zendesk-node-api';
 import { z } from 'zod';
-import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { boundedFetch } from '../../core/connector/send.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Answer, withTransport, ZendeskCallError, zendeskCall } from './call.ts';
 import { apiToken, type Credential, type Credentials, oauthTokens } from './credentials.ts';
 import { failure, isThrottle } from './failure.ts';
-import { pauseAfter, quotasOf } from './quota.ts';
+import { pauseAfter, quotasOf, type Via } from './quota.ts';
 import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
-
-/** How a call goes about the account's quota. */
-export interface Via {
-  /** The endpoint has a limit of its own, known to all processes by this name. */
-  lane?: string;
-  /** Left out: work. */
-  urgency?: Urgency;
-  /** The lane's next call comes this much later, from whatever process. */
-  spacingMs?: number;
-}
 
 type Verb = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -1,6 +1,15 @@
-import type { Quota } from '../../core/connector/contract.ts';
+import type { Quota, Urgency } from '../../core/connector/contract.ts';
 import type { Answer } from './call.ts';
-import type { Via } from './client.ts';
+
+/** How a call goes about the account's quota. */
+export interface Via {
+  /** The endpoint has a limit of its own, known to all processes by this name. */
+  lane?: string;
+  /** Left out: work. */
+  urgency?: Urgency;
+  /** The lane's next call comes this much later, from whatever process. */
+  spacingMs?: number;
+}
 
 /** Our names for endpoints that have limits of their own (`zendesk-ratelimit-…`). */
 export const updatesLane = 'ticket-updates';

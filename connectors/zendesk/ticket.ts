@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Via, ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './client.ts';
+import type { Via } from './quota.ts';
 
 /** Ids are numbers in the API and texts inside closeloop. */
 const Id = z.union([z.number(), z.string()]).transform(String);
