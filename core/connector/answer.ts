@@ -1,0 +1,136 @@
+import type { AnswerValue, WriteBack, WriteResult } from './contract.ts';
+
+/* What an answer consists of, and the rules of writing it that are the same at every vendor. Nothing here sends anything. */
+
+/** `answers.17`: the answer to question 17 of a survey. Settings name the places of answers by the same names. */
+export type PartName = 'grade' | 'comment' | 'answeredAt' | 'status' | `answers.${string}`;
+
+/** One part of an answer. A grade or comment of null takes an earlier one away, as the newest answer counts. */
+export type AnswerPart =
+  | { part: 'grade'; value: number | null }
+  | { part: 'comment'; value: string | null }
+  | { part: 'answeredAt'; value: Date }
+  | { part: 'status'; value: WriteBack['outcome'] }
+  | { part: `answers.${string}`; value: AnswerValue };
+
+/** That no answer came changes nothing but the status; questions that nobody answered keep what they have. */
+export function partsOf({ outcome, grade, comment, answeredAt, answers = {} }: WriteBack): AnswerPart[] {
+  const status: AnswerPart = { part: 'status', value: outcome };
+  if (outcome === 'no-answer') return [status];
+  return [
+    { part: 'grade', value: grade },
+    { part: 'comment', value: comment },
+    { part: 'answeredAt', value: answeredAt },
+    status,
+    ...Object.entries(answers).map(([question, value]): AnswerPart => ({ part: `answers.${question}`, value })),
+  ];
+}
+
+/** Where parts go, as settings (`writeBack`) name the places: a property, a field's id, a key. */
+export interface AnswerPlaces<Place> {
+  grade?: Place | undefined;
+  comment?: Place | undefined;
+  answeredAt?: Place | undefined;
+  status?: Place | undefined;
+  /** By question. */
+  answers?: Readonly<Record<string, Place>> | undefined;
+}
+
+/** The places that are named, by part. */
+export function placesOf<Place>({ answers = {}, ...places }: AnswerPlaces<Place>): Map<PartName, Place> {
+  const found = new Map<PartName, Place>();
+  for (const part of ['grade', 'comment', 'answeredAt', 'status'] as const) {
+    const place = places[part];
+    if (place !== undefined) found.set(part, place);
+  }
+  for (const [question, place] of Object.entries(answers)) found.set(`answers.${question}`, place);
+  return found;
+}
+
+export const isSurveyPart = (part: PartName): part is `answers.${string}` => part.startsWith('answers.');
+
+/** A survey's answer as text. */
+export const surveyText = (answer: AnswerValue, between = ', '): string =>
+  Array.isArray(answer) ? answer.join(between) : String(answer);
+
+const cutMark = '… (cut)';
+
+/** A text of at most so many UTF-16 units, with a mark where it was cut; never within a surrogate pair. */
+export function cut(text: string, mostUnits: number): string {
+  if (text.length <= mostUnits) return text;
+  return text.slice(0, mostUnits - cutMark.length).replace(/[\uD800-\uDBFF]$/, '') + cutMark;
+}
+
+/** Vendors trim texts and write white space and line ends their own way. */
+export function isSameText(one: string, other: string): boolean {
+  const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
+  return plain(one) === plain(other);
+}
+
+/** The tags that say what was answered. */
+export function tagsOf({ outcome, grade }: Pick<WriteBack, 'outcome' | 'grade'>): string[] {
+  if (outcome === 'no-answer') return ['fb_no_answer'];
+  return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
+}
+
+/** One of `tagsOf`, of whatever answer. */
+export const isAnswerTag = (tag: string): boolean => /^fb_(answered|no_answer|grade_\d+)$/.test(tag);
+
+/** The note of an answer, for the vendor's markup to be put around its lines. */
+export interface AnswerNote {
+  title: string;
+  /** '' for none. */
+  comment: string;
+  when: string;
+  /** The last line, by which the note is found again: nothing else on a record tells one answer's note from another's. */
+  reference: string;
+}
+
+export function noteOf({ outcome, grade, maxGrade, comment, campaign, answeredAt, marker }: WriteBack): AnswerNote {
+  const at = `${answeredAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const reference = referenceBegin + marker;
+  if (outcome === 'no-answer') {
+    return {
+      title: `No answer to the feedback request (${campaign})`,
+      comment: '',
+      when: `Waited for until ${at}`,
+      reference,
+    };
+  }
+  const given = grade === null ? 'no grade' : `${grade}${maxGrade === undefined ? '' : ` of ${maxGrade}`}`;
+  const title = `Customer feedback: ${given} (${campaign})`;
+  return { title, comment: comment ?? '', when: `Answered ${at}`, reference };
+}
+
+const referenceBegin = 'closeloop ref ';
+
+/** The marker of the note that ends with this line; undefined: the line is not a reference. The whole line counts, as `7.1` is not `7.12`. */
+export function markerIn(line: string): string | undefined {
+  const text = line.trim();
+  return text.startsWith(referenceBegin) ? text.slice(referenceBegin.length) : undefined;
+}
+
+/** @param heldAt Epoch ms of the answer that the record holds, as the record says; undefined or not a number: unknown. */
+export function isOlderThan({ answeredAt }: Pick<WriteBack, 'answeredAt'>, heldAt: number | undefined): boolean {
+  return heldAt !== undefined && heldAt > answeredAt.getTime();
+}
+
+/** For the trace. An older answer never replaces a newer one. */
+export const newerStays = (record: string): string => `the ${record} holds a newer answer, which stays`;
+
+/** The result of an answer that is not written for that reason. */
+export const notOverNewer = (record: string): WriteResult => ({
+  ok: true,
+  findings: [],
+  where: `nothing, as ${newerStays(record)}`,
+});
+
+/** Of several with one key the newest; of several of one time the last in the list. */
+export function newestBy<T>(items: Iterable<T>, keyOf: (item: T) => string, timeOf: (item: T) => Date): Map<string, T> {
+  const newest = new Map<string, T>();
+  for (const item of items) {
+    const other = newest.get(keyOf(item));
+    if (other === undefined || timeOf(other) <= timeOf(item)) newest.set(keyOf(item), item);
+  }
+  return newest;
+}

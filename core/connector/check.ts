@@ -1,0 +1,111 @@
+import type { Finding, GoingLive, SetupStep } from './contract.ts';
+
+/* What `check` and `setup` of every connector are made of. */
+
+export const errorAt = (at: string, problem: string, remedy: string): Finding => ({
+  level: 'error',
+  at,
+  problem,
+  remedy,
+});
+
+export const warningAt = (at: string, problem: string, remedy: string): Finding => ({
+  level: 'warning',
+  at,
+  problem,
+  remedy,
+});
+
+/** One thing of the account that `check` reads. */
+export interface Probe {
+  /** Where a finding belongs, as in `Finding`. */
+  at: string;
+  /** In words: "the triggers". */
+  what: string;
+}
+
+/** Reads one thing after the other. What can't be read becomes a finding and hides nothing else. */
+export interface Prober {
+  readonly findings: readonly Finding[];
+  /** Undefined: it could not be read. */
+  probe<T>(probe: Probe, read: () => Promise<T>): Promise<T | undefined>;
+}
+
+/** @param findingOf What an error of `read` says to the operator; undefined where that has been said already. */
+export function prober(findingOf: (probe: Probe, error: unknown) => Finding | undefined): Prober {
+  const findings: Finding[] = [];
+  return {
+    findings,
+    async probe(probe, read) {
+      try {
+        return await read();
+      } catch (error) {
+        const finding = findingOf(probe, error);
+        if (finding !== undefined) findings.push(finding);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Something that the account lacks. */
+export interface MissingItem {
+  /** The same at every comparison: `options of user field "last_grade"`. */
+  id: string;
+  /** As in `SetupStep`. */
+  what: string;
+}
+
+/** What the settings need, compared with what the account has: `check` tells the findings, `setup` makes what is missing. */
+export interface Comparison<Item extends MissingItem = MissingItem> {
+  findings: Finding[];
+  /** In the order in which it has to be made. */
+  missing: Item[];
+}
+
+/** Several comparisons as one, in their order. */
+export function combined<Item extends MissingItem>(comparisons: readonly Comparison<Item>[]): Comparison<Item> {
+  return {
+    findings: comparisons.flatMap(({ findings }) => findings),
+    missing: comparisons.flatMap(({ missing }) => missing),
+  };
+}
+
+/**
+ * A step for everything that is missing. Each step compares again and makes what is missing then, so that it can be applied
+ * again after a failure, and while others change the account.
+ */
+export async function setupSteps<Item extends MissingItem>(
+  compare: () => Promise<readonly Item[]>,
+  make: (item: Item) => ReturnType<SetupStep['apply']>,
+): Promise<SetupStep[]> {
+  return (await compare()).map(({ id, what }) => ({
+    what,
+    async apply() {
+      const missing = (await compare()).find((item) => item.id === id);
+      return missing === undefined ? {} : make(missing);
+    },
+  }));
+}
+
+/** The names that records are presented with, by their first name; an empty object where nothing is known of the names below. */
+export type ShapeNames = Readonly<Record<string, Readonly<Record<string, true>>>>;
+
+/**
+ * Names that expressions read and no record has. A warning, as an expression may reach its names in more ways than can be told
+ * from outside.
+ * @param hint Where else a name may be found: 'custom fields are under `fields`'
+ */
+export function unknownReads(vendor: string, names: ShapeNames, hint: string, reads: GoingLive['reads']): Finding[] {
+  return reads.flatMap(({ at, path: [root = '', name] }): Finding[] => {
+    const below = Object.hasOwn(names, root) ? names[root] : undefined;
+    if (below === undefined) {
+      const problem = `a ${vendor} record has no ${root}: it is always empty`;
+      return [warningAt(at, problem, `There are: ${Object.keys(names).join(', ')}`)];
+    }
+    const known = Object.keys(below);
+    if (name === undefined || known.length === 0 || known.includes(name)) return [];
+    const problem = `a ${vendor} ${root} has no ${name}: it is always empty`;
+    return [warningAt(at, problem, `There are: ${known.join(', ')}; ${hint}`)];
+  });
+}
