@@ -1,7 +1,13 @@
 import { z } from 'zod';
+import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mismatchesOf } from '../../core/feedback/failure.ts';
+import type { HubSpotApi } from './client.ts';
 import { ErrorBody, inWords, refusalOf } from './failure.ts';
+import { type Plural, type Properties, paths } from './objects.ts';
+
+/** Records in one batch call. */
+export const batchSize = 100;
 
 /** HubSpot sends every value as text, or null; anything else becomes text rather than spoil the other 99 records. */
 export const Texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
@@ -81,5 +87,40 @@ export function fates(place: string, ids: readonly string[], answer: BatchAnswer
     for (const id of about.length === 0 && only !== undefined ? [only] : about) found.set(id, fate);
   }
   if (only !== undefined && !found.has(only)) found.set(only, { is: 'missing' });
+  return found;
+}
+
+/** Lists the records that a record was merged from, parted by `;`. Records that were never merged have none. */
+export const mergedIds = 'hs_merged_object_ids';
+
+/**
+ * HubSpot answers for a merged record with the one it lives on as. Old id → that one's result, for what was asked and
+ * isn't among the results under its own id, as far as the results tell (the property has to be asked for).
+ */
+export function livingOn(asked: readonly string[], results: readonly BatchResult[]): Map<string, BatchResult> {
+  const known = new Set(results.map(({ id }) => id));
+  const missing = new Set(asked.filter((id) => !known.has(id)));
+  const found = new Map<string, BatchResult>();
+  for (const result of results) {
+    for (const id of (result.properties[mergedIds] ?? '').split(';')) if (missing.has(id)) found.set(id, result);
+  }
+  return found;
+}
+
+/** What records hold of these properties now; records that aren't found under their id are left out. */
+export async function currentOf(
+  api: HubSpotApi,
+  plural: Plural,
+  ids: Iterable<string>,
+  properties: readonly string[],
+): Promise<Map<string, Properties>> {
+  const found = new Map<string, Properties>();
+  await Promise.all(
+    chunks([...new Set(ids)], batchSize).map(async (some) => {
+      const body = { inputs: some.map((id) => ({ id })), properties, propertiesWithHistory: [] };
+      const { results } = await api.call('POST', paths.batchRead(plural), BatchAnswer, { body });
+      for (const { id, properties } of results) found.set(id, properties);
+    }),
+  );
   return found;
 }

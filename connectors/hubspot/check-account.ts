@@ -1,6 +1,15 @@
 import { z } from 'zod';
-import type { Budget, Finding, Quota } from '../../core/connector/contract.ts';
+import { errorAt, warningAt } from '../../core/connector/check.ts';
+import type { Budget, ConnectorPorts, Finding, Quota } from '../../core/connector/contract.ts';
+import { boundedFetch } from '../../core/connector/send.ts';
+import type { HubSpotApi } from './client.ts';
+import { credentialsOf } from './credentials.ts';
+import { refresher } from './oauth.ts';
+import { paths } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
+import { received, shaped } from './transport.ts';
+
+/* Whose access it is, and what that tells. */
 
 /** What `GET account-info details` tells. */
 export const Account = z.object({ portalId: z.coerce.string(), timeZone: z.string().nullish() });
@@ -12,20 +21,13 @@ export function accountFindings(
 ): Finding[] {
   const findings: Finding[] = [];
   if (settings.portalId !== undefined && settings.portalId !== account.portalId) {
-    findings.push({
-      level: 'error',
-      at: 'portalId',
-      problem: `the access is to HubSpot account ${account.portalId}, the settings say ${settings.portalId}: every event would be left out`,
-      remedy: `Set portalId to ${account.portalId}, or take the credentials from account ${settings.portalId}`,
-    });
+    const problem = `the access is to HubSpot account ${account.portalId}, the settings say ${settings.portalId}: every event would be left out`;
+    const remedy = `Set portalId to ${account.portalId}, or take the credentials from account ${settings.portalId}`;
+    findings.push(errorAt('portalId', problem, remedy));
   }
   if (settings.timeZone && account.timeZone && !sameZone(settings.timeZone, account.timeZone)) {
-    findings.push({
-      level: 'warning',
-      at: 'timeZone',
-      problem: `the HubSpot account's zone is ${account.timeZone}, not ${settings.timeZone}: a used-up daily quota returns at its midnight, not at ours`,
-      remedy: `Set timeZone to ${account.timeZone}, or leave it out`,
-    });
+    const problem = `the HubSpot account's zone is ${account.timeZone}, not ${settings.timeZone}: a used-up daily quota returns at its midnight, not at ours`;
+    findings.push(warningAt('timeZone', problem, `Set timeZone to ${account.timeZone}, or leave it out`));
   }
   return findings;
 }
@@ -42,14 +44,49 @@ function sameZone(a: string, b: string): boolean {
 
 export function appFindings(settings: Pick<HubSpotSettings, 'appId'>, appId: string | undefined): Finding[] {
   if (settings.appId === undefined || appId === undefined || settings.appId === appId) return [];
-  return [
-    {
-      level: 'error',
-      at: 'appId',
-      problem: `the credentials belong to app ${appId}, the settings say ${settings.appId}: closeloop would take its own writes for another app's, and that app's for its own`,
-      remedy: `Set appId to ${appId}, or leave it out`,
-    },
-  ];
+  const problem = `the credentials belong to app ${appId}, the settings say ${settings.appId}: closeloop would take its own writes for another app's, and that app's for its own`;
+  return [errorAt('appId', problem, `Set appId to ${appId}, or leave it out`)];
+}
+
+const PrivateApp = z.object({ appId: z.coerce.string() });
+const Introspection = z.object({ app_id: z.coerce.string().optional() });
+const timeoutMs = 30_000;
+
+/**
+ * The app that the credentials belong to; undefined where HubSpot doesn't tell. Neither way is promised for every kind
+ * of app, so a refusal means nothing. Source: HubSpot, private apps (token info) and OAuth (introspection).
+ */
+export async function appIdOf(
+  settings: HubSpotSettings,
+  api: HubSpotApi,
+  ports: ConnectorPorts,
+): Promise<string | undefined> {
+  const { accessToken, clientId = '', clientSecret = '', baseUrl } = settings;
+  try {
+    if (accessToken !== undefined) {
+      const options = { body: { tokenKey: accessToken }, answers: [401, 403] };
+      const answer = await api.attempt('POST', paths.tokenInfo, PrivateApp, options);
+      return answer.ok ? answer.body.appId : undefined;
+    }
+    const token = await credentialsOf(settings, refresher(settings, ports, timeoutMs), ports).current();
+    const place = `POST ${paths.token}/introspect`;
+    await ports.budget.take();
+    const { ok, json } = await received(place, () =>
+      boundedFetch(ports.fetch, timeoutMs)(`${baseUrl}${paths.token}/introspect`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({
+          client_id: clientId,
+          client_secret: clientSecret,
+          token,
+          token_type_hint: 'access_token',
+        }).toString(),
+      }),
+    );
+    return ok ? shaped(place, Introspection, json).app_id : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What is left of the day, as the answers to the check itself told. */
@@ -71,29 +108,37 @@ export function listening(budget: Budget): { budget: Budget; day: () => Quota | 
 
 export function quotaFindings(day: Quota | undefined): Finding[] {
   if (day === undefined || day.remaining >= day.limit / 10) return [];
-  return [
-    {
-      level: 'warning',
-      at: 'daily quota',
-      problem: `${day.remaining} of ${day.limit} API calls are left for today, for all apps of the account together`,
-      remedy:
-        "See which app uses them (HubSpot: Settings > Integrations > Connected apps, API usage), or buy the API limit increase; closeloop waits for the account's midnight when they are gone",
-    },
-  ];
+  const problem = `${day.remaining} of ${day.limit} API calls are left for today, for all apps of the account together`;
+  const remedy =
+    "See which app uses them (HubSpot: Settings > Integrations > Connected apps, API usage), or buy the API limit increase; closeloop waits for the account's midnight when they are gone";
+  return [warningAt('daily quota', problem, remedy)];
 }
 
-/** Answers to HubSpot's own surveys, which nobody but HubSpot can write. */
-export const Feedback = z.object({ total: z.number() });
-export const recentMs = 90 * 86_400_000;
+const Feedback = z.object({ total: z.number() });
+const recentMs = 90 * 86_400_000;
 
-export function surveyFindings(count: number): Finding[] {
-  if (count === 0) return [];
-  return [
-    {
-      level: 'warning',
-      at: 'feedback surveys',
-      problem: `${count} answer${count === 1 ? '' : 's'} to HubSpot's own feedback surveys came within 90 days: a customer may be asked twice about one ticket`,
-      remedy: 'Switch the surveys off (HubSpot: Service > Feedback surveys), or leave their recipients out with `when`',
-    },
-  ];
+/**
+ * Answers to HubSpot's own surveys, which nobody but HubSpot can write. An app that may not read them is no worse for it: then
+ * nobody knows.
+ */
+export async function ownSurveyFindings(api: HubSpotApi, now: Date): Promise<Finding[]> {
+  const value = String(now.getTime() - recentMs);
+  const body = {
+    filterGroups: [{ filters: [{ propertyName: 'hs_createdate', operator: 'GTE', value }] }],
+    sorts: [],
+    properties: [],
+    limit: 1,
+    after: 0,
+  };
+  try {
+    const answer = await api.attempt('POST', paths.feedback, Feedback, { body, answers: [403] });
+    const count = answer.ok ? answer.body.total : 0;
+    if (count === 0) return [];
+    const problem = `${count} answer${count === 1 ? '' : 's'} to HubSpot's own feedback surveys came within 90 days: a customer may be asked twice about one ticket`;
+    const remedy =
+      'Switch the surveys off (HubSpot: Service > Feedback surveys), or leave their recipients out with `when`';
+    return [warningAt('feedback surveys', problem, remedy)];
+  } catch {
+    return [];
+  }
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding, GoingLive } from '../../core/connector/contract.ts';
 import type { ObjectType } from './objects.ts';
 import { isClosed, type PipelineList } from './pipelines.ts';
@@ -36,7 +37,7 @@ function missingPipelines(ids: readonly string[], all: readonly Owned[]): Findin
       found.length === 0
         ? `HubSpot has no pipeline ${id}`
         : `pipeline ${id} (${found[0]?.label ?? ''}) is archived: nothing closes in it any more`;
-    return [{ level: 'error', at: 'pipelines', problem, remedy: `Take it out, or name another: ${choice(all)}` }];
+    return [errorAt('pipelines', problem, `Take it out, or name another: ${choice(all)}`)];
   });
 }
 
@@ -55,7 +56,7 @@ function stageFindings(id: string, all: readonly Owned[], looked: readonly Owned
   const here = inAny(looked);
   const label = inAny(all)[0]?.label ?? '';
   const finding = (problem: string): Finding[] => [
-    { level: 'error', at: 'stages', problem, remedy: `Name closed stages: ${choice(looked.flatMap(closedStages))}` },
+    errorAt('stages', problem, `Name closed stages: ${choice(looked.flatMap(closedStages))}`),
   ];
   if (inAny(all).length === 0) return finding(`HubSpot has no stage ${id}`);
   if (here.length === 0) return finding(`stage ${id} (${label}) is in a pipeline that this source leaves out`);
@@ -67,31 +68,30 @@ function stageFindings(id: string, all: readonly Owned[], looked: readonly Owned
 const closedStages = ({ stages }: Pipeline) =>
   stages.filter(({ archived, metadata }) => !archived && isClosed(metadata ?? {}));
 
-const neverCloses = ({ type, id, label }: Owned, { pipelines }: Pick<HubSpotSettings, 'pipelines'>): Finding => ({
-  level: pipelines === undefined ? 'warning' : 'error',
-  at: 'pipelines',
-  problem: `${type} pipeline ${id} (${label ?? ''}) has no closed stage: nothing in it ever asks`,
-  remedy:
+function neverCloses({ type, id, label }: Owned, { pipelines }: Pick<HubSpotSettings, 'pipelines'>): Finding {
+  const problem = `${type} pipeline ${id} (${label ?? ''}) has no closed stage: nothing in it ever asks`;
+  const remedy =
     type === 'ticket'
       ? 'Give one of its stages the status "Closed" (HubSpot: Settings > Objects > Tickets > Pipelines)'
-      : 'Give one of its stages the probability Won or Lost (HubSpot: Settings > Objects > Deals > Pipelines)',
-});
+      : 'Give one of its stages the probability Won or Lost (HubSpot: Settings > Objects > Deals > Pipelines)';
+  return (pipelines === undefined ? warningAt : errorAt)('pipelines', problem, remedy);
+}
 
 const tellsWonFromLost = /^(stage|dealstage|hs_deal_stage_probability|hs_is_closed(_won|_lost)?)$/;
 
 /** A lost deal is as closed as a won one. Whoever wants to ask for both names the stages. */
-function lostDeals({ stages }: Pick<HubSpotSettings, 'stages'>, looked: readonly Owned[], reads: GoingLive['reads']) {
+function lostDeals(
+  { stages }: Pick<HubSpotSettings, 'stages'>,
+  looked: readonly Owned[],
+  reads: GoingLive['reads'],
+): Finding[] {
   const decided =
     stages !== undefined ||
     reads.some(({ path }) => path[0] === 'deal' && path.some((name) => tellsWonFromLost.test(name)));
   const closed = decided ? [] : looked.filter(({ type }) => type === 'deal').flatMap(closedStages);
   const [lost, won] = [0, 1].map((chance) => closed.filter(({ metadata }) => Number(metadata?.probability) === chance));
   if (!lost?.length || !won?.length) return [];
-  const finding: Finding = {
-    level: 'warning',
-    at: 'stages',
-    problem: `lost deals ask for feedback just like won ones: ${choice(lost)}`,
-    remedy: `Name the stages that shall ask (won: ${choice(won)}), or tell them apart in a rule's \`when\` by deal.stage.id`,
-  };
-  return [finding];
+  const problem = `lost deals ask for feedback just like won ones: ${choice(lost)}`;
+  const remedy = `Name the stages that shall ask (won: ${choice(won)}), or tell them apart in a rule's \`when\` by deal.stage.id`;
+  return [warningAt('stages', problem, remedy)];
 }

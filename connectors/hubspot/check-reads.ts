@@ -1,8 +1,8 @@
+import { errorAt, unknownReads, warningAt } from '../../core/connector/check.ts';
 import type { Finding, GoingLive } from '../../core/connector/contract.ts';
-import type { Definitions } from './check-properties.ts';
-import { type CrmObject, pluralOf } from './check-targets.ts';
 import { contactProperties } from './contacts.ts';
-import { objectTypes } from './objects.ts';
+import { type CrmObject, objectTypes, pluralOf } from './objects.ts';
+import type { Definitions } from './properties.ts';
 import type { HubSpotContact, HubSpotDeal, HubSpotOwner, HubSpotShape, HubSpotTicket } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -23,8 +23,7 @@ const contact: Names<HubSpotContact> = {
   properties: true,
 };
 const owner: Names<HubSpotOwner> = { id: true, name: true, email: true };
-const shape: Readonly<Record<keyof HubSpotShape, object>> = { ticket, deal, contact, owner, contactChoice: {} };
-const namesOf = new Map(Object.entries(shape).map(([root, names]) => [root, Object.keys(names)]));
+const shape: Record<keyof HubSpotShape, Record<string, true>> = { ticket, deal, contact, owner, contactChoice: {} };
 
 /** HubSpot gives these unasked. */
 const always: Record<CrmObject, readonly string[]> = {
@@ -46,6 +45,7 @@ export function readFindings(settings: HubSpotSettings, { reads }: GoingLive, de
   const findings = [
     ...listed('properties', settings.properties, settings.objects, defined),
     ...listed('contactProperties', settings.contactProperties, ['contact'], defined),
+    ...unknownReads('HubSpot', shape, "HubSpot's own properties are under `properties`", reads),
     ...reads.flatMap(({ at, path }) => pathFindings(at, path, settings, defined)),
   ];
   return findings.filter(({ at, problem }) => !told.has(`${at} ${problem}`) && told.add(`${at} ${problem}`));
@@ -60,12 +60,11 @@ function listed(
 ): Finding[] {
   if (objects.some((object) => !defined.has(object))) return [];
   const unknown = names.filter((name) => !objects.some((object) => defined.get(object)?.has(name)));
-  return unknown.map((name) => ({
-    level: 'error',
-    at,
-    problem: `${objects.map(pluralOf).join(' and ')} have no property ${name}: HubSpot leaves it out without a word`,
-    remedy: "Correct it to the property's internal name (HubSpot: Settings > Properties), or take it out",
-  }));
+  return unknown.map((name) => {
+    const problem = `${objects.map(pluralOf).join(' and ')} have no property ${name}: HubSpot leaves it out without a word`;
+    const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties), or take it out";
+    return errorAt(at, problem, remedy);
+  });
 }
 
 function pathFindings(
@@ -74,20 +73,10 @@ function pathFindings(
   settings: HubSpotSettings,
   defined: Definitions,
 ): Finding[] {
-  const warning = (problem: string, remedy: string): Finding[] => [{ level: 'warning', at, problem, remedy }];
-  const error = (problem: string, remedy: string): Finding[] => [{ level: 'error', at, problem, remedy }];
-  const names = namesOf.get(root);
-  if (names === undefined)
-    return warning(`a HubSpot record has no ${root}`, `There are: ${[...namesOf.keys()].join(', ')}`);
   if ((root === 'ticket' || root === 'deal') && !settings.objects.includes(root)) {
     const kinds = settings.objects.join(', ');
     const problem = `it reads ${root}, which is never there: this source's objects are ${kinds}`;
-    return warning(problem, `Add ${root} to objects, or read ${kinds}`);
-  }
-  if (name === undefined || names.length === 0) return [];
-  if (!names.includes(name)) {
-    const remedy = `There are: ${names.join(', ')}; HubSpot's own properties are under ${root}.properties`;
-    return warning(`a HubSpot ${root} has no ${name}: it is always empty`, remedy);
+    return [warningAt(at, problem, `Add ${root} to objects, or read ${kinds}`)];
   }
   const object = (['ticket', 'deal', 'contact'] as const).find((one) => one === root);
   if (name !== 'properties' || property === undefined || object === undefined) return [];
@@ -96,9 +85,9 @@ function pathFindings(
     // the list that names it has a finding already
     if (settings[setting].includes(property)) return [];
     const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties)";
-    return error(`${pluralOf(object)} have no property ${property}: it is always empty`, remedy);
+    return [errorAt(at, `${pluralOf(object)} have no property ${property}: it is always empty`, remedy)];
   }
   if (readOf(object, settings).has(property)) return [];
   const problem = `${root}.properties.${property} is not read from HubSpot: it is always empty`;
-  return error(problem, `Add ${property} to this source's ${setting}`);
+  return [errorAt(at, problem, `Add ${property} to this source's ${setting}`)];
 }

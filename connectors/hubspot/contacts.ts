@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
+import { BatchAnswer, type BatchResult, batchSize, type Fate, fates } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
 import { ErrorBody, inWords, refusalOf } from './failure.ts';
-import { chunks, type ObjectType, objectTypes, paths } from './objects.ts';
+import { type ObjectType, objectTypes, paths } from './objects.ts';
 import { type HubSpotContact, timeZoneOf } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-const batchSize = 100;
 /** Of more contacts on one record, those with higher ids are not looked at. */
 const candidatesPerRecord = 10;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { placesOf } from '../../core/connector/answer.ts';
 import {
   type Delivery,
   type Events,
@@ -6,6 +7,7 @@ import {
   type RecordEvent,
   type SourceEvent,
 } from '../../core/connector/contract.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { type ObjectType, objectTypes, recordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -60,7 +62,7 @@ const contact = '0-1';
  * An event that we can't read is left out with its reason: refusing the delivery would bring it back ten times.
  */
 export function events(delivery: Delivery, settings: HubSpotSettings): Events {
-  const body = parseJson(delivery.raw);
+  const body = jsonBody(delivery.raw);
   if (!Array.isArray(body)) return { ok: false, why: 'the body is not a JSON array of HubSpot events' };
   if (body.length > mostEvents) return { ok: false, why: `a delivery may hold ${mostEvents} events at most` };
   const found: SourceEvent[] = [];
@@ -117,25 +119,8 @@ function unwanted(
 }
 
 /** The properties that we write, on records and on contacts. */
-function writtenBy({
-  grade,
-  comment,
-  answeredAt,
-  status,
-  answers,
-  contact,
-}: HubSpotSettings['writeBack']): Set<string | undefined> {
-  return new Set([
-    grade,
-    comment,
-    answeredAt,
-    status,
-    ...Object.values(answers),
-    contact.grade,
-    contact.comment,
-    contact.answeredAt,
-  ]);
-}
+const writtenBy = (writeBack: HubSpotSettings['writeBack']): Set<string> =>
+  new Set([writeBack, writeBack.contact].flatMap((places) => [...placesOf(places).values()]));
 
 function read(event: HubSpotEvent): Reading {
   const [object = '', change = ''] = event.type.split('.');
@@ -200,11 +185,3 @@ function typeOf(name: string): ObjectType | undefined {
 
 /** A stage's id; anything that doesn't look like one is not repeated. */
 const stageText = (value: string | undefined) => (/^[\w-]{1,64}$/.test(value ?? '') ? value : 'another one');
-
-function parseJson(raw: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
-  } catch {
-    return undefined;
-  }
-}

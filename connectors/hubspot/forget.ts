@@ -1,15 +1,14 @@
+import { type AnswerPlaces, placesOf } from '../../core/connector/answer.ts';
 import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { sameValue } from './answer.ts';
+import { isSameValue } from './answer.ts';
+import { currentOf } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
 import { chooseContacts } from './contacts.ts';
-import { heldBy } from './held.ts';
 import { removeNotes } from './note.ts';
 import { type ObjectType, objectTypes, type Properties, parseRecordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { updateAll } from './update.ts';
-
-const parts = ['grade', 'comment', 'answeredAt'] as const;
 
 /**
  * Takes answers off records: clears the properties of the settings, on the contact as well, and archives our notes. Calls as few
@@ -17,14 +16,14 @@ const parts = ['grade', 'comment', 'answeredAt'] as const;
  */
 export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullable<Source['forget']> {
   const { writeBack } = settings;
-  const names = [...parts.map((part) => writeBack[part]), writeBack.status, ...Object.values(writeBack.answers)];
-  const onContact = parts.map((part) => writeBack.contact[part]);
+  const onRecord = namesOf(writeBack);
+  const onContact = namesOf(writeBack.contact);
 
   async function ofType(type: ObjectType, ids: readonly string[]): Promise<string[]> {
     const { plural } = objectTypes[type];
     // The contact's answer is known by the record's: those first.
-    const left = onContact.some((name) => name !== undefined) ? await forgetContacts(type, ids) : [];
-    const updates = await updateAll(api, plural, cleared(ids, names));
+    const left = onContact.length > 0 ? await forgetContacts(type, ids) : [];
+    const updates = await updateAll(api, plural, cleared(ids, onRecord));
     const current = ids.map((id) => {
       const update = updates.get(id);
       return update?.is === 'done' ? update.result.id : id;
@@ -37,13 +36,14 @@ export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullab
 
   /** A contact may show the answer to another question by now, and another contact may stand in the place of a deleted one. */
   async function forgetContacts(type: ObjectType, ids: readonly string[]): Promise<string[]> {
-    const pairs = parts.flatMap((part) => {
-      const [mine, theirs] = [writeBack[part], writeBack.contact[part]];
-      return mine === undefined || theirs === undefined ? [] : [{ mine, theirs }];
+    const ours = placesOf(writeBack);
+    const pairs = [...placesOf(writeBack.contact)].flatMap(([part, theirs]) => {
+      const mine = ours.get(part);
+      return mine === undefined ? [] : [{ mine, theirs }];
     });
     if (pairs.length === 0) return ["the contacts' properties: nothing tells whose answer they hold"];
-    const choices = await chooseContacts(api, type, ids, { ...settings, contactProperties: defined(onContact) });
-    const records = await heldBy(
+    const choices = await chooseContacts(api, type, ids, { ...settings, contactProperties: onContact });
+    const records = await currentOf(
       api,
       objectTypes[type].plural,
       ids,
@@ -70,14 +70,14 @@ export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullab
   };
 }
 
-const defined = (names: readonly (string | undefined)[]): string[] => names.filter((name) => name !== undefined);
+const namesOf = (places: AnswerPlaces<string>): string[] => [...placesOf(places).values()];
 
-function cleared(ids: readonly string[], names: readonly (string | undefined)[]) {
-  const properties = Object.fromEntries(defined(names).map((name) => [name, '']));
-  return Object.keys(properties).length === 0 ? [] : ids.map((id) => ({ id, properties, at: new Date(0) }));
+function cleared(ids: readonly string[], names: readonly string[]) {
+  const properties = Object.fromEntries(names.map((name) => [name, '']));
+  return names.length === 0 ? [] : ids.map((id) => ({ id, properties, at: new Date(0) }));
 }
 
 function isSame(pairs: readonly { mine: string; theirs: string }[], record: Properties, contact: Properties): boolean {
   const values = pairs.map(({ mine, theirs }) => [record[mine] ?? '', contact[theirs] ?? ''] as const);
-  return values.some(([held]) => held !== '') && values.every(([held, theirs]) => sameValue(held, theirs));
+  return values.some(([own]) => own !== '') && values.every(([own, other]) => isSameValue(own, other));
 }

@@ -20,13 +20,6 @@ import { writer } from './write-back.ts';
  * It needs the scopes `tickets` or `crm.objects.deals.read` and `.write`, `crm.objects.contacts.read` and
  * `crm.objects.owners.read`; and subscriptions to the stage (`hs_pipeline_stage`, `dealstage`), creation, merge,
  * deletion, restore and associationChange of each object.
- *
- * Where things are: `signature.ts` who sent it; `events.ts` what it says; `read.ts` what the record is now (`closing.ts`
- * which closing counts, `record.ts` its shape, with `pipelines.ts`, `contacts.ts` and `owners.ts`); `poll.ts` what the
- * webhooks missed (`sweep.ts` how far it has come); `write-back.ts` the answer (`update.ts` properties, `note.ts`,
- * `contact-answer.ts`), `forget.ts` takes it off again; `check.ts` and `setup.ts`, each with its parts beside it, what must be right before going live;
- * `client.ts` every call (`credentials.ts` and `oauth.ts` its token, `quota.ts` what is left), `failure.ts` and
- * `batch.ts` what its answer means.
  */
 export const hubspot = defineConnector({
   name: 'hubspot',

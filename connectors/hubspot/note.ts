@@ -1,14 +1,14 @@
 import { z } from 'zod';
+import { markerIn, noteOf } from '../../core/connector/answer.ts';
+import { chunks } from '../../core/connector/batches.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { maxTextUnits } from './answer.ts';
-import { BatchAnswer, Texts } from './batch.ts';
+import { BatchAnswer, batchSize, Texts } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
 import { ErrorBody, inWords, refusalOf } from './failure.ts';
-import { chunks, type ObjectType, objectTypes, paths } from './objects.ts';
-
-const batchSize = 100;
+import { type ObjectType, objectTypes, paths } from './objects.ts';
 
 /** A note to write, and the record it goes to. */
 export interface Note {
@@ -18,9 +18,6 @@ export interface Note {
 
 /** By the note's marker: nothing, or why it isn't there. */
 export type NoteFailures = Map<string, Error>;
-
-/** The last line of a note, by which it is found again, whole: marker `7.1` isn't that of `7.12`. Nothing else on the record tells one answer's note from another's. */
-const reference = (marker: string) => `closeloop ref ${marker}`;
 
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -32,16 +29,11 @@ const escapes: Readonly<Record<string, string>> = {
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
 
 /** HTML, as HubSpot's notes are; nothing of the customer's is markup. */
-export function noteBody({ outcome, grade, maxGrade, campaign, comment, answeredAt, marker }: WriteBack): string {
-  const said = grade === null ? 'no grade' : `${grade}${maxGrade === undefined ? '' : ` of ${maxGrade}`}`;
-  const at = answeredAt.toISOString().slice(0, 16).replace('T', ' ');
-  const [first, last] =
-    outcome === 'answered'
-      ? [`Customer feedback: ${said} (${campaign})`, `Answered ${at} UTC`]
-      : [`No answer to the feedback request (${campaign})`, `Waited for until ${at} UTC`];
-  const end = [last, reference(marker)].map((line) => `<p>${escaped(line)}</p>`).join('');
-  const start = `<p><strong>${escaped(first)}</strong></p>`;
-  if (!comment) return start + end;
+export function noteBody(item: WriteBack): string {
+  const { title, comment, when, reference } = noteOf(item);
+  const start = `<p><strong>${escaped(title)}</strong></p>`;
+  const end = `<p>${escaped(when)}</p><p>${escaped(reference)}</p>`;
+  if (comment === '') return start + end;
   const room = maxTextUnits - start.length - end.length - '<p></p>'.length;
   return `${start}<p>${escapedWithin(comment, room)}</p>${end}`;
 }
@@ -131,15 +123,16 @@ const Associations = z.object({
  */
 export async function findNotes(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<Set<string>> {
   const ids = notes.map(({ recordId }) => recordId);
-  const lines = new Set((await notesOn(api, type, ids)).flatMap((note) => note.lines));
+  const lines = (await notesOn(api, type, ids)).flatMap((note) => note.lines);
+  const there = new Set(lines.map(markerIn));
   const markers = notes.map(({ item }) => item.marker);
-  return new Set(markers.filter((marker) => lines.has(escaped(reference(marker)))));
+  return new Set(markers.filter((marker) => there.has(escaped(marker))));
 }
 
 /** Takes all notes of ours off records: the calls of `findNotes`, and one per 100 notes. */
 export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
   const notes = await notesOn(api, type, recordIds);
-  const ours = notes.filter(({ lines }) => lines.at(-1)?.startsWith(escaped(reference(''))));
+  const ours = notes.filter(({ lines }) => markerIn(lines.at(-1) ?? '') !== undefined);
   for (const some of chunks(ours, batchSize)) {
     const inputs = some.map(({ id }) => ({ id }));
     await api.call('POST', paths.batchArchive('notes'), z.unknown(), { body: { inputs } });

@@ -30,6 +30,13 @@ export const objectTypes = {
 
 export type ObjectType = keyof typeof objectTypes;
 
+/** The kinds of record that answers go to. */
+export type CrmObject = ObjectType | 'contact';
+
+/** The same, as paths name them. */
+export type Plural = 'tickets' | 'deals' | 'contacts';
+export const pluralOf = (object: CrmObject): Plural => (object === 'contact' ? 'contacts' : objectTypes[object].plural);
+
 /** HubSpot gives every value as text; unset is null. */
 export type Properties = Readonly<Record<string, string | null>>;
 
@@ -79,9 +86,4 @@ export function recordNames(objects: readonly ObjectType[]): NonNullable<Source[
       return type === undefined ? undefined : recordId(type, id);
     },
   };
-}
-
-/** HubSpot's batch calls take a limited number of inputs. */
-export function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
 }

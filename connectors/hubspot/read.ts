@@ -1,20 +1,17 @@
+import { chunks } from '../../core/connector/batches.ts';
 import type { ConnectorPorts, ReadResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
+import { BatchAnswer, type BatchResult, batchSize, type Fate, fates, livingOn, mergedIds } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
 import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
-import { livingOn, mergedIds } from './merges.ts';
-import { chunks, type ObjectType, objectTypes, parseRecordId, paths, recordId, recordNames } from './objects.ts';
+import { type ObjectType, objectTypes, parseRecordId, paths, recordId, recordNames } from './objects.ts';
 import { type OwnerReader, ownerReader } from './owners.ts';
 import type { PipelineReader } from './pipelines.ts';
 import { type HubSpotShape, localeOf, present } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 type Purpose = 'plan' | 'ask';
-
-/** Records a call, without history. */
-const perCall = 100;
 
 /** Per 100 closed tickets: `plan` 2 + 1 (associations) + 1 (contacts) calls, `ask` 1; pipelines and owners are kept. */
 export function reader(
@@ -111,7 +108,7 @@ async function readRecords(context: Context, ids: readonly string[]): Promise<Ma
     for (const [id, fate] of fates(`POST ${path}`, some, answer)) found.set(id, fate);
     for (const [id, result] of livingOn(some, answer.results)) found.set(id, { is: 'done', result });
   };
-  await Promise.all(chunks(ids, purpose === 'ask' ? perCall : settings.historyPerCall).map(readSome));
+  await Promise.all(chunks(ids, purpose === 'ask' ? batchSize : settings.historyPerCall).map(readSome));
   await Promise.all(ids.filter((id) => !found.has(id)).map((id) => readSome([id])));
   return found;
 }

@@ -1,13 +1,10 @@
+import { newestBy } from '../../core/connector/answer.ts';
+import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { BatchAnswer, type BatchResult, type Fate, fates } from './batch.ts';
+import { BatchAnswer, type BatchResult, batchSize, currentOf, type Fate, fates, livingOn, mergedIds } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
 import { inWords, type Refusal } from './failure.ts';
-import { livingOn, mergedIds } from './merges.ts';
-import { chunks, paths } from './objects.ts';
-
-const batchSize = 100;
-
-export type Plural = 'tickets' | 'deals' | 'contacts';
+import { type Plural, paths } from './objects.ts';
 
 /** One record and the text for each of its properties; '' clears. */
 export interface Write {
@@ -33,16 +30,17 @@ export async function updateAll(
   plural: Plural,
   given: readonly Write[],
 ): Promise<Map<string, Update>> {
-  const writes = latest(given, ({ id }) => id);
+  const writes = newestBy(given, idOf, timeOf);
   const first = await updateOnce(api, plural, [...writes.values()]);
   const lost = [...writes.keys()].filter((id) => (first.get(id) ?? { is: 'missing' }).is === 'missing');
   const current = await whereabouts(api, plural, lost);
   const nowIs = (id: string) => current.get(id) ?? id;
 
   const merged = new Set(current.values());
-  const again = latest(
+  const again = newestBy(
     [...writes.values()].map((write) => ({ ...write, id: nowIs(write.id) })).filter(({ id }) => merged.has(id)),
-    ({ id }) => id,
+    idOf,
+    timeOf,
   );
   const second = await updateOnce(api, plural, [...again.values()]);
   return new Map(
@@ -55,15 +53,39 @@ export async function updateAll(
   );
 }
 
-/** Of several with one key the latest; of equals the last. */
-export function latest<T extends { at: Date }>(items: readonly T[], keyOf: (item: T) => string): Map<string, T> {
-  const found = new Map<string, T>();
-  for (const item of items) {
-    const other = found.get(keyOf(item));
-    if (other === undefined || other.at <= item.at) found.set(keyOf(item), item);
-  }
-  return found;
+/**
+ * Writes as `updateAll` does, and knows of every property whether it was taken: what HubSpot's answer leaves out is read
+ * (one more call per 100 records that need it).
+ */
+export async function updateConfirmed(
+  api: HubSpotApi,
+  plural: Plural,
+  writes: readonly Write[],
+): Promise<Map<string, Update>> {
+  const updates = await updateAll(api, plural, writes);
+  const doubtful = [...updates.values()].flatMap((update) => {
+    const untold = update.is === 'done' ? untoldBy(update) : [];
+    return update.is === 'done' && untold.length > 0 ? [{ id: update.result.id, untold }] : [];
+  });
+  if (doubtful.length === 0) return updates;
+  const names = [...new Set(doubtful.flatMap(({ untold }) => untold))];
+  const ids = doubtful.map(({ id }) => id);
+  const current = await currentOf(api, plural, ids, names);
+  return new Map(
+    [...updates].map(([id, update]): [string, Update] => {
+      if (update.is !== 'done') return [id, update];
+      const properties = { ...current.get(update.result.id), ...update.result.properties };
+      return [id, { ...update, result: { ...update.result, properties } }];
+    }),
+  );
 }
+
+function untoldBy({ write, result }: Extract<Update, { is: 'done' }>): string[] {
+  return Object.keys(write.properties).filter((name) => result.properties[name] === undefined);
+}
+
+const idOf = ({ id }: Write): string => id;
+const timeOf = ({ at }: Write): Date => at;
 
 /** Old id → the id of the record it was merged into; ids that are simply gone are left out. */
 async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string[]): Promise<Map<string, string>> {

@@ -1,114 +1,198 @@
+import { isOlderThan, newerStays } from '../../core/connector/answer.ts';
 import type { WriteBack, WriteResult } from '../../core/connector/contract.ts';
-import { holdsLater, laterStays, notTaken, propertiesOf, sameValue } from './answer.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { instant, isSameValue, notTaken, propertiesOf } from './answer.ts';
+import { currentOf } from './batch.ts';
 import type { HubSpotApi } from './client.ts';
-import { updateConfirmed } from './confirmed.ts';
-import { type About, type OnContact, writeOnContacts } from './contact-answer.ts';
-import { heldBy } from './held.ts';
+import { chooseContacts } from './contacts.ts';
 import { createNotes, findNotes, type Note } from './note.ts';
-import { type ObjectType, objectTypes, type Properties, parseRecordId } from './objects.ts';
+import { type ObjectType, objectTypes, type Plural, type Properties, parseRecordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
-import type { Plural, Update } from './update.ts';
+import { type Update, updateConfirmed } from './update.ts';
 
-/** One answer on its way to one record. */
-interface Answer extends About {
+/** An answer on its way to the record that it is about, by the id that the record has now. */
+interface Order {
+  item: WriteBack;
+  type: ObjectType;
+  id: string;
   properties: Record<string, string>;
-  /** What the record held before, where that was looked at. */
+  /** What the record held before, where that was read. */
   before?: Properties | undefined;
 }
 
 /**
  * Writes the answers' properties, then the notes, then the contacts' properties: each one call per 100. A note costs
- * another one before, whose answer tells that no earlier attempt has written it; so do contacts with `answeredAt`.
+ * another call before, whose answer tells that no earlier attempt has written the note; so do contacts with `answeredAt`.
  */
 export function writer(settings: HubSpotSettings, api: HubSpotApi) {
-  const onContacts = Object.keys(settings.writeBack.contact).length > 0;
+  const { writeBack } = settings;
+  const onContacts = Object.keys(writeBack.contact).length > 0;
 
   return async (items: readonly WriteBack[]): Promise<WriteResult[]> => {
-    const answers = items.flatMap((item): Answer[] => {
+    const orders = items.flatMap((item): Order[] => {
       const record = parseRecordId(item.recordId);
-      return record === undefined ? [] : [{ ...record, item, properties: propertiesOf(item, settings.writeBack) }];
+      return record === undefined ? [] : [{ ...record, item, properties: propertiesOf(item, writeBack) }];
     });
     const results = new Map<WriteBack, WriteResult>();
-    const current: Answer[] = [];
+    const current: Order[] = [];
     await Promise.all(
       (['ticket', 'deal'] as const).map(async (type) => {
-        const own = answers.filter((answer) => answer.type === type);
-        for (const { answer, result } of await writeOnRecords(settings, api, type, own)) {
-          results.set(answer.item, result);
-          current.push(answer);
+        const own = orders.filter((order) => order.type === type);
+        for (const { order, result } of await writeOnRecords(writeBack, api, type, own)) {
+          results.set(order.item, result);
+          current.push(order);
         }
       }),
     );
     const answered = current.filter(({ item }) => onContacts && item.outcome === 'answered');
-    const outcomes = answered.length > 0 ? await writeOnContacts(settings, api, answered) : new Map();
-    return items.map((item) => together(results.get(item) ?? gone('record'), outcomes.get(item)));
+    const contacts = answered.length > 0 ? await writeOnContacts(settings, api, answered) : new Map();
+    return items.map((item) => together(results.get(item) ?? gone('record'), contacts.get(item)));
   };
 }
 
-/** @returns the answers, each with its record's id as it is now */
-async function writeOnRecords(settings: HubSpotSettings, api: HubSpotApi, type: ObjectType, given: readonly Answer[]) {
-  const { writeBack } = settings;
+/** @returns the orders, each with its record's id as it is now */
+async function writeOnRecords(
+  writeBack: HubSpotSettings['writeBack'],
+  api: HubSpotApi,
+  type: ObjectType,
+  given: readonly Order[],
+) {
   const { plural } = objectTypes[type];
-  const answers = writeBack.note ? await lookBefore(api, plural, given) : given;
+  const orders = writeBack.note ? await withBefore(api, plural, given) : given;
 
-  const isLate = ({ item, before }: Answer) => holdsLater(item, writeBack.answeredAt, before);
-  const writes = answers.filter((answer) => !isLate(answer) && Object.keys(answer.properties).length > 0);
+  const isLate = ({ item, before }: Order) => isOlderThan(item, instantIn(before, writeBack.answeredAt));
+  const writes = orders.filter((order) => !isLate(order) && Object.keys(order.properties).length > 0);
   const updates = await updateConfirmed(
     api,
     plural,
     writes.map(({ id, properties, item }) => ({ id, properties, at: item.answeredAt })),
   );
-  const written = answers.map((answer) => {
-    const update = updates.get(answer.id);
-    const id = update?.is === 'done' ? update.result.id : answer.id;
-    return { answer: { ...answer, id }, result: isLate(answer) ? late : resultOf(update, type) };
+  const written = orders.map((order) => {
+    const update = updates.get(order.id);
+    const id = update?.is === 'done' ? update.result.id : order.id;
+    return { order: { ...order, id }, result: isLate(order) ? late : resultOf(update, type) };
   });
   if (!writeBack.note) return written;
   const failures = await writeNotes(
     api,
     type,
-    written.flatMap(({ answer, result }) => (result.ok ? [answer] : [])),
+    written.flatMap(({ order, result }) => (result.ok ? [order] : [])),
   );
-  return written.map(({ answer, result }) => {
-    const error = failures.get(answer.item.marker);
-    return { answer, result: error ? ({ ok: false, why: 'error', error } as const) : result };
+  return written.map(({ order, result }) => {
+    const error = failures.get(order.item.marker);
+    return { order, result: error ? ({ ok: false, why: 'error', error } as const) : result };
   });
 }
 
-/** What the records hold of our properties, so that a later answer stays, and a note isn't written twice. */
-async function lookBefore(api: HubSpotApi, plural: Plural, answers: readonly Answer[]): Promise<Answer[]> {
-  const properties = [...new Set(answers.flatMap((answer) => Object.keys(answer.properties)))];
-  if (properties.length === 0) return [...answers];
-  const ids = answers.map(({ id }) => id);
-  const held = await heldBy(api, plural, ids, properties);
-  return answers.map((answer) => ({ ...answer, before: held.get(answer.id) }));
+/** What the records hold of our properties, so that a newer answer stays, and a note isn't written twice. */
+async function withBefore(api: HubSpotApi, plural: Plural, orders: readonly Order[]): Promise<Order[]> {
+  const properties = [...new Set(orders.flatMap((order) => Object.keys(order.properties)))];
+  if (properties.length === 0) return [...orders];
+  const ids = orders.map(({ id }) => id);
+  const current = await currentOf(api, plural, ids, properties);
+  return orders.map((order) => ({ ...order, before: current.get(order.id) }));
 }
+
+const instantIn = (properties: Properties | undefined, name: string | undefined) =>
+  name === undefined ? undefined : instant(properties?.[name]);
 
 /**
  * The properties are written first, so a record that held nothing of this answer has no note of it: nothing to look for.
  * Where it did (an earlier attempt, whose end we don't know), or where there is no telling, the record's notes are read.
  */
-async function writeNotes(api: HubSpotApi, type: ObjectType, answers: readonly Answer[]) {
-  const note = ({ item, id }: Answer): Note => ({ item, recordId: id });
-  const doubtful = answers.filter(mayHaveNote);
+async function writeNotes(api: HubSpotApi, type: ObjectType, orders: readonly Order[]) {
+  const note = ({ item, id }: Order): Note => ({ item, recordId: id });
+  const doubtful = orders.filter(mayHaveNote);
   const there = await findNotes(api, type, doubtful.map(note));
-  const missing = answers.filter(({ item }) => !there.has(item.marker));
+  const missing = orders.filter(({ item }) => !there.has(item.marker));
   return createNotes(api, type, missing.map(note));
 }
 
-function mayHaveNote({ properties, before }: Answer): boolean {
+function mayHaveNote({ properties, before }: Order): boolean {
   const telling = Object.entries(properties).filter(([, value]) => value !== '');
   if (before === undefined || telling.length === 0) return true;
-  return telling.some(([name, value]) => sameValue(value, before[name] ?? ''));
+  return telling.some(([name, value]) => isSameValue(value, before[name] ?? ''));
 }
 
-const late: WriteResult = { ok: true, findings: [], remarks: [laterStays('record')] };
+const late: WriteResult = { ok: true, findings: [], remarks: [newerStays('record')] };
 
 function resultOf(update: Update | undefined, type: ObjectType): WriteResult {
   if (update === undefined) return { ok: true, findings: [] };
   if (update.is === 'missing') return gone(type);
   if (update.is === 'refused') return { ok: false, why: 'error', error: update.error };
   return { ok: true, findings: notTaken(update.write.properties, update.result.properties) };
+}
+
+const gone = (type: string): WriteResult => ({
+  ok: false,
+  why: 'not-found',
+  message: `HubSpot has no such ${type} any more`,
+});
+
+type OnContact =
+  | { is: 'written'; findings: string[] }
+  | { is: 'not-written'; remark: string }
+  | { is: 'refused'; error: Error };
+
+const noContact: OnContact = {
+  is: 'not-written',
+  remark: 'HubSpot has no contact for this record any more: the answer is on the record alone',
+};
+
+/**
+ * Puts answers on the people who gave them: the contact who was asked or, where that isn't known, the one who would be
+ * asked now. A contact with several records shows its newest answer.
+ */
+async function writeOnContacts(
+  settings: HubSpotSettings,
+  api: HubSpotApi,
+  orders: readonly Order[],
+): Promise<Map<WriteBack, OnContact>> {
+  const names = settings.writeBack.contact;
+  const contacts = await contactsOf(settings, api, orders);
+  const outcomes = new Map<WriteBack, OnContact>();
+  const ids = [...contacts.values()].filter((id) => typeof id === 'string');
+  const current =
+    names.answeredAt === undefined ? new Map() : await currentOf(api, 'contacts', ids, [names.answeredAt]);
+
+  const writes = orders.flatMap(({ item }) => {
+    const id = contacts.get(item) ?? noContact;
+    if (typeof id !== 'string') {
+      outcomes.set(item, id);
+      return [];
+    }
+    if (isOlderThan(item, instantIn(current.get(id), names.answeredAt))) {
+      outcomes.set(item, { is: 'not-written', remark: newerStays('contact') });
+      return [];
+    }
+    return [{ item, id, properties: propertiesOf(item, names), at: item.answeredAt }];
+  });
+  const updates = await updateConfirmed(api, 'contacts', writes);
+  for (const { item, id } of writes) {
+    const update = updates.get(id);
+    if (update?.is === 'refused') outcomes.set(item, update);
+    else if (update?.is === 'done') {
+      outcomes.set(item, { is: 'written', findings: notTaken(update.write.properties, update.result.properties) });
+    } else outcomes.set(item, noContact);
+  }
+  return outcomes;
+}
+
+/** Contact ids; an outcome where there is none to be had. Two calls per 100 records whose contact isn't known. */
+async function contactsOf(settings: HubSpotSettings, api: HubSpotApi, orders: readonly Order[]) {
+  const found = new Map<WriteBack, string | OnContact>();
+  for (const { item } of orders) if (item.personId !== undefined) found.set(item, item.personId);
+  for (const type of settings.objects) {
+    const unknown = orders.filter((order) => order.type === type && !found.has(order.item));
+    const ids = [...new Set(unknown.map(({ id }) => id))];
+    const choices = await chooseContacts(api, type, ids, { ...settings, contactProperties: [] });
+    for (const { item, id } of unknown) {
+      const choice = choices.get(id);
+      if (choice instanceof CloseloopError) found.set(item, { is: 'refused', error: choice });
+      else if (choice?.contact) found.set(item, choice.contact.id);
+    }
+  }
+  return found;
 }
 
 /** An answer whose record is gone is well kept on its contact; one that the contact refuses is for a person to mend. */
@@ -121,9 +205,3 @@ function together(record: WriteResult, contact: OnContact | undefined): WriteRes
   if (record.ok) return { ...record, findings: [...record.findings, ...contact.findings] };
   return { ok: true, findings: contact.findings, where: 'the contact, as HubSpot has the record no more' };
 }
-
-const gone = (type: string): WriteResult => ({
-  ok: false,
-  why: 'not-found',
-  message: `HubSpot has no such ${type} any more`,
-});

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { accountFindings } from '../../../connectors/hubspot/check-account.ts';
-import { targetUrlFindings } from '../../../connectors/hubspot/check-webhooks.ts';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { settings as hubspotSettings } from '../../../connectors/hubspot/settings.ts';
+import { targetUrlFindings } from '../../../connectors/hubspot/webhooks.ts';
 import type { Finding, GoingLive } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { HubspotStandin, HubspotStandinOptions } from '../../../standins/hubspot/standin.ts';

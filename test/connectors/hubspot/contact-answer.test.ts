@@ -55,7 +55,7 @@ describe('the contact', () => {
       expect(await source.writeBack([later, answer(one)])).toEqual([done, done]);
       expect(lastOf(desk, jane)).toBe('9');
       expect(await source.writeBack([answer(one)])).toEqual([
-        { ok: true, findings: [], remarks: ['the contact holds a later answer already, which stays'] },
+        { ok: true, findings: [], remarks: ['the contact holds a newer answer, which stays'] },
       ]);
       expect(lastOf(desk, jane)).toBe('9');
     }));

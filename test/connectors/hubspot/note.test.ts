@@ -81,7 +81,7 @@ describe('a note', () => {
       const later = answer(one ?? '', { grade: 9, marker: 'later', answeredAt: new Date('2026-11-21T09:50:00Z') });
       await source.writeBack([later]);
       expect(await source.writeBack([answer(one ?? '')])).toEqual([
-        { ok: true, findings: [], remarks: ['the record holds a later answer already, which stays'] },
+        { ok: true, findings: [], remarks: ['the record holds a newer answer, which stays'] },
       ]);
       expect(desk.standin.ticket(number(one)).properties.feedback_grade).toBe('9');
       expect(notes(desk, one).length).toBe(2);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { propertiesOf } from '../../../connectors/hubspot/answer.ts';
-import { targetFindings } from '../../../connectors/hubspot/check-properties.ts';
-import { Definition, targetsOf } from '../../../connectors/hubspot/check-targets.ts';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
+import { Definition, propertyFindings, wantedProperties } from '../../../connectors/hubspot/properties.ts';
 import { settings } from '../../../connectors/hubspot/settings.ts';
 import type { AnswerValue, WriteBack } from '../../../core/connector/contract.ts';
 import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
@@ -54,7 +53,7 @@ describe('an answer to a survey', () => {
 });
 
 test('check looks at the property of each question, on each kind of record', () => {
-  const targets = targetsOf(
+  const targets = wantedProperties(
     settings.parse({ ...minimal, objects: ['ticket', 'deal'], writeBack: { answers } }),
     [1, 2],
   );
@@ -67,8 +66,8 @@ test('check looks at the property of each question, on each kind of record', () 
   const [target] = targets;
   if (target === undefined) return expect.unreachable();
   const of = (type: string, fieldType: string) =>
-    targetFindings(target, Definition.parse({ name: 'why_so', type, fieldType }));
-  expect(targetFindings(target, undefined)).toMatchObject([{ level: 'error', at: 'writeBack.answers.17' }]);
+    propertyFindings(target, Definition.parse({ name: 'why_so', type, fieldType }));
+  expect(propertyFindings(target, undefined)).toMatchObject([{ level: 'error', at: 'writeBack.answers.17' }]);
   expect(of('string', 'textarea')).toEqual([]);
   expect(of('number', 'number')).toMatchObject([
     { level: 'warning', problem: expect.stringMatching(/the grade with it/) },

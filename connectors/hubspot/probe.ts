@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import { errorAt, type Probe } from '../../core/connector/check.ts';
+import type { Finding } from '../../core/connector/contract.ts';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import type { HubSpotApi } from './client.ts';
+import { inWords } from './failure.ts';
+
+/** One thing of the account to read. */
+interface AccountProbe<S extends z.ZodType> extends Partial<Probe> {
+  /** In words: "the ticket pipelines". */
+  what: string;
+  /** The scope that shows it. */
+  scope: string;
+  method: 'GET' | 'POST';
+  path: string;
+  schema: S;
+  query?: Record<string, string>;
+  body?: object;
+}
+
+/** Reads one thing after the other. What can't be read becomes a finding and hides nothing else. */
+export interface AccountProber {
+  readonly findings: Finding[];
+  /** Undefined: a finding says why. A missing scope is told once, and what else needs it isn't asked for. */
+  probe<S extends z.ZodType>(probe: AccountProbe<S>): Promise<z.output<S> | undefined>;
+  /** Whether the app may do this: a request that changes nothing and may be refused for its content. */
+  probeRight(probe: AccountProbe<z.ZodType>): Promise<void>;
+  lacks(scope: string): boolean;
+}
+
+export function accountProber(api: HubSpotApi): AccountProber {
+  const findings: Finding[] = [];
+  const lacking = new Set<string>();
+
+  async function ask<S extends z.ZodType>({ what, at, scope, method, path, schema, query, body }: AccountProbe<S>) {
+    if (lacking.has(scope)) return undefined;
+    try {
+      const options = { answers: [403], ...(query && { query }), ...(body && { body }) };
+      const answer = await api.attempt(method, path, schema, options);
+      if (answer.ok || answer.refusal.status !== 403) return answer;
+      const { scopes } = answer.refusal;
+      const missing = scopes.length === 0 || scopes.includes(scope) ? scope : scopes.join(' or ');
+      if (!lacking.has(missing)) findings.push(lacks(missing, what));
+      lacking.add(missing);
+    } catch (error) {
+      findings.push(unread(what, error, at));
+    }
+    return undefined;
+  }
+
+  return {
+    findings,
+    async probe(probe) {
+      const answer = await ask(probe);
+      if (answer?.ok) return answer.body;
+      if (answer !== undefined) findings.push(refused(probe.what, inWords(answer.refusal)));
+      return undefined;
+    },
+    async probeRight(probe) {
+      await ask(probe);
+    },
+    lacks: (scope) => lacking.has(scope),
+  };
+}
+
+const lacks = (scope: string, what: string): Finding =>
+  errorAt(
+    'scopes',
+    `the app has no scope ${scope}: HubSpot refuses ${what} (403)`,
+    'Add the scope to the app (project app: requiredScopes in app-hsmeta.json; legacy app: its Scopes tab), and have a HubSpot admin install the app again or approve it',
+  );
+
+const refused = (what: string, why: string): Finding =>
+  errorAt(
+    what,
+    `HubSpot does not show ${what}: ${why}`,
+    'Run check again; if it stays, what hangs on this was not checked: ask HubSpot support',
+  );
+
+/** @param at Left out: the thing itself. */
+export function unread(what: string, error: unknown, at = what): Finding {
+  const known = error instanceof CloseloopError ? error.message : `${what} could not be read, for a reason of our own`;
+  const remedy =
+    adviceOf(error).kind === 'config'
+      ? 'Do as it says, then run check again'
+      : 'Run check again: what hangs on this was not checked';
+  return errorAt(at, known, remedy);
+}
