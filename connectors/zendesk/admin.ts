@@ -8,25 +8,6 @@ import { exportsLane } from './quota.ts';
 const id = z.union([z.number(), z.string()]).transform(String);
 const text = z.string().nullish().catch(null);
 
-const Option = z.object({ name: z.string(), value: z.string() });
-
-export const AdminField = z.object({
-  id,
-  type: z.string(),
-  title: z.string().nullish(),
-  active: z.boolean().nullish(),
-  /** False: a system field, which every account has. */
-  removable: z.boolean().nullish(),
-  agent_can_edit: z.boolean().nullish(),
-  /** Agents can't solve a ticket without it. */
-  required: z.boolean().nullish(),
-  regexp_for_validation: z.string().nullish(),
-  /** A checkbox's, where it has one. */
-  tag: z.string().nullish(),
-  custom_field_options: z.array(Option).nullish(),
-});
-export type AdminField = z.output<typeof AdminField>;
-
 const Webhook = z.object({
   id,
   name: z.string().catch(''),
@@ -60,7 +41,6 @@ const Settings = z.object({
   settings: z.object({ active_features: z.object({ customer_satisfaction: z.boolean().nullish() }).nullish() }),
 });
 
-export const adminFields = (api: ZendeskApi): Promise<AdminField[]> => api.listTicketFields(z.array(AdminField));
 export const webhooks = (api: ZendeskApi): Promise<Webhook[]> => all(api, 'webhooks', 'webhooks', Webhook);
 export const triggers = (api: ZendeskApi): Promise<Rule[]> => all(api, 'triggers', 'triggers', Rule);
 export const automations = (api: ZendeskApi): Promise<Rule[]> => all(api, 'automations', 'automations', Rule);

@@ -1,7 +1,18 @@
-import type { WriteBack } from '../../core/connector/contract.ts';
+import {
+  type AnswerPart,
+  cut,
+  isAnswerTag,
+  isOlderThan,
+  isSameText,
+  isSurveyPart,
+  type PartName,
+  partsOf,
+  surveyText,
+  tagsOf,
+} from '../../core/connector/answer.ts';
+import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { answerValue } from './survey.ts';
-import { type MainPart, type Part, parts, questionOf, type Target, type Targets } from './targets.ts';
+import { type FieldKind, type Target, type Targets, ticketField } from './targets.ts';
 import type { FieldValue, Ticket } from './ticket.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
@@ -15,7 +26,7 @@ export interface Wanted {
 }
 
 export interface WantedField extends Target {
-  part: Part;
+  part: PartName;
   value: FieldValue;
 }
 
@@ -29,64 +40,54 @@ export interface Change {
 /** Values by field: of a ticket by id, of a user or a record by key. */
 export type Values = (id: string) => FieldValue;
 
-/** Tags of earlier answers. A follow-up ticket begins with those of its parent. */
-const outdated = /^fb_(grade_\d+|no_answer)$/;
+/** Zendesk takes 65,536 characters in a field or comment; some are left for what stands around them in a note. */
+export const mostTextUnits = 60_000;
 
 const choices = new Set(['tagger', 'dropdown', 'multiselect']);
 
 /** What `item` should put on its ticket. An answer without a grade or comment clears the field: the newest version wins. */
 export function wantedOf(item: WriteBack, settings: WriteBackSettings, targets: Targets): Wanted {
-  const unfit = surveyFields(item, targets).unfit.map(
-    ({ part, id, type }) =>
-      `the survey's answer does not fit into the ticket field ${id} (writeBack.${part}) of type ${type}: name a text field.`,
-  );
-  return {
-    fields: wantedFields(item, settings, targets),
-    tags: settings.tags ? tagsFor(item) : [],
-    ...(unfit.length > 0 ? { unfit } : {}),
-  };
+  const { fields, unfit } = fieldsFor(item, settings, targets);
+  return { fields, tags: settings.tags ? tagsOf(item) : [], ...(unfit.length > 0 ? { unfit } : {}) };
 }
 
-/** The fields alone. That no answer came says `status`; an earlier answer stays as it is. */
-export function wantedFields(item: WriteBack, settings: WriteBackSettings, targets: Targets): WantedField[] {
-  const written: readonly MainPart[] = item.outcome === 'answered' ? parts : ['status'];
-  const main = written.flatMap((part): WantedField[] => {
-    const target = targets[part];
-    return target === undefined ? [] : [{ part, ...target, value: valueFor(part, target.type, item, settings) }];
-  });
-  return [...main, ...surveyFields(item, targets).fitting];
+/** The fields alone. */
+export const wantedFields = (item: WriteBack, settings: WriteBackSettings, targets: Targets): WantedField[] =>
+  fieldsFor(item, settings, targets).fields;
+
+/** The fields with their values; `unfit`: answers to a survey that the field of their question can't hold, in words. */
+function fieldsFor(item: WriteBack, settings: WriteBackSettings, targets: Targets) {
+  const fields: WantedField[] = [];
+  const unfit: string[] = [];
+  for (const one of partsOf(item)) {
+    const { part } = one;
+    const target = targets.get(part);
+    if (target === undefined) continue;
+    const { id, type } = target;
+    const value = valueFor(one, target, settings);
+    if (value !== undefined) fields.push({ part, id, type, value });
+    else {
+      unfit.push(
+        `the survey's answer does not fit into the ticket field ${id} (writeBack.${part}) of type ${type}: name a text field.`,
+      );
+    }
+  }
+  return { fields, unfit };
 }
 
-/** Answers to a survey, by whether the field of their question can hold them. Questions that nobody answered stay as they are. */
-function surveyFields(item: WriteBack, targets: Targets): { fitting: WantedField[]; unfit: WantedField[] } {
-  const all = Object.entries(item.answers ?? {}).flatMap(([question, answer]): [WantedField, boolean][] => {
-    const part: Part = `answers.${question}`;
-    const target = targets[part];
-    if (target === undefined) return [];
-    const value = answerValue(answer, target);
-    return [[{ part, id: target.id, type: target.type, value: value ?? null }, value !== undefined]];
-  });
-  return {
-    fitting: all.flatMap(([field, fits]) => (fits ? [field] : [])),
-    unfit: all.flatMap(([field, fits]) => (fits ? [] : [field])),
-  };
-}
-
-function tagsFor({ outcome, grade }: WriteBack): string[] {
-  if (outcome === 'no-answer') return ['fb_no_answer'];
-  return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
-}
-
-function valueFor(part: MainPart, type: string, item: WriteBack, settings: WriteBackSettings): FieldValue {
-  switch (part) {
+/** A part as the field of its type takes it; undefined where the field can't hold it: Zendesk would refuse the ticket. */
+function valueFor(one: AnswerPart, target: Target, settings: WriteBackSettings): FieldValue | undefined {
+  switch (one.part) {
     case 'grade':
-      return gradeValue(item.grade, type, settings.gradeValues);
+      return gradeValue(one.value, target.type, settings.gradeValues);
     case 'comment':
-      return clipped(item.comment);
+      return one.value === null ? null : cut(one.value, mostTextUnits);
     case 'answeredAt':
-      return type === 'date' ? dayOf(item.answeredAt) : item.answeredAt.toISOString();
+      return target.type === 'date' ? dayOf(one.value) : one.value.toISOString();
     case 'status':
-      return statusValue(item.outcome, type, settings.statusValues);
+      return statusValue(one.value, target.type, settings.statusValues);
+    default:
+      return surveyValue(one.value, target);
   }
 }
 
@@ -110,20 +111,50 @@ function statusValue(
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** Zendesk takes 65,536 characters in a field or comment; some are left for what stands around them in a note. */
-export function clipped(text: string | null): string | null {
-  return text === null || text.length <= 60_000 ? text : `${text.slice(0, 60_000)} …`;
+const yes = new Set(['true', 'yes', '1']);
+const no = new Set(['false', 'no', '0']);
+
+/** The answer to a question of a survey, likewise. */
+export function surveyValue(answer: AnswerValue, { type, options = [] }: Target): FieldValue | undefined {
+  const texts = (Array.isArray(answer) ? answer : [answer]).map(String);
+  const [only = '', ...others] = texts;
+  const tagOf = (text: string): string => {
+    const same = (one: string): boolean => one.trim().toLowerCase() === text.trim().toLowerCase();
+    return options.find(({ name, value }) => same(value) || same(name))?.value ?? text;
+  };
+  switch (type) {
+    case 'multiselect':
+      return texts.map(tagOf);
+    case 'text':
+      return cut(surveyText(answer).replace(/\s+/g, ' '), mostTextUnits);
+    case 'textarea':
+      return cut(surveyText(answer), mostTextUnits);
+  }
+  if (others.length > 0) return undefined;
+  switch (type) {
+    case 'integer':
+      return /^[+-]?\d+$/.test(only.trim()) ? Number(only) : undefined;
+    case 'decimal':
+      return /^[+-]?\d+(?:\.\d+)?$/.test(only.trim()) ? Number(only) : undefined;
+    case 'date':
+      return /^\d{4}-\d\d-\d\d(?!\d)/.exec(only)?.[0];
+    case 'checkbox':
+      return yes.has(only.trim().toLowerCase()) || (no.has(only.trim().toLowerCase()) ? false : undefined);
+    default:
+      return tagOf(only);
+  }
 }
 
 /**
- * Is there a later answer already? Only the field for the time of the answer can tell: by the day where it is a date.
+ * Is there a newer answer already? Only the field for the time of the answer can tell: by the day where it is a date.
  * An older answer (a first try that was held up, another ticket of the same person) must never replace a newer one.
  */
-export function holdsNewer(item: WriteBack, { answeredAt }: Targets, values: Values): boolean {
-  const held = answeredAt === undefined ? null : values(answeredAt.id);
-  if (answeredAt === undefined || typeof held !== 'string') return false;
-  if (answeredAt.type === 'date') return held.slice(0, 10) > dayOf(item.answeredAt);
-  return Date.parse(held) > item.answeredAt.getTime();
+export function holdsNewer(item: WriteBack, targets: Targets, values: Values): boolean {
+  const target = targets.get('answeredAt');
+  const current = target === undefined ? null : values(target.id);
+  if (typeof current !== 'string') return false;
+  if (target?.type === 'date') return current.slice(0, 10) > dayOf(item.answeredAt);
+  return isOlderThan(item, Date.parse(current));
 }
 
 /** What is still missing on `ticket`. Never its status, and never `tags` as a whole, which would replace everybody's. */
@@ -131,8 +162,9 @@ export function changeFor(wanted: Wanted, ticket: Ticket): Change {
   const values = valuesOf(ticket);
   // A dropdown's value is a tag as well, and goes when the field changes; taking the tag away would clear the field.
   const fieldTags = wanted.fields.flatMap(({ id }) => values(id));
+  // A follow-up ticket begins with the tags of its parent.
   const isOutdated = (tag: string): boolean =>
-    outdated.test(tag) && !wanted.tags.includes(tag) && !fieldTags.includes(tag);
+    isAnswerTag(tag) && !wanted.tags.includes(tag) && !fieldTags.includes(tag);
   return {
     fields: missing(wanted.fields, values),
     addTags: wanted.tags.filter((tag) => !ticket.tags.includes(tag)),
@@ -151,7 +183,7 @@ export function missing(fields: readonly WantedField[], values: Values): WantedF
 
 /** What Zendesk didn't take, in words for the operator. A dropdown value that is no option's tag is dropped without an error. */
 export function findingsOn(wanted: Wanted, ticket: Ticket): string[] {
-  return [...refusals(wanted.fields, valuesOf(ticket), 'writeBack', 'ticket field'), ...(wanted.unfit ?? [])];
+  return [...notTaken(wanted.fields, valuesOf(ticket), ticketField), ...(wanted.unfit ?? [])];
 }
 
 /** Tags that are gone again: a trigger that acts upon a tag takes it off as a rule, so that nobody has to do anything. */
@@ -162,28 +194,25 @@ export function remarksOn(wanted: Wanted, ticket: Ticket): string[] {
     : [`the tags ${lost.join(', ')} are not on the ticket; a trigger may take them off again.`];
 }
 
-/** @param at The setting the fields come from. @param kind What Zendesk calls such a field. */
-export function refusals(fields: readonly WantedField[], values: Values, at: string, kind: string): string[] {
+export function notTaken(fields: readonly WantedField[], values: Values, { setting, noun }: FieldKind): string[] {
   return missing(fields, values).map(({ part, id, type, value }) => {
-    const where = `${kind} ${id} (${at}.${part})`;
+    const where = `${noun} ${id} (${setting}.${part})`;
     if (!choices.has(type)) return `${where} did not keep its value: look for a trigger or another app that sets it.`;
-    if (questionOf(part) !== undefined) return `${where} has no option for this answer: add it, or name a text field.`;
-    const setting = part === 'grade' ? 'gradeValues' : 'statusValues';
-    return `${where} has no option with the tag "${String(value)}": add the option, or name an existing tag in writeBack.${setting}.`;
+    if (isSurveyPart(part)) return `${where} has no option for this answer: add it, or name a text field.`;
+    const values = part === 'grade' ? 'gradeValues' : 'statusValues';
+    return `${where} has no option with the tag "${String(value)}": add the option, or name an existing tag in writeBack.${values}.`;
   });
 }
 
 /** Numbers come back as text or number, texts perhaps with other white space, dates with a time, an empty checkbox as null. */
-function holds({ type, value }: WantedField, given: FieldValue): boolean {
+function holds({ type, value }: WantedField, current: FieldValue): boolean {
   const empty = (one: FieldValue): boolean =>
     one === null || one === '' || one === false || (Array.isArray(one) && one.length === 0);
-  if (empty(value) || empty(given)) return empty(value) && empty(given);
-  if (type === 'integer' || type === 'decimal') return Number(given) === Number(value);
-  if (type === 'date') return String(given).slice(0, 10) === value;
-  return plain(given) === plain(value);
+  if (empty(value) || empty(current)) return empty(value) && empty(current);
+  if (type === 'integer' || type === 'decimal') return Number(current) === Number(value);
+  if (type === 'date') return String(current).slice(0, 10) === value;
+  return isSameText(String(current), String(value));
 }
-
-const plain = (value: FieldValue): string => String(value).replace(/\s+/g, ' ').trim();
 
 export function valuesOf(ticket: Ticket): Values {
   return (id) => ticket.custom_fields.find((field) => field.id === id)?.value ?? null;

@@ -1,3 +1,4 @@
+import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import { scopeOf, writesOnTicket, type ZendeskSettings } from './settings.ts';
 
@@ -23,22 +24,17 @@ export function scopesOf(settings: ZendeskSettings): string[] {
 export function settingsFindings(settings: ZendeskSettings, now: Date): Finding[] {
   const found: Finding[] = [];
   if (settings.apiToken !== undefined) {
-    found.push({
-      level: now < tokensEnd ? 'warning' : 'error',
-      at: 'apiToken',
-      problem: 'API tokens end on 2027-04-30; one that is not used for 30 days is switched off before',
-      remedy:
-        'Create an OAuth client of kind Confidential (Admin Center > Apps and integrations > APIs > OAuth clients) and give clientId and clientSecret',
-    });
+    const problem = 'API tokens end on 2027-04-30; one that is not used for 30 days is switched off before';
+    const remedy =
+      'Create an OAuth client of kind Confidential (Admin Center > Apps and integrations > APIs > OAuth clients) and give clientId and clientSecret';
+    found.push((now < tokensEnd ? warningAt : errorAt)('apiToken', problem, remedy));
   }
   const strange = settings.apiToken === undefined ? scopesOf(settings).filter((word) => !known.has(word)) : [];
   if (strange.length > 0) {
-    found.push({
-      level: 'error',
-      at: 'scope',
-      problem: `Zendesk knows no scope "${strange.join(' ')}"; a token with it is forbidden everything`,
-      remedy: 'Give the scopes as one text with spaces between them, like "read tickets:write", or leave `scope` out',
-    });
+    const problem = `Zendesk knows no scope "${strange.join(' ')}"; a token with it is forbidden everything`;
+    const remedy =
+      'Give the scopes as one text with spaces between them, like "read tickets:write", or leave `scope` out';
+    found.push(errorAt('scope', problem, remedy));
   }
   return found;
 }
@@ -51,31 +47,20 @@ export function accessFindings(
 ): Finding[] {
   const found: Finding[] = [];
   if (user.role !== 'admin') {
-    found.push({
-      level: 'error',
-      at: 'access',
-      problem: `the integration acts as a user with the role ${user.role ?? 'unknown'}; looking for missed closings, webhooks and closed tickets needs an admin. What only admins see was not checked`,
-      remedy:
-        'Make the owner of the OAuth client (or of the API token) an admin (Admin Center > People > Team members), or let an admin own the client',
-    });
+    const problem = `the integration acts as a user with the role ${user.role ?? 'unknown'}; looking for missed closings, webhooks and closed tickets needs an admin. What only admins see was not checked`;
+    const remedy =
+      'Make the owner of the OAuth client (or of the API token) an admin (Admin Center > People > Team members), or let an admin own the client';
+    found.push(errorAt('access', problem, remedy));
   }
   const missing = needs(settings).filter((need) => !covers(scopes, need));
   if (missing.length > 0) {
-    found.push({
-      level: 'error',
-      at: 'scope',
-      problem: `the token lacks the scope ${missing.join(' and ')}`,
-      remedy: 'Add it to `scope`, or leave `scope` out: closeloop then asks for what it needs',
-    });
+    const remedy = 'Add it to `scope`, or leave `scope` out: closeloop then asks for what it needs';
+    found.push(errorAt('scope', `the token lacks the scope ${missing.join(' and ')}`, remedy));
   }
   const { integrationUserId } = settings;
   if (integrationUserId !== undefined && user.id != null && user.id !== integrationUserId) {
-    found.push({
-      level: 'warning',
-      at: 'integrationUserId',
-      problem: `is ${integrationUserId}, but the integration acts as user ${user.id}: somebody else's doing is taken for ours`,
-      remedy: `Set it to ${user.id}, or leave it out`,
-    });
+    const problem = `is ${integrationUserId}, but the integration acts as user ${user.id}: somebody else's doing is taken for ours`;
+    found.push(warningAt('integrationUserId', problem, `Set it to ${user.id}, or leave it out`));
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { warningAt } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import type { Rule } from './admin.ts';
 import { writesOnTicket, type ZendeskSettings } from './settings.ts';
@@ -23,15 +24,10 @@ export function closingFindings(
   });
   const first = [...closings, { hours: longest, by: 'Zendesk itself' }].sort((a, b) => a.hours - b.hours)[0];
   if (first === undefined || first.hours * hourMs >= answersWithinMs) return [];
-  return [
-    {
-      level: 'warning',
-      at: 'automation',
-      problem: `${first.by} closes tickets ${days(first.hours)} after they are solved, but answers come up to ${days(answersWithinMs / hourMs)} later: a closed ticket takes none`,
-      remedy:
-        'Let it close later (Admin Center > Objects and rules > Business rules > Automations; 28 days at most), or name a fallback in writeBack.whenClosed: edit, userFields or customObject',
-    },
-  ];
+  const problem = `${first.by} closes tickets ${days(first.hours)} after they are solved, but answers come up to ${days(answersWithinMs / hourMs)} later: a closed ticket takes none`;
+  const remedy =
+    'Let it close later (Admin Center > Objects and rules > Business rules > Automations; 28 days at most), or name a fallback in writeBack.whenClosed: edit, userFields or customObject';
+  return [warningAt('automation', problem, remedy)];
 }
 
 /** Hours from solved to closed; undefined for a rule that does something else. */
@@ -50,12 +46,12 @@ const asking = /\{\{\s*satisfaction\.(rating_section|rating_url|positive_rating_
 export function surveyFindings(kind: 'trigger' | 'automation', rules: readonly Rule[]): Finding[] {
   return rules
     .filter(({ active, actions }) => active && actions.some(asks))
-    .map(({ title }) => ({
-      level: 'warning',
-      at: kind,
-      problem: `the ${kind} "${title}" asks customers for a satisfaction rating: they are asked twice`,
-      remedy: `Switch it off (Admin Center > Objects and rules > Business rules), or leave its tickets out in \`when\``,
-    }));
+    .map(({ title }) => {
+      const problem = `the ${kind} "${title}" asks customers for a satisfaction rating: they are asked twice`;
+      const remedy =
+        'Switch it off (Admin Center > Objects and rules > Business rules), or leave its tickets out in `when`';
+      return warningAt(kind, problem, remedy);
+    });
 }
 
 function asks({ field, value }: Rule['actions'][number]): boolean {

@@ -1,17 +1,16 @@
+import { combined, errorAt, type Prober, prober, warningAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector/contract.ts';
-import { adviceOf } from '../../core/errors.ts';
-import { adminFields, asksForRatings, automations, changedSince, me, tokenScopes, triggers } from './admin.ts';
+import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { asksForRatings, automations, changedSince, me, tokenScopes, triggers } from './admin.ts';
 import { accessFindings, scopesOf, settingsFindings } from './check-access.ts';
-import { fieldFindings } from './check-fields.ts';
-import { objectFindings, userFieldFindings } from './check-keyed-fields.ts';
-import { type Look, looker, refusal } from './check-look.ts';
-import { nameFindings, readFindings } from './check-reads.ts';
+import { nameFindings, readFindings, userReadFindings } from './check-reads.ts';
 import { closingFindings, surveyFindings } from './check-rules.ts';
-import { webhookFindings } from './check-webhook.ts';
 import type { ZendeskApi } from './client.ts';
-import { userFields } from './keyed-fields.ts';
+import { compareObject, compareTicketFields, compareUserFields } from './compare-fields.ts';
+import { ZendeskFailure } from './failure.ts';
+import { objectFieldsIfAny, tagOwners, ticketFields, userFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { tagOwners } from './tags.ts';
+import { webhookFindings } from './webhook.ts';
 
 /**
  * Everything that would keep this account from working, in about a dozen reads; changes nothing. What can't be read is a
@@ -32,50 +31,72 @@ export function checker(
     }
     const scopes = await grantedScopes(settings, api);
     const access = accessFindings(settings, user, scopes);
-    // Whoever may not look is told so once, by the findings on access.
-    const looking = looker(user.role === 'admin' && scopes.includes('read'));
-    const found = [...known, ...access, ...(await accountFindings(settings, api, ports, about, looking.look))];
-    return [...found, ...looking.unread];
+    // Whoever may not look is told so once, by the findings on access: everything that Zendesk forbids is left out then.
+    const mayLook = user.role === 'admin' && scopes.includes('read');
+    const probing = prober(({ at, what }, error) =>
+      mayLook || !isForbidden(error) ? errorAt(at, `${what} can't be read: not checked`, remedyFor(error)) : undefined,
+    );
+    const found = [...known, ...access, ...(await accountFindings(settings, api, ports, about, probing.probe))];
+    return [...found, ...probing.findings];
   };
 }
+
+const isForbidden = (error: unknown): boolean => error instanceof ZendeskFailure && error.statusCode === 403;
 
 async function accountFindings(
   settings: ZendeskSettings,
   api: ZendeskApi,
   ports: Pick<ConnectorPorts, 'now'>,
   about: GoingLive,
-  look: Look,
+  probe: Prober['probe'],
 ): Promise<Finding[]> {
-  const found = nameFindings(about.reads);
-  const { writeBack } = settings;
-  const fields = await look({ at: 'writeBack', what: 'the ticket fields' }, () => adminFields(api));
-  const users = await look({ at: 'writeBack.userFields', what: 'the user fields' }, () => userFields(api));
-  const owners = tagOwners(fields ?? [], users ?? []);
-  if (fields !== undefined) {
-    found.push(...fieldFindings(writeBack, fields, about.grades, owners), ...readFindings(about.reads, fields));
-  }
-  if (users !== undefined) found.push(...userFieldFindings(writeBack, users, about, owners));
-  found.push(...(await objectFindings(writeBack, api, about.grades, look)));
-
-  const rules = await look({ at: 'trigger', what: 'the triggers' }, () => triggers(api));
-  found.push(...(await webhookFindings(settings, api, about.hookUrl, rules, look)));
-  await look({ at: 'poll', what: 'changed tickets' }, () => changedSince(api, minutesBefore(ports.now(), 5)));
-  const timed = await look({ at: 'automation', what: 'the automations' }, () => automations(api));
+  const found = [...nameFindings(about.reads), ...(await fieldFindings(settings, api, about, probe))];
+  const rules = await probe({ at: 'trigger', what: 'the triggers' }, () => triggers(api));
+  found.push(...(await webhookFindings(settings, api, about.hookUrl, rules, probe)));
+  await probe({ at: 'poll', what: 'changed tickets' }, () => changedSince(api, minutesBefore(ports.now(), 5)));
+  const timed = await probe({ at: 'automation', what: 'the automations' }, () => automations(api));
   // With `csat` Zendesk's own asking is what is wanted.
   const asks = settings.csat === undefined;
   if (asks) found.push(...surveyFindings('trigger', rules ?? []), ...surveyFindings('automation', timed ?? []));
-  if (timed !== undefined) found.push(...closingFindings(writeBack, timed, about.answersWithinMs));
-  const native = await look({ at: 'account', what: 'the account settings' }, () => asksForRatings(api));
+  if (timed !== undefined) found.push(...closingFindings(settings.writeBack, timed, about.answersWithinMs));
+  const native = await probe({ at: 'account', what: 'the account settings' }, () => asksForRatings(api));
   if (native === true && asks) {
-    found.push({
-      level: 'warning',
-      at: 'account',
-      problem: 'Zendesk asks customers for a satisfaction rating as well: they are asked twice',
-      remedy:
-        'Switch it off (Admin Center > People > Configuration > End users > Satisfaction), or leave those tickets out in `when`',
-    });
+    const problem = 'Zendesk asks customers for a satisfaction rating as well: they are asked twice';
+    const remedy =
+      'Switch it off (Admin Center > People > Configuration > End users > Satisfaction), or leave those tickets out in `when`';
+    found.push(warningAt('account', problem, remedy));
   }
   return found;
+}
+
+/** The fields that are written, and those that are read. */
+async function fieldFindings(
+  { writeBack }: ZendeskSettings,
+  api: ZendeskApi,
+  { grades, reads }: GoingLive,
+  probe: Prober['probe'],
+): Promise<Finding[]> {
+  const answers = { writeBack, grades };
+  const fields = await probe({ at: 'writeBack', what: 'the ticket fields' }, () => ticketFields(api));
+  const users = await probe({ at: 'writeBack.userFields', what: 'the user fields' }, () => userFields(api));
+  const owners = tagOwners(fields ?? [], users ?? []);
+  const { object } = writeBack.customObject ?? {};
+  const records =
+    object === undefined
+      ? undefined
+      : await probe({ at: 'writeBack.customObject', what: 'the custom object' }, async () => {
+          return { fields: await objectFieldsIfAny(api, object) };
+        });
+  const { findings } = combined([
+    ...(fields === undefined ? [] : [compareTicketFields(fields, answers, owners)]),
+    ...(users === undefined ? [] : [compareUserFields(users, answers, owners)]),
+    ...(records === undefined ? [] : [compareObject(records.fields, answers)]),
+  ]);
+  return [
+    ...findings,
+    ...(fields === undefined ? [] : readFindings(reads, fields)),
+    ...(users === undefined ? [] : userReadFindings(reads, users)),
+  ];
 }
 
 const minutesBefore = (at: Date, minutes: number): Date => new Date(at.getTime() - minutes * 60_000);
@@ -91,13 +112,15 @@ async function grantedScopes(settings: ZendeskSettings, api: ZendeskApi): Promis
 }
 
 function noAccess(error: unknown): Finding {
-  return {
-    level: 'error',
-    at: 'access',
-    problem:
-      adviceOf(error).kind === 'transient'
-        ? 'Zendesk can not be reached, so nothing of the account could be checked'
-        : 'Zendesk does not let us in, so nothing of the account could be checked',
-    remedy: refusal(error),
-  };
+  const problem =
+    adviceOf(error).kind === 'transient'
+      ? 'Zendesk can not be reached, so nothing of the account could be checked'
+      : 'Zendesk does not let us in, so nothing of the account could be checked';
+  return errorAt('access', problem, remedyFor(error));
+}
+
+/** What to do about a failed call, in the words that the call's error has for it. */
+function remedyFor(error: unknown): string {
+  if (!(error instanceof CloseloopError)) return 'This is a bug in closeloop; please report it';
+  return error.advice.kind === 'transient' ? `Run check again. ${error.message}` : error.message;
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { holdsNewer, missing, refusals, type Values, wantedFields } from './answer.ts';
+import { holdsNewer, missing, notTaken, type Values, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
 import { ZendeskFailure } from './failure.ts';
+import { objectFields } from './fields.ts';
 import { kept } from './kept.ts';
-import { objectFields } from './keyed-fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { refuseRetired, resolveObjectFields, type Targets, writableTargets } from './targets.ts';
+import { objectField, refuseRetired, resolveObjectFields, type Targets, writableTargets } from './targets.ts';
 import { FieldValue } from './ticket.ts';
 
 const RecordOfObject = z.object({
@@ -38,9 +38,9 @@ export function recordWriter(
     );
   }
 
-  async function write(item: WriteBack, held: RecordOfObject | undefined, targets: Targets): Promise<WriteResult> {
+  async function write(item: WriteBack, current: RecordOfObject | undefined, targets: Targets): Promise<WriteResult> {
     const wanted = wantedFields(item, writeBack, targets);
-    if (holdsNewer(item, targets, valuesOf(held)) || missing(wanted, valuesOf(held)).length === 0) {
+    if (holdsNewer(item, targets, valuesOf(current)) || missing(wanted, valuesOf(current)).length === 0) {
       return { ok: true, findings: [] };
     }
     const body = {
@@ -55,8 +55,8 @@ export function recordWriter(
     try {
       const path = `${records}?external_id=${externalId(item)}`;
       const { custom_object_record } = await api.send('PATCH', path, body, One);
-      const kind = `field of the custom object "${object}"`;
-      return { ok: true, findings: refusals(wanted, valuesOf(custom_object_record), 'writeBack.customObject', kind) };
+      const findings = notTaken(wanted, valuesOf(custom_object_record), objectField(writeBack));
+      return { ok: true, findings };
     } catch (error) {
       // Nothing is wrong with the other records.
       if (error instanceof ZendeskFailure && error.advice.kind === 'permanent')
@@ -74,9 +74,9 @@ export function recordWriter(
       records,
       items.map(({ recordId }) => recordId),
     );
-    const held = new Map(found.map((record) => [record.external_id, record]));
+    const current = new Map(found.map((record) => [record.external_id, record]));
     const results: WriteResult[] = [];
-    for (const item of items) results.push(await write(item, held.get(externalId(item)), targets));
+    for (const item of items) results.push(await write(item, current.get(externalId(item)), targets));
     await refuseRetired(results, () => look(true), subdomain);
     return results;
   };

@@ -1,19 +1,85 @@
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { pageWatch } from '../../core/connector/pages.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ZendeskApi } from './client.ts';
+import { ZendeskFailure } from './failure.ts';
 import { kept, type LookUp } from './kept.ts';
 
-const TicketField = z.object({
-  id: z.union([z.number(), z.string()]).transform(String),
+/* The fields that an account adds to its tickets, its users and the records of a custom object. */
+
+const Option = z.object({
+  id: z.number().nullish().catch(null),
+  name: z.string(),
+  /** The name as it was set: of dynamic content its placeholder, where `name` is its text in our user's language. */
+  raw_name: z.string().nullish().catch(null),
+  /** The tag. */
+  value: z.string(),
+});
+
+const isSet = z.boolean().nullish().catch(null);
+
+const Field = z.object({
   type: z.string(),
   title: z.string().nullish(),
   active: z.boolean().nullish(),
-  /** False: one of Zendesk's own. */
-  removable: z.boolean().nullish(),
-  custom_field_options: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+  /** A checkbox's, where it has one. */
+  tag: z.string().nullish().catch(null),
+  custom_field_options: z.array(Option).nullish(),
+});
+
+const TicketField = Field.extend({
+  id: z.union([z.number(), z.string()]).transform(String),
+  /** False: one of Zendesk's own, which every account has. */
+  removable: isSet,
+  agent_can_edit: isSet,
+  /** Agents can't solve a ticket without it. */
+  required: isSet,
+  regexp_for_validation: z.string().nullish().catch(null),
 });
 export type TicketField = z.output<typeof TicketField>;
+
+/** A field of users or of a custom object's records: known by its key. */
+const KeyedField = Field.extend({ key: z.string().nullish() });
+export type KeyedField = z.output<typeof KeyedField>;
+
+export const ticketFields = (api: ZendeskApi): Promise<TicketField[]> => api.listTicketFields(z.array(TicketField));
+
+/** All user fields, however many. */
+export const userFields = (api: ZendeskApi): Promise<KeyedField[]> => keyedFields(api, '/api/v2/user_fields.json');
+
+/** All fields of a custom object's records. */
+export const objectFields = (api: ZendeskApi, object: string): Promise<KeyedField[]> =>
+  keyedFields(api, `/api/v2/custom_objects/${object}/fields.json`);
+
+/** The same; undefined where there is no such object. */
+export async function objectFieldsIfAny(api: ZendeskApi, object: string): Promise<KeyedField[] | undefined> {
+  try {
+    return await objectFields(api, object);
+  } catch (error) {
+    if (error instanceof ZendeskFailure && error.statusCode === 404) return undefined;
+    throw error;
+  }
+}
+
+const Page = z.object({
+  user_fields: z.array(KeyedField).default([]),
+  custom_object_fields: z.array(KeyedField).default([]),
+  meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
+});
+
+async function keyedFields(api: ZendeskApi, path: string): Promise<KeyedField[]> {
+  const fields: KeyedField[] = [];
+  let after = '';
+  const watch = pageWatch(`Zendesk ${path}`);
+  for (;;) {
+    const { user_fields, custom_object_fields, meta } = await api.get(`${path}?page[size]=100${after}`, Page);
+    fields.push(...user_fields, ...custom_object_fields);
+    if (meta?.has_more !== true || meta.after_cursor == null) return fields;
+    watch(meta.after_cursor);
+    after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
+  }
+}
 
 /** The account's ticket fields as the rest of the connector needs them. */
 export interface Catalogue {
@@ -23,7 +89,7 @@ export interface Catalogue {
 }
 
 export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): LookUp<Catalogue> {
-  return kept(async () => catalogueOf(await ofAccount(api.listTicketFields(z.array(TicketField)))), ports.now);
+  return kept(async () => catalogueOf(await ofAccount(ticketFields(api))), ports.now);
 }
 
 /** The fields are the account's: that they can't be read is no ticket's fault, and it may pass. */
@@ -66,4 +132,34 @@ export function slugOf(title: string): string {
     .normalize('NFC')
     .replace(/[^\p{L}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '');
+}
+
+/** Tag → the field that has it, in words. */
+export type TagOwners = ReadonlyMap<string, string>;
+
+/**
+ * Who has which tag, of the options of dropdowns and multi-selects and of checkboxes, also where they are inactive. A tag
+ * belongs to one option of one field: put on a ticket it chooses that option, and people's tags come onto their tickets.
+ * Records of custom objects have no tags, so their fields are not among them.
+ * Source: support.zendesk.com, "Understanding tags and ticket fields" and "Adding tags to users and organizations".
+ */
+export function tagOwners(ticket: readonly TicketField[], users: readonly KeyedField[]): TagOwners {
+  return new Map([
+    ...users.flatMap((field) => tagsOf(field).map((tag): [string, string] => [tag, `user field "${field.key}"`])),
+    ...ticket.flatMap((field) => tagsOf(field).map((tag): [string, string] => [tag, ticketFieldName(field)])),
+  ]);
+}
+
+export const ticketFieldName = ({ id, title }: Pick<TicketField, 'id' | 'title'>): string =>
+  `ticket field ${id}${title == null || title === '' ? '' : ` "${title}"`}`;
+
+/** Why no option with this tag can be added to a field that lacks it; undefined: it can. */
+export function obstacle(tag: string, owners: TagOwners): string | undefined {
+  if (/\s/.test(tag)) return `"${tag}" has a space, which no tag has`;
+  const owner = owners.get(tag);
+  return owner === undefined ? undefined : `"${tag}" belongs to ${owner}, and Zendesk gives a tag to one field only`;
+}
+
+function tagsOf({ tag, custom_field_options: options }: z.output<typeof Field>): string[] {
+  return [...(options ?? []).map(({ value }) => value), ...(tag == null || tag === '' ? [] : [tag])];
 }

@@ -1,18 +1,17 @@
+import { isAnswerTag } from '../../core/connector/answer.ts';
+import { chunks } from '../../core/connector/batches.ts';
 import type { ConnectorPorts, Source, WriteBack } from '../../core/connector/contract.ts';
 import { type Change, missing, sizeOf, type Values, valuesOf, type WantedField } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
 import { deleteRecords } from './custom-object.ts';
-import type { Catalogue } from './fields.ts';
+import { type Catalogue, userFields } from './fields.ts';
 import { jobWatch } from './jobs.ts';
 import type { LookUp } from './kept.ts';
-import { userFields } from './keyed-fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { type Part, parts, partsOf, type Resolved, resolveFields, resolveUserFields, type Target } from './targets.ts';
+import { type Resolved, resolveFields, resolveUserFields } from './targets.ts';
 import { batchSize, isTicketId, showMany, type Ticket, type User } from './ticket.ts';
 import { type Order, ticketUpdater } from './ticket-update.ts';
 import { updateUsers, valuesOf as userValuesOf } from './user-fields.ts';
-
-const ourTag = /^fb_(answered|no_answer|grade_\d+)$/;
 
 /**
  * Takes answers off tickets, closed ones too where the account lets them be changed: clears the fields of the settings, takes our
@@ -31,7 +30,7 @@ export function forgetter(
 
   async function forgetBatch(ids: readonly string[]): Promise<string[]> {
     const resolved = resolveFields(writeBack, await catalogue());
-    const fields = cleared(partsOf(writeBack), resolved);
+    const fields = cleared(resolved);
     const page = await showMany(api, ids, writeBack.userFields === undefined ? [] : ['users']);
     const tickets = [...page.tickets.values()].flatMap((read) => (read.ok ? [read.ticket] : []));
     const there = tickets.filter(({ status }) => status !== 'deleted');
@@ -62,7 +61,7 @@ export function forgetter(
 
   async function forgetPeople(users: readonly User[]): Promise<string[]> {
     const resolved = resolveUserFields(writeBack, await userFields(api));
-    const fields = cleared(parts, resolved);
+    const fields = cleared(resolved);
     const orders = users
       .map((user) => ({ userId: user.id, wanted: missing(fields, userValuesOf(user)) }))
       .filter(({ wanted }) => wanted.length > 0);
@@ -77,29 +76,22 @@ export function forgetter(
   return async (recordIds) => {
     const ids = [...new Set(recordIds)].filter(isTicketId);
     const left: string[] = [];
-    for (let from = 0; from < ids.length; from += batchSize)
-      left.push(...(await forgetBatch(ids.slice(from, from + batchSize))));
+    for (const some of chunks(ids, batchSize)) left.push(...(await forgetBatch(some)));
     return [...new Set(left)];
   };
 }
 
 /** The fields that were found, each with nothing in it. */
-function cleared(parts: readonly Part[], { targets }: Resolved): WantedField[] {
-  return parts.flatMap((part) => {
-    const target = targets[part];
-    return target === undefined ? [] : [{ part, ...target, value: emptyOf(target) }];
-  });
-}
+const cleared = ({ targets }: Resolved): WantedField[] =>
+  [...targets].map(([part, target]) => ({ part, ...target, value: target.type === 'checkbox' ? false : null }));
 
 /** A field that isn't found any more may hold answers all the same. */
 const unfound = ({ problems }: Resolved): string[] => problems.map(({ at, problem }) => `${at}: ${problem}`);
 
-const emptyOf = ({ type }: Target): WantedField['value'] => (type === 'checkbox' ? false : null);
-
 /** What is to be sent so that nothing of ours is left; a dropdown's tag goes with its value. */
 function removalFrom(ticket: Ticket, fields: readonly WantedField[]): Change {
   const values: Values = valuesOf(ticket);
-  return { fields: missing(fields, values), addTags: [], removeTags: ticket.tags.filter((tag) => ourTag.test(tag)) };
+  return { fields: missing(fields, values), addTags: [], removeTags: ticket.tags.filter(isAnswerTag) };
 }
 
 const blank = (recordId: string): WriteBack => ({

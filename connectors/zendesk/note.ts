@@ -1,27 +1,18 @@
 import { z } from 'zod';
+import { cut, markerIn, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
-import { clipped } from './answer.ts';
+import { mostTextUnits } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
 
-/** The last line of a note, by which it is found again. Nothing else on the ticket can tell one answer's note from another's. */
-const reference = (marker: string): string => `closeloop ref ${marker}`;
-
-/** The same for machines, kept with the change: an agent who edits or redacts the note doesn't touch it. */
+/** The note's reference for machines, kept with the change: an agent who edits or redacts the note doesn't touch it. */
 export const noteMetadata = ({ marker }: WriteBack): object => ({ closeloop_ref: marker });
 
 /** The internal note, as agents read it. */
 export function noteText(item: WriteBack): string {
-  const grade =
-    item.grade === null ? 'no grade' : `${item.grade}${item.maxGrade === undefined ? '' : ` of ${item.maxGrade}`}`;
-  const at = item.answeredAt.toISOString().slice(0, 16).replace('T', ' ');
-  const comment = clipped(item.comment);
-  return [
-    `Customer feedback: ${grade} (${item.campaign})`,
-    ...(comment === null || comment === '' ? [] : ['', comment, '']),
-    `Answered ${at} UTC`,
-    reference(item.marker),
-  ].join('\n');
+  const { title, comment, when, reference } = noteOf(item);
+  const said = comment === '' ? [] : ['', cut(comment, mostTextUnits), ''];
+  return [title, ...said, when, reference].join('\n');
 }
 
 const Audit = z.object({
@@ -52,11 +43,8 @@ export async function hasNote(api: ZendeskApi, ticketId: string, marker: string)
 function isNoteOf(marker: string, { events, metadata }: z.output<typeof Audit>): boolean {
   const comments = events.filter(({ type }) => type === 'Comment');
   const isOurs = ({ body }: { body?: unknown }): boolean =>
-    typeof body === 'string' && endsWith(body, reference(marker));
+    typeof body === 'string' && markerIn(lastLine(body)) === marker;
   return metadata?.custom?.closeloop_ref === marker ? comments.length > 0 : comments.some(isOurs);
 }
 
-/** Whole line, so that marker `7.1` isn't found in `7.12`. */
-function endsWith(body: string, line: string): boolean {
-  return body.trimEnd().split(/\r?\n/).at(-1)?.trim() === line;
-}
+const lastLine = (body: string): string => body.trimEnd().split(/\r?\n/).at(-1) ?? '';

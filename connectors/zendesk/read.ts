@@ -1,3 +1,4 @@
+import { chunks } from '../../core/connector/batches.ts';
 import type { ReadResult, Source } from '../../core/connector/contract.ts';
 import type { ZendeskApi } from './client.ts';
 import type { Catalogue } from './fields.ts';
@@ -20,9 +21,9 @@ export function reader(
   return async (recordIds, purpose) => {
     const ids = [...new Set(recordIds)].filter(isTicketId);
     const results = new Map<string, ReadResult<ZendeskShape>>();
-    for (let start = 0; start < ids.length; start += batchSize) {
+    for (const some of chunks(ids, batchSize)) {
       const fields = await catalogue();
-      const bare = await showMany(api, ids.slice(start, start + batchSize), sideloads);
+      const bare = await showMany(api, some, sideloads);
       const page = purpose === 'plan' ? await withNames(bare) : bare;
       for (const [id, read] of page.tickets) {
         if (!read.ok) results.set(id, { ok: false, why: 'error', error: read.error });

@@ -1,10 +1,14 @@
+import { z } from 'zod';
+import { setupSteps } from '../../core/connector/check.ts';
 import type { ConnectorPorts, SetupStep, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type ZendeskApi, zendeskApi } from './client.ts';
+import { compareObject, compareTicketFields, compareUserFields, type MissingField } from './compare-fields.ts';
 import { ZendeskFailure } from './failure.ts';
+import type { Answers } from './field-values.ts';
+import { objectFieldsIfAny, tagOwners, ticketFields, userFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { fieldSteps } from './setup-fields.ts';
-import { webhookSteps } from './setup-webhook.ts';
+import { webhookSteps } from './webhook.ts';
 
 /**
  * What is missing at Zendesk: ticket fields that are named by a title, user fields, the custom object and its fields, options
@@ -19,11 +23,31 @@ export function installer(
   return async (about): Promise<SetupStep[]> => {
     // The source's own token has no right to create anything; this one lives only as long as somebody sets up.
     const create = forAdmins(zendeskApi({ ...settings, scope: 'read write' }, ports).send);
+    const made = async ({ calls, note }: MissingField) => {
+      for (const { method, path, body } of calls) await create(method, path, body, z.unknown());
+      return note === undefined ? {} : { note };
+    };
     return [
-      ...(await fieldSteps(settings.writeBack, about.grades, api, create)),
+      ...(await setupSteps(() => missingFields({ ...settings, grades: about.grades }, api), made)),
       ...(await webhookSteps(settings, about.hookUrl, api, create)),
     ];
   };
+}
+
+/** In the order in which they have to be made. The options that come with ticket fields take their tags from other fields. */
+async function missingFields({ writeBack, grades }: Answers, api: ZendeskApi): Promise<MissingField[]> {
+  const answers = { writeBack, grades };
+  const [fields, users] = [await ticketFields(api), await userFields(api)];
+  const { object } = writeBack.customObject ?? {};
+  const records = object === undefined ? undefined : await objectFieldsIfAny(api, object);
+  const owners = tagOwners(fields, users);
+  const tickets = compareTicketFields(fields, answers, owners).missing;
+  const claimed = tickets.flatMap(({ id, options = [] }) => options.map(({ value }): [string, string] => [value, id]));
+  return [
+    ...tickets,
+    ...compareUserFields(users, answers, new Map([...owners, ...claimed])).missing,
+    ...compareObject(records, answers).missing,
+  ];
 }
 
 function forAdmins(send: ZendeskApi['send']): ZendeskApi['send'] {

@@ -1,33 +1,39 @@
+import { type AnswerPlaces, isSurveyPart, type PartName, placesOf } from '../../core/connector/answer.ts';
+import { errorAt } from '../../core/connector/check.ts';
 import type { Finding, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Catalogue, TicketField } from './fields.ts';
-import type { KeyedField } from './keyed-fields.ts';
+import type { Catalogue, KeyedField, TicketField } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
 
-/** What an answer consists of. `status`: whether one came. */
-export const parts = ['grade', 'comment', 'answeredAt', 'status'] as const;
-export type MainPart = (typeof parts)[number];
-/** `answers.17`: the answer to the question 17 of a survey. */
-export type Part = MainPart | `answers.${string}`;
-
-/** Every part that may go to a ticket field. */
-export function partsOf({ answers }: Pick<WriteBackSettings, 'answers'>): Part[] {
-  return [...parts, ...Object.keys(answers).map((question): Part => `answers.${question}`)];
+/** A kind of field that parts of an answer go to. */
+export interface FieldKind {
+  /** The setting that names the fields. */
+  setting: string;
+  /** What Zendesk calls such a field. */
+  noun: string;
+  /** Where admins find it. */
+  place: string;
 }
 
-/** The question of such a part; undefined for another part. */
-export function questionOf(part: Part): string | undefined {
-  return isMain(part) ? undefined : part.slice('answers.'.length);
-}
+export const ticketField: FieldKind = {
+  setting: 'writeBack',
+  noun: 'ticket field',
+  place: 'Admin Center > Objects and rules > Tickets > Fields',
+};
 
-/** The ticket field that `writeBack` names for a part. */
-export function fieldFor(settings: WriteBackSettings, part: Part): string | undefined {
-  return isMain(part) ? settings[part] : settings.answers[part.slice('answers.'.length)];
-}
+export const userField: FieldKind = {
+  setting: 'writeBack.userFields',
+  noun: 'user field',
+  place: 'Admin Center > People > Configuration > User fields',
+};
 
-export const isMain = (part: Part): part is MainPart => parts.some((one) => one === part);
+export const objectField = ({ customObject }: WriteBackSettings): FieldKind => ({
+  setting: 'writeBack.customObject',
+  noun: `field of the custom object "${customObject?.object}"`,
+  place: 'Admin Center > Objects and rules > Custom objects > Objects',
+});
 
 /** Where one part goes: a ticket field by its id, a user field or a custom object's by its key. */
 export interface Target {
@@ -37,21 +43,23 @@ export interface Target {
   options?: readonly { name: string; value: string }[];
 }
 
-export type Targets = Partial<Record<Part, Target>>;
+export type Targets = ReadonlyMap<PartName, Target>;
 
-/** A configured field that can't be written. `setup` can make a `missing` one where it was given by its title. */
-export interface Misfit extends Finding {
-  part: Part;
+/** A configured field that can't be written. `setup` can make a `missing` one where it was given by its title or key. */
+export interface FieldProblem extends Finding {
+  part: PartName;
+  /** What the configuration names. */
+  ref: string;
   why: 'missing' | 'ambiguous' | 'inactive' | 'type';
 }
 
 export interface Resolved {
   targets: Targets;
-  problems: Misfit[];
+  problems: FieldProblem[];
 }
 
 /** Field types that can take each part. Text of every kind takes anything. A dropdown is `tagger` on tickets only. */
-export const fitting: Readonly<Record<MainPart | 'answers', readonly string[]>> = {
+const fitting: Readonly<Record<Exclude<PartName, `answers.${string}`> | 'answers', readonly string[]>> = {
   grade: ['integer', 'decimal', 'text', 'textarea', 'regexp', 'tagger', 'dropdown', 'multiselect', 'checkbox'],
   comment: ['text', 'textarea'],
   answeredAt: ['date', 'text', 'textarea'],
@@ -68,63 +76,47 @@ export const isFieldId = (ref: string): boolean => /^\d+$/.test(ref);
  */
 export function resolveFields(settings: WriteBackSettings, { byId }: Catalogue): Resolved {
   const fields = [...byId.values()];
-  return resolved(partsOf(settings), (part) => {
-    const ref = fieldFor(settings, part);
-    if (ref === undefined) return undefined;
+  const { place } = ticketField;
+  return resolve(ticketField, settings, (part, ref) => {
     const found = isFieldId(ref)
       ? fields.filter(({ id }) => id === ref)
       : onlyActive(fields.filter(({ title, removable }) => title?.trim() === ref && removable !== false));
-    const at = `writeBack.${part}`;
-    const name = isFieldId(ref) ? `ticket field ${ref}` : `ticket field "${ref}"`;
-    const place = 'Admin Center > Objects and rules > Tickets > Fields';
-    const withOptions = found.map(({ custom_field_options: options, ...field }) => ({
-      ...field,
-      ...(questionOf(part) !== undefined && options ? { options } : {}),
-    }));
-    return oneOf(part, at, name, withOptions, {
-      missing: isFieldId(ref)
-        ? `Take the id from ${place}.`
-        : `Take the exact title from ${place}, or let "closeloop setup" create it.`,
-      ambiguous: `Give its id (${place}) in place of the title.`,
-    });
+    return {
+      name: isFieldId(ref) ? `ticket field ${ref}` : `ticket field "${ref}"`,
+      fields: found.map(({ id, type, active, custom_field_options: options }) => {
+        return { id, type, active, ...(isSurveyPart(part) && options && { options }) };
+      }),
+      remedies: {
+        missing: isFieldId(ref)
+          ? `Take the id from ${place}.`
+          : `Take the exact title from ${place}, or let "closeloop setup" create it.`,
+        ambiguous: `Give its id (${place}) in place of the title.`,
+      },
+    };
   });
 }
 
+function onlyActive(fields: readonly TicketField[]): readonly TicketField[] {
+  const active = fields.filter((field) => field.active !== false);
+  return active.length === 0 ? fields : active;
+}
+
 /** The same for the user fields that `writeBack.userFields` names by their keys. */
-export function resolveUserFields(
-  { userFields: keys = {} }: WriteBackSettings,
-  fields: readonly KeyedField[],
-): Resolved {
-  const place = 'Admin Center > People > Configuration > User fields';
-  return resolved(parts, (part) => byKey(part, keys, fields, 'userFields', 'user field', place));
+export function resolveUserFields({ userFields = {} }: WriteBackSettings, fields: readonly KeyedField[]): Resolved {
+  return resolve(userField, userFields, (_part, key) => byKey(userField, key, fields));
 }
 
 /** And for the fields of the records that `writeBack.customObject` names by their keys. */
-export function resolveObjectFields(
-  { customObject = { object: '' } }: WriteBackSettings,
-  fields: readonly KeyedField[],
-): Resolved {
-  const { object, ...keys } = customObject;
-  const place = 'Admin Center > Objects and rules > Custom objects > Objects';
-  return resolved(parts, (part) =>
-    byKey(part, keys, fields, 'customObject', `field of the custom object "${object}"`, place),
-  );
+export function resolveObjectFields(settings: WriteBackSettings, fields: readonly KeyedField[]): Resolved {
+  const kind = objectField(settings);
+  return resolve(kind, settings.customObject ?? {}, (_part, key) => byKey(kind, key, fields));
 }
 
-function byKey(
-  part: Part,
-  keys: { [P in Part]?: string | undefined },
-  fields: readonly KeyedField[],
-  setting: string,
-  what: string,
-  place: string,
-): Found | undefined {
-  const key = keys[part];
-  if (key === undefined) return undefined;
-  const found = fields.filter((field) => field.key === key).map((field) => ({ ...field, id: key }));
+function byKey({ noun, place }: FieldKind, key: string, fields: readonly KeyedField[]): Candidates {
   const ambiguous = `Take its field key from ${place}`;
   const missing = `${ambiguous}, or let "closeloop setup" create it.`;
-  return oneOf(part, `writeBack.${setting}.${part}`, `${what} "${key}"`, found, { missing, ambiguous });
+  const found = fields.filter((field) => field.key === key).map(({ type, active }) => ({ id: key, type, active }));
+  return { name: `${noun} "${key}"`, fields: found, remedies: { missing, ambiguous } };
 }
 
 /** Targets that can be written. What doesn't fit is looked at once more: it may have been corrected since. */
@@ -132,8 +124,8 @@ export async function writableTargets(
   look: (fresh: boolean) => Promise<Resolved>,
   subdomain: string,
 ): Promise<Targets> {
-  const held = await look(false);
-  if (held.problems.length === 0) return held.targets;
+  const known = await look(false);
+  if (known.problems.length === 0) return known.targets;
   const { targets, problems } = await look(true);
   if (problems.length === 0) return targets;
   throw unwritable(problems, subdomain);
@@ -154,7 +146,7 @@ export async function refuseRetired(
   if (problems.length > 0) throw unwritable(problems, subdomain);
 }
 
-function unwritable(problems: readonly Misfit[], subdomain: string): CloseloopError {
+function unwritable(problems: readonly FieldProblem[], subdomain: string): CloseloopError {
   const why = problems.map(({ at, problem, remedy }) => `${at}: ${problem} ${remedy}`).join(' ');
   return new CloseloopError(
     `Zendesk ${subdomain}: ${why} "closeloop check" looks at all of them.`,
@@ -163,39 +155,37 @@ function unwritable(problems: readonly Misfit[], subdomain: string): CloseloopEr
   );
 }
 
-type Found = { target: Target } | { problem: Misfit };
-
-function resolved(all: readonly Part[], find: (part: Part) => Found | undefined): Resolved {
-  const found = all.map((part) => ({ part, one: find(part) }));
-  return {
-    targets: Object.fromEntries(found.flatMap(({ part, one }) => (one && 'target' in one ? [[part, one.target]] : []))),
-    problems: found.flatMap(({ one }) => (one && 'problem' in one ? [one.problem] : [])),
-  };
+/** The fields that may be meant by what the configuration names. */
+interface Candidates {
+  /** In words. */
+  name: string;
+  fields: readonly (Target & { active?: boolean | null | undefined })[];
+  remedies: { missing: string; ambiguous: string };
 }
 
-function oneOf(
-  part: Part,
-  at: string,
-  name: string,
-  found: readonly (Target & { active?: boolean | null | undefined })[],
-  remedies: { missing: string; ambiguous: string },
-): Found {
-  const problem = (why: Misfit['why'], what: string, remedy: string): Found => ({
-    problem: { level: 'error', at, part, why, problem: `${name} ${what}.`, remedy },
-  });
-  const [field, second] = found;
-  if (field === undefined) return problem('missing', 'does not exist', remedies.missing);
-  if (second !== undefined) return problem('ambiguous', `exists ${found.length} times`, remedies.ambiguous);
-  if (field.active === false) return problem('inactive', 'is inactive', 'Activate it in Admin Center.');
-  const types = fitting[isMain(part) ? part : 'answers'];
-  if (!types.includes(field.type)) {
-    return problem('type', `has the type ${field.type}`, `It must be one of ${types.join(', ')}.`);
+function resolve(
+  { setting }: FieldKind,
+  places: AnswerPlaces<string>,
+  candidatesFor: (part: PartName, ref: string) => Candidates,
+): Resolved {
+  const targets = new Map<PartName, Target>();
+  const problems: FieldProblem[] = [];
+  for (const [part, ref] of placesOf(places)) {
+    const { name, fields, remedies } = candidatesFor(part, ref);
+    const problem = (why: FieldProblem['why'], what: string, remedy: string): void => {
+      problems.push({ ...errorAt(`${setting}.${part}`, `${name} ${what}.`, remedy), part, ref, why });
+    };
+    const [field, second] = fields;
+    const types = fitting[isSurveyPart(part) ? 'answers' : part];
+    if (field === undefined) problem('missing', 'does not exist', remedies.missing);
+    else if (second !== undefined) problem('ambiguous', `exists ${fields.length} times`, remedies.ambiguous);
+    else if (field.active === false) problem('inactive', 'is inactive', 'Activate it in Admin Center.');
+    else if (!types.includes(field.type)) {
+      problem('type', `has the type ${field.type}`, `It must be one of ${types.join(', ')}.`);
+    } else {
+      const { id, type, options } = field;
+      targets.set(part, { id, type, ...(options && { options }) });
+    }
   }
-  const { id, type, options } = field;
-  return { target: { id, type, ...(options && { options }) } };
-}
-
-function onlyActive(fields: readonly TicketField[]): readonly TicketField[] {
-  const active = fields.filter((field) => field.active !== false);
-  return active.length === 0 ? fields : active;
+  return { targets, problems };
 }

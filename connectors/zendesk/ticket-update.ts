@@ -36,7 +36,7 @@ export function ticketUpdater(api: ZendeskApi, finished: JobWatch): UpdateTicket
     const outcomes = resultsOf(await finished(job_status));
     const ids = orders.map(({ ticket }) => ticket.id);
     const after = (await showMany(api, ids)).tickets;
-    return orders.map((order) => judge(order, outcomes.get(order.ticket.id), after.get(order.ticket.id)));
+    return orders.map((order) => outcomeOf(order, outcomes.get(order.ticket.id), after.get(order.ticket.id)));
   };
 }
 
@@ -60,7 +60,7 @@ function bodyOf({ item, ticket, change, withNote }: Order): object {
 }
 
 /** What became of one ticket: by the job's word, and by what the ticket looks like now. */
-function judge({ item, wanted }: Order, result: JobResult | undefined, now: TicketResult | undefined): Updated {
+function outcomeOf({ item, wanted }: Order, result: JobResult | undefined, now: TicketResult | undefined): Updated {
   const failed = (message: string, transient: boolean, outcome: 'refused' | 'unknown' = 'refused'): Updated => {
     const advice = transient ? ({ kind: 'transient' } as const) : ({ kind: 'permanent' } as const);
     const error = new CloseloopError(`Zendesk ticket ${item.recordId}: ${message}`, advice, { outcome });

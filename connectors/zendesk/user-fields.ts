@@ -1,13 +1,14 @@
+import { newestBy } from '../../core/connector/answer.ts';
 import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { holdsNewer, missing, refusals, type Values, type WantedField, wantedFields } from './answer.ts';
+import { holdsNewer, missing, notTaken, type Values, type WantedField, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './client.ts';
+import { userFields } from './fields.ts';
 import { JobAnswer, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
 import { kept } from './kept.ts';
-import { userFields } from './keyed-fields.ts';
 import { usersLane } from './quota.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { refuseRetired, resolveUserFields, writableTargets } from './targets.ts';
+import { refuseRetired, resolveUserFields, userField, writableTargets } from './targets.ts';
 import { FieldValue, showUsers, type User } from './ticket.ts';
 
 export interface Asked {
@@ -44,11 +45,15 @@ export function userFieldWriter(
       async (fresh) => resolveUserFields(writeBack, await catalogue(fresh)),
       subdomain,
     );
-    const newest = newestOf(asked);
+    const newest = newestBy(
+      asked,
+      ({ userId }) => userId,
+      ({ item }) => item.answeredAt,
+    );
     const unknown = [...newest.keys()].filter((id) => !known.has(id));
     const people = new Map([...known, ...(await showUsers(api, unknown))]);
 
-    const orders = [...newest].flatMap(([userId, item]): UserOrder[] => {
+    const orders = [...newest.values()].flatMap(({ userId, item }): UserOrder[] => {
       const values = valuesOf(people.get(userId));
       const wanted = wantedFields(item, writeBack, targets);
       const isDue = !holdsNewer(item, targets, values) && missing(wanted, values).length > 0;
@@ -81,14 +86,14 @@ export async function updateUsers(
     orders.map(({ userId }) => userId),
   );
   return new Map(
-    orders.map((order) => [order.userId, judge(order, outcomes.get(order.userId), after.get(order.userId))]),
+    orders.map((order) => [order.userId, resultOf(order, outcomes.get(order.userId), after.get(order.userId))]),
   );
 }
 
 const fine: WriteResult = { ok: true, findings: [] };
 
-function judge({ userId, wanted }: UserOrder, result: JobResult | undefined, now: User | undefined): WriteResult {
-  const findings = refusals(wanted, valuesOf(now), 'writeBack.userFields', 'user field');
+function resultOf({ userId, wanted }: UserOrder, result: JobResult | undefined, now: User | undefined): WriteResult {
+  const findings = notTaken(wanted, valuesOf(now), userField);
   if (result?.success === true || findings.length === 0) return { ok: true, findings };
   const error =
     result === undefined
@@ -102,16 +107,6 @@ function judge({ userId, wanted }: UserOrder, result: JobResult | undefined, now
           { kind: 'permanent' },
         );
   return { ok: false, why: 'error', error };
-}
-
-/** One answer per person: a call can't name somebody twice. */
-function newestOf(asked: readonly Asked[]): Map<string, WriteBack> {
-  const newest = new Map<string, WriteBack>();
-  for (const { item, userId } of asked) {
-    const other = newest.get(userId);
-    if (other === undefined || other.answeredAt <= item.answeredAt) newest.set(userId, item);
-  }
-  return newest;
 }
 
 const isThere = (user: User | undefined): boolean => user !== undefined && user.active !== false;

@@ -1,3 +1,5 @@
+import { notOverNewer } from '../../core/connector/answer.ts';
+import { writeInBatches } from '../../core/connector/batches.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { changeFor, holdsNewer, mayHaveNote, sizeOf, valuesOf, wantedOf } from './answer.ts';
@@ -56,7 +58,7 @@ export function writer(
     const plan = (one: Plan['ticket']): Plan => ({ item, ticket: one, ...(isForPerson && { userId: person }) });
 
     if (holdsNewer(item, targets, valuesOf(ticket))) {
-      return plan({ ok: true, findings: [], where: 'nothing, as the ticket has a newer answer' });
+      return plan(notOverNewer('ticket'));
     }
     const wanted = wantedOf(item, writeBack, targets);
     const change = changeFor(wanted, ticket);
@@ -106,17 +108,7 @@ export function writer(
     );
   }
 
-  return async (items) => {
-    const results = new Map<WriteBack, WriteResult>();
-    for (const batch of batchesOf(items)) {
-      const written = await writeBatch(batch);
-      batch.forEach((item, index) => {
-        const result = written[index];
-        if (result !== undefined) results.set(item, result);
-      });
-    }
-    return items.map((item) => results.get(item) ?? notFound(item));
-  };
+  return (items) => writeInBatches(items, batchSize, writeBatch);
 }
 
 /** What came of a ticket and its requester. A ticket that has its answer isn't failed because of a person that is gone. */
@@ -133,20 +125,4 @@ function together(ticket: WriteResult, person: WriteResult | undefined): WriteRe
 async function both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([one, other]);
   return [await one, await other];
-}
-
-/**
- * At most 100 a batch, and no ticket twice in one: Zendesk would work on both at once. The first batch with room takes an
- * item, so a later answer to the same ticket always ends up in a later batch.
- */
-export function batchesOf(items: readonly WriteBack[]): WriteBack[][] {
-  const batches: WriteBack[][] = [];
-  for (const item of items) {
-    const open = batches.find(
-      (batch) => batch.length < batchSize && !batch.some(({ recordId }) => recordId === item.recordId),
-    );
-    if (open === undefined) batches.push([item]);
-    else open.push(item);
-  }
-  return batches;
 }

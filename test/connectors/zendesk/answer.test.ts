@@ -12,7 +12,6 @@ import { noteText } from '../../../connectors/zendesk/note.ts';
 import { settings } from '../../../connectors/zendesk/settings.ts';
 import { resolveFields } from '../../../connectors/zendesk/targets.ts';
 import type { FieldValue, Ticket } from '../../../connectors/zendesk/ticket.ts';
-import { batchesOf } from '../../../connectors/zendesk/write-back.ts';
 import type { WriteBack } from '../../../core/connector/contract.ts';
 
 const item: WriteBack = {
@@ -171,28 +170,6 @@ test('a note says all there is to say, and ends in its reference', () => {
   );
 });
 
-test('batches hold at most 100, no ticket twice, and keep the order of answers to one ticket', () => {
-  const items = [...Array.from({ length: 150 }, (_, index) => String(index)), '3', '3', '149'].map(
-    (recordId, index) => ({
-      ...item,
-      recordId,
-      marker: String(index),
-    }),
-  );
-  const batches = batchesOf(items);
-  expect(batches.flat()).toHaveLength(items.length);
-  for (const batch of batches) {
-    expect(batch.length).toBeLessThanOrEqual(100);
-    expect(new Set(batch.map(({ recordId }) => recordId)).size).toBe(batch.length);
-  }
-  expect(
-    batches
-      .flat()
-      .filter(({ recordId }) => recordId === '3')
-      .map(({ marker }) => marker),
-  ).toEqual(['3', '150', '151']);
-});
-
 describe('that nobody answered', () => {
   const none: WriteBack = { ...item, outcome: 'no-answer', grade: null, comment: null };
   const all = { grade: idOf('integer'), comment: idOf('textarea'), answeredAt: idOf('date'), tags: true };
@@ -253,6 +230,6 @@ describe('a newer answer', () => {
   });
 
   test('cannot be told without a field for the time', () => {
-    expect(holdsNewer(item, {}, valuesOf(ticket()))).toBe(false);
+    expect(holdsNewer(item, new Map(), valuesOf(ticket()))).toBe(false);
   });
 });

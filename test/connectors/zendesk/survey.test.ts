@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerValue } from '../../../connectors/zendesk/survey.ts';
+import { surveyValue } from '../../../connectors/zendesk/answer.ts';
 import type { AnswerValue } from '../../../core/connector/contract.ts';
 import { account, answer, written } from './account.ts';
 import * as live from './going-live.ts';
@@ -35,7 +35,7 @@ const rows: [type: string, answer: AnswerValue, value: unknown][] = [
 
 describe('an answer to a survey', () => {
   test.each(rows)('it is what a field of type %s takes: %j as %j', (type, given, value) => {
-    expect(answerValue(given, { id: '1', type, options })).toEqual(value);
+    expect(surveyValue(given, { id: '1', type, options })).toEqual(value);
   });
 
   test('it lands in the field of its question, beside the grade, and again when it changes', async () => {

@@ -87,7 +87,7 @@ describe('a ticket field', () => {
   ];
   test.each(rows)('%s', (_name, given, id, says) => {
     const { targets, problems } = resolveFields(writeBack(given), catalogue);
-    expect(Object.values(targets).map((target) => target?.id)).toEqual(id === undefined ? [] : [id]);
+    expect([...targets.values()].map((target) => target.id)).toEqual(id === undefined ? [] : [id]);
     const told = problems.map(({ why, problem, remedy }) => `${why} ${problem} | ${remedy}`).join();
     for (const part of says?.split(' | ') ?? [])
       expect(told).toContain(part.replace(/^(missing|ambiguous|inactive|type) /, ''));
@@ -107,7 +107,7 @@ describe('a field known by its key', () => {
       writeBack({ userFields: { grade: 'score', comment: 'note', answeredAt: 'no_such' } }),
       fields,
     );
-    expect(targets).toEqual({ grade: { id: 'score', type: 'dropdown' } });
+    expect(targets).toEqual(new Map([['grade', { id: 'score', type: 'dropdown' }]]));
     expect(problems.map(({ at, why }) => [at, why])).toEqual([
       ['writeBack.userFields.comment', 'type'],
       ['writeBack.userFields.answeredAt', 'missing'],
@@ -119,13 +119,13 @@ describe('a field known by its key', () => {
       customObject: { object: 'feedback', grade: 'last_grade', ticket: 't' },
     };
     expect(resolveObjectFields(writeBack(given), fields)).toEqual({
-      targets: { grade: { id: 'last_grade', type: 'decimal' } },
+      targets: new Map([['grade', { id: 'last_grade', type: 'decimal' }]]),
       problems: [],
     });
   });
   test('is not looked for where nobody named one', () => {
-    expect(resolveUserFields(writeBack({}), fields)).toEqual({ targets: {}, problems: [] });
-    expect(resolveObjectFields(writeBack({}), fields)).toEqual({ targets: {}, problems: [] });
+    expect(resolveUserFields(writeBack({}), fields)).toEqual({ targets: new Map(), problems: [] });
+    expect(resolveObjectFields(writeBack({}), fields)).toEqual({ targets: new Map(), problems: [] });
   });
 });
 

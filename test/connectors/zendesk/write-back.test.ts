@@ -60,7 +60,11 @@ describe('an answer', () => {
     await source.writeBack([answer(id)]);
     const older = answer(id, { marker: 'old.1', grade: 1, answeredAt: new Date(Date.now() - 3 * 86_400_000) });
     const [result] = await source.writeBack([older]);
-    expect(result).toEqual({ ok: true, findings: [], where: 'nothing, as the ticket has a newer answer' });
+    expect(result).toEqual({
+      ok: true,
+      findings: [],
+      where: 'nothing, as the ticket holds a newer answer, which stays',
+    });
     expect(standin.ticket(id).fields).toMatchObject({ [ids.grade]: 9 });
     expect(notes(standin, id)).toHaveLength(1);
   });

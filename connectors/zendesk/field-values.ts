@@ -1,0 +1,155 @@
+import { isSurveyPart, type PartName } from '../../core/connector/answer.ts';
+import { errorAt } from '../../core/connector/check.ts';
+import type { Finding, WriteBack } from '../../core/connector/contract.ts';
+import { wantedFields } from './answer.ts';
+import { obstacle, type TagOwners } from './fields.ts';
+import type { ZendeskSettings } from './settings.ts';
+
+/* The values that answers put into fields, and the fields that have room for them: for `check` and `setup` alike. */
+
+/** What `check` and `setup` know beside the account. */
+export interface Answers {
+  writeBack: ZendeskSettings['writeBack'];
+  /** That the rules' campaigns can give; empty where nobody knows them. */
+  grades: readonly number[];
+}
+
+/** A field of tickets, of users or of a custom object, as far as values matter. */
+export interface FieldSpec {
+  type: string;
+  regexp_for_validation?: string | null | undefined;
+  custom_field_options?: readonly { value: string }[] | null | undefined;
+}
+
+/** A field that takes a part of an answer: `name` as a person finds it, `place` where it is changed. */
+export interface FieldRef {
+  part: PartName;
+  at: string;
+  name: string;
+  place: string;
+}
+
+/**
+ * Does the field take what we would write? A dropdown drops a value without an error.
+ * @param owners Of tags that the field can't be given.
+ */
+export function valueFindings(
+  { part, at, name, place }: FieldRef,
+  field: FieldSpec,
+  answers: Answers,
+  owners: TagOwners,
+): Finding[] {
+  const missing = missingTags(part, field, answers);
+  if (missing.length > 0) {
+    const values = part === 'grade' ? 'gradeValues' : 'statusValues';
+    const lacks = `${name} has no option with the tag ${missing.map((tag) => `"${tag}"`).join(', ')}: Zendesk drops such a value without an error`;
+    const obstacles = missing.flatMap((tag) => obstacle(tag, owners) ?? []);
+    const other = part === 'grade' ? 'a number field' : 'a text field';
+    return [
+      obstacles.length > 0
+        ? errorAt(
+            at,
+            `${lacks}; it can't be added: ${obstacles.join('; ')}`,
+            `Name other tags in writeBack.${values} and run "closeloop setup", or name ${other} (${place})`,
+          )
+        : errorAt(
+            at,
+            lacks,
+            `Run "closeloop setup", add the options yourself (${place}), or name existing tags in writeBack.${values}`,
+          ),
+    ];
+  }
+  if (part !== 'grade') return [];
+  const mapped = Object.values(answers.writeBack.gradeValues);
+  if (field.type === 'checkbox' && mapped.some((value) => value !== 'true' && value !== 'false')) {
+    const problem = `${name} is a checkbox, which takes "true" and "false" only`;
+    return [errorAt('writeBack.gradeValues', problem, 'Write "true" or "false" after each grade')];
+  }
+  if (field.type !== 'regexp') return [];
+  const refused = written(part, field.type, answers).filter((text) => !matchesPattern(field, text));
+  if (refused.length === 0) return [];
+  const problem = `the pattern of ${name} does not allow ${refused.map((text) => `"${text}"`).join(', ')}`;
+  return [errorAt(at, problem, `Correct the pattern (${place}), or write what it allows in writeBack.gradeValues`)];
+}
+
+/** The tags that a dropdown should have and has not; none for another field. */
+function missingTags(part: PartName, field: FieldSpec, answers: Answers): string[] {
+  if (!['tagger', 'dropdown', 'multiselect'].includes(field.type)) return [];
+  if (part !== 'grade' && part !== 'status') return [];
+  const held = new Set(field.custom_field_options?.map(({ value }) => value));
+  return written(part, field.type, answers).filter((tag) => !held.has(tag));
+}
+
+/** All values, as texts, that write-backs will put into a field of this type: by the code that writes them. */
+function written(part: 'grade' | 'status', type: string, { writeBack, grades }: Answers): string[] {
+  const answer = { recordId: '', marker: '', campaign: '', comment: null, answeredAt: new Date(0) };
+  const items: WriteBack[] =
+    part === 'grade'
+      ? grades.map((grade) => ({ ...answer, outcome: 'answered', grade }))
+      : [
+          { ...answer, outcome: 'answered', grade: null },
+          ...(writeBack.noAnswer ? [{ ...answer, outcome: 'no-answer' as const, grade: null }] : []),
+        ];
+  const values = items.flatMap((item) => wantedFields(item, writeBack, new Map([[part, { id: part, type }]])));
+  return [...new Set(values.map(({ value }) => String(value)))];
+}
+
+/** Zendesk's patterns are Ruby's; what JavaScript can't read is left to Zendesk. */
+function matchesPattern({ regexp_for_validation: pattern }: FieldSpec, text: string): boolean {
+  if (pattern == null) return true;
+  try {
+    return new RegExp(pattern.replaceAll('\\A', '^').replaceAll(/\\[zZ]/g, '$')).test(text);
+  } catch {
+    return true;
+  }
+}
+
+/** What a new field is. */
+export interface Shape {
+  type: string;
+  custom_field_options?: NewOption[];
+}
+
+export interface NewOption {
+  name: string;
+  value: string;
+}
+
+/**
+ * A ticket field that suits a part. A grade is a number, so that reports can count with it, unless `gradeValues` gives it
+ * tags; text, where a dropdown can't have those.
+ */
+export function ticketShape(part: PartName, answers: Answers, owners: TagOwners): Shape {
+  if (part !== 'grade' && part !== 'status') return keyedShape(part);
+  const { gradeValues } = answers.writeBack;
+  const mapped = Object.values(gradeValues);
+  if (part === 'grade' && mapped.length === 0) return { type: 'integer' };
+  if (part === 'grade' && mapped.every((value) => value === 'true' || value === 'false')) return { type: 'checkbox' };
+  const grades = answers.grades.length > 0 ? answers.grades : Object.keys(gradeValues).map(Number);
+  const tags = written(part, 'tagger', { ...answers, grades });
+  if (tags.some((tag) => obstacle(tag, owners) !== undefined)) return { type: 'text' };
+  return { type: 'tagger', custom_field_options: tags.map((tag) => optionFor(part, tag, { ...answers, grades })) };
+}
+
+/**
+ * A field of users or of a custom object. The grade is a number there, whatever `gradeValues` says: its tags belong to the
+ * ticket field, and a person's tags would come onto their next ticket.
+ */
+export function keyedShape(part: PartName): Shape {
+  if (part === 'comment' || isSurveyPart(part)) return { type: 'textarea' };
+  return { type: part === 'answeredAt' ? 'date' : 'integer' };
+}
+
+/** What a dropdown lacks. Nothing where one of the tags can't be added: half of the grades are of no use, and `check` says why. */
+export function newOptions(part: PartName, field: FieldSpec, answers: Answers, owners: TagOwners): NewOption[] {
+  const tags = missingTags(part, field, answers);
+  if (tags.some((tag) => obstacle(tag, owners) !== undefined)) return [];
+  return tags.map((tag) => optionFor(part, tag, answers));
+}
+
+/** Named as agents would say it: the grades that a tag stands for, or what it says. */
+function optionFor(part: PartName, tag: string, { writeBack, grades }: Answers): NewOption {
+  const meant = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
+  const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
+  return { name: part === 'grade' && meant.length > 0 ? meant.join(', ') : words, value: tag };
+}

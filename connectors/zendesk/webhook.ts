@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import { errorAt, type Prober, warningAt } from '../../core/connector/check.ts';
+import type { Finding, SetupStep } from '../../core/connector/contract.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { bodiesFor, latestStatuses, type Rule, signingSecret, triggers, type Webhook, webhooks } from './admin.ts';
+import type { ZendeskApi } from './client.ts';
+import { csatReceived } from './csat.ts';
+import type { ZendeskSettings } from './settings.ts';
+
+const place = 'Admin Center > Apps and integrations > Webhooks';
+const rulesPlace = 'Admin Center > Objects and rules > Business rules > Triggers';
+const statusChanged = 'zen:event-type:ticket.status_changed';
+
+/** The subscription of a webhook that triggers and automations call. */
+const connected = 'conditional_ticket_events';
+
+/** Is there a webhook that brings us closings, signed with a secret that we know, and do its deliveries arrive? */
+export async function webhookFindings(
+  settings: ZendeskSettings,
+  api: ZendeskApi,
+  hookUrl: string | undefined,
+  rules: readonly Rule[] | undefined,
+  probe: Prober['probe'],
+): Promise<Finding[]> {
+  const address = addressFindings(hookUrl, settings.baseUrl !== undefined);
+  if (hookUrl === undefined) return address;
+  const all = await probe({ at: 'webhook', what: 'the webhooks' }, () => webhooks(api));
+  if (all === undefined) return address;
+
+  const ours = all.filter((webhook) => pointsTo(webhook, hookUrl));
+  const active = ours.filter(({ status }) => status === 'active');
+  const verdicts = active.map((webhook) => ({ webhook, whyNot: whyUseless(webhook, rules) }));
+  const useful = verdicts.filter(({ whyNot }) => whyNot === undefined).map(({ webhook }) => webhook);
+  const found = [...address, ...presence(hookUrl, ours, verdicts)];
+  if (settings.csat !== undefined && !useful.some(({ subscriptions }) => subscriptions?.includes(csatReceived))) {
+    const remedy = `Edit it and add the event "CSAT received" (${place}); a webhook for triggers can't have it: delete that one and run "closeloop setup"`;
+    const problem = "no active webhook tells of ratings in Zendesk's own CSAT";
+    if (useful.length > 0) found.push(errorAt('csat', problem, remedy));
+  }
+  if (useful.length > 1) {
+    const names = useful.map(({ name }) => `"${name}"`).join(', ');
+    const problem = `${useful.length} webhooks tell us the same: ${names}. Nobody is asked twice, but each closing is looked at more often`;
+    found.push(warningAt('webhook', problem, `Keep one of them (${place})`));
+  }
+  for (const webhook of ours) found.push(...(await secretFindings(settings, api, webhook, probe)));
+  for (const webhook of active) found.push(...(await deliveryFindings(api, webhook, probe)));
+  return found;
+}
+
+/** Zendesk has to reach us, over https. Against a stand-in (`baseUrl`) this machine will do. */
+function addressFindings(hookUrl: string | undefined, isStandin: boolean): Finding[] {
+  const at = 'http.publicUrl';
+  if (hookUrl === undefined) {
+    const problem = 'is missing, so the webhook was not checked; without one, closings are only found by polling';
+    return [warningAt(at, problem, 'Set it to the https address under which Zendesk reaches closeloop')];
+  }
+  if (hookUrl.startsWith('https://') || isStandin) return [];
+  const problem = 'is not https: deliveries hold what customers wrote, and could be read on their way';
+  return [errorAt(at, problem, 'Put closeloop behind https and give that address')];
+}
+
+function pointsTo({ endpoint }: Webhook, hookUrl: string): boolean {
+  return URL.canParse(endpoint) && new URL(endpoint).href === new URL(hookUrl).href;
+}
+
+function presence(
+  hookUrl: string,
+  ours: readonly Webhook[],
+  verdicts: readonly { webhook: Webhook; whyNot: string | undefined }[],
+): Finding[] {
+  const error = (problem: string, remedy: string): Finding[] => [errorAt('webhook', problem, remedy)];
+  const [first] = ours;
+  if (first === undefined) {
+    return error(
+      `no webhook delivers to ${hookUrl}`,
+      `Run "closeloop setup", or correct the webhook's address (${place})`,
+    );
+  }
+  if (verdicts.length === 0) {
+    return error(`the webhook "${first.name}" is inactive`, `Run "closeloop setup", or activate it (${place})`);
+  }
+  const useless = verdicts.filter(({ whyNot }) => whyNot !== undefined);
+  if (useless.length < verdicts.length) return [];
+  return useless.flatMap(({ webhook, whyNot }) => error(`the webhook "${webhook.name}" ${whyNot}`, remedyFor(webhook)));
+}
+
+/** Why a webhook tells us of no closing; undefined for a good one. */
+function whyUseless(webhook: Webhook, rules: readonly Rule[] | undefined): string | undefined {
+  const { id, http_method, request_format, subscriptions } = webhook;
+  if (http_method !== 'POST' || request_format !== 'json') {
+    return `sends ${http_method} ${request_format}; closeloop takes POST json`;
+  }
+  if (subscriptions?.includes(connected) !== true) {
+    return subscriptions?.includes(statusChanged) === true ? undefined : 'is not subscribed to "Ticket status changed"';
+  }
+  // Which triggers there are couldn't be read, and that has been said.
+  if (rules === undefined) return undefined;
+  const calling = rules.filter((trigger) => bodiesFor(trigger, id).length > 0);
+  const active = calling.filter((trigger) => trigger.active);
+  const [first] = calling;
+  if (first === undefined) return 'is connected to triggers, but no trigger calls it';
+  if (active.length === 0) return `is called by the trigger "${first.title}", which is inactive`;
+  const bodies = active.flatMap((trigger) => bodiesFor(trigger, id));
+  return bodies.some(namesTicket)
+    ? undefined
+    : `is called by the trigger "${first.title}" with a body that doesn't name the ticket`;
+}
+
+const namesTicket = (body: string): boolean => /"ticket_id"\s*:\s*"?\{\{\s*ticket\.id\s*\}\}/.test(body);
+
+function remedyFor({ subscriptions }: Webhook): string {
+  return subscriptions?.includes(connected) === true
+    ? `Let a trigger "Status changed to Solved" notify it (${rulesPlace}) with the JSON body {"ticket_id": "{{ticket.id}}"}`
+    : `Delete it and run "closeloop setup", or edit it (${place}): request method POST, format JSON, event "Ticket status changed"`;
+}
+
+async function secretFindings(
+  { webhookSecrets }: ZendeskSettings,
+  api: ZendeskApi,
+  webhook: Webhook,
+  probe: Prober['probe'],
+): Promise<Finding[]> {
+  const what = `the signing secret of the webhook "${webhook.name}"`;
+  const secret = await probe({ at: 'webhookSecrets', what }, () => signingSecret(api, webhook.id));
+  if (secret === undefined || webhookSecrets.includes(secret)) return [];
+  const problem = `none of them is the signing secret of the webhook "${webhook.name}": its deliveries are refused`;
+  return [errorAt('webhookSecrets', problem, `Copy it from ${place} > ${webhook.name} > Reveal secret`)];
+}
+
+const wellEnough = new Set(['success', 'accepted', 'unknown']);
+
+/** More than one in ten of the latest deliveries failed: a warning; an error while the newest did. */
+async function deliveryFindings(api: ZendeskApi, webhook: Webhook, probe: Prober['probe']): Promise<Finding[]> {
+  const what = `the deliveries of the webhook "${webhook.name}"`;
+  const statuses = await probe({ at: 'webhook', what }, () => latestStatuses(api, webhook.id));
+  const failures = (statuses ?? []).filter((status) => !wellEnough.has(status));
+  const newest = statuses?.[0];
+  if (statuses === undefined || newest === undefined || failures.length * 10 <= statuses.length) return [];
+  const kinds = [...new Set(failures)].join(', ');
+  const problem = `${failures.length} of the latest ${statuses.length} deliveries of the webhook "${webhook.name}" failed (${kinds})`;
+  const remedy = `See why (${place} > ${webhook.name} > Activity): is closeloop running, is its address reachable from the internet, is the secret right?`;
+  return [(wellEnough.has(newest) ? warningAt : errorAt)('webhook', problem, remedy)];
+}
+
+/** What `events.ts` understands: closings, what ends a waiting request, and ratings where they are wanted. */
+const subscriptions = (settings: ZendeskSettings): string[] =>
+  [
+    ...(settings.csat === undefined ? [] : ['csat_received']),
+    'status_changed',
+    'merged',
+    'soft_deleted',
+    'permanently_deleted',
+    'marked_as_spam',
+    'undeleted',
+  ].map((name) => `zen:event-type:ticket.${name}`);
+
+const Created = z.object({ webhook: z.object({ id: z.union([z.string(), z.number()]).transform(String) }) });
+
+/**
+ * The webhook that delivers to `hookUrl`: subscribed to ticket events, or where the account refuses that, connected to a
+ * trigger. None without an address, nor for one that Zendesk can't reach safely: `check` says so.
+ */
+export async function webhookSteps(
+  settings: ZendeskSettings,
+  hookUrl: string | undefined,
+  api: ZendeskApi,
+  create: ZendeskApi['send'],
+): Promise<SetupStep[]> {
+  if (hookUrl === undefined || !(hookUrl.startsWith('https://') || settings.baseUrl !== undefined)) return [];
+  const look = async (): Promise<Webhook | undefined> => {
+    const ours = (await webhooks(api)).filter((webhook) => pointsTo(webhook, hookUrl));
+    return ours.find(({ status }) => status === 'active') ?? ours[0];
+  };
+
+  /** Subscribed, or connected where Zendesk refuses that. Which of the two it is can't be changed later. */
+  async function made(): Promise<{ id: string; isConnected: boolean }> {
+    const held = await look();
+    if (held !== undefined) return { id: held.id, isConnected: held.subscriptions?.includes(connected) === true };
+    const post = async (wanted: string[]): Promise<string> => {
+      const webhook = {
+        name: 'closeloop',
+        endpoint: hookUrl,
+        http_method: 'POST',
+        request_format: 'json',
+        status: 'active',
+        subscriptions: wanted,
+      };
+      return (await create('POST', '/api/v2/webhooks', { webhook }, Created)).webhook.id;
+    };
+    try {
+      return { id: await post(subscriptions(settings)), isConnected: false };
+    } catch (error) {
+      if (!(error instanceof CloseloopError) || error.outcome !== 'refused' || error.advice.kind === 'transient')
+        throw error;
+      return { id: await post([connected]), isConnected: true };
+    }
+  }
+
+  async function connect(id: string): Promise<void> {
+    if ((await triggers(api)).some((trigger) => bodiesFor(trigger, id).length > 0)) return;
+    const trigger = {
+      title: 'closeloop: ask for feedback on solved tickets',
+      conditions: { all: [{ field: 'status', operator: 'value', value: 'solved' }], any: [] },
+      // Nothing but the id: a customer's words could break the JSON.
+      actions: [{ field: 'notification_webhook', value: [id, '{"ticket_id": "{{ticket.id}}"}'] }],
+    };
+    await create('POST', '/api/v2/triggers.json', { trigger }, z.unknown());
+  }
+
+  const finish: SetupStep['apply'] = async () => {
+    const { id, isConnected } = await made();
+    if (isConnected) await connect(id);
+    return {
+      note: "Put this secret into the environment, and let this source's webhookSecrets name its variable.",
+      secrets: { webhookSecrets: await signingSecret(api, id) },
+    };
+  };
+
+  const held = await look();
+  if (held === undefined)
+    return [{ what: `create the webhook "closeloop" that delivers to ${hookUrl}`, apply: finish }];
+  const steps: SetupStep[] = [];
+  if (held.status !== 'active') {
+    const apply: SetupStep['apply'] = async () => {
+      const body = { webhook: { status: 'active' } };
+      await create('PATCH', `/api/v2/webhooks/${encodeURIComponent(held.id)}`, body, z.unknown());
+      return {};
+    };
+    steps.push({ what: `activate the webhook "${held.name}"`, apply });
+  }
+  // Left by a setup that ended between the two.
+  const isConnected = held.subscriptions?.includes(connected) === true;
+  if (isConnected && !(await triggers(api)).some((trigger) => bodiesFor(trigger, held.id).length > 0)) {
+    steps.push({ what: `create the trigger that calls the webhook "${held.name}"`, apply: finish });
+  }
+  return steps;
+}
