@@ -1,4 +1,4 @@
-import type { RedisClient } from '../worker/journey/store.ts';
+import type { RedisClient } from '../worker/redis/client.ts';
 import { openSeal, operatorKeys } from '../worker/redis/data-key.ts';
 import { createSeal, type Seal } from '../worker/redis/seal.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
-import { accountKey } from '../../worker/sources/account.ts';
+import { accountKey } from '../../worker/redis/keys.ts';
 import type { TestRedis } from '../redis.ts';
 import { sealOf } from '../seal.ts';
 import { until } from '../worker/harness.ts';

@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
-import { tagOf } from '../../worker/journey/store.ts';
 import { connect, type RedisAddress } from '../../worker/redis/connection.ts';
+import { tagOf } from '../../worker/redis/keys.ts';
 import { startSentinel, startServer } from './servers.ts';
 
 const atOnce = 50;

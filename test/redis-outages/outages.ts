@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tagOf } from '../../worker/journey/store.ts';
 import { connect, type RedisAddress } from '../../worker/redis/connection.ts';
+import { tagOf } from '../../worker/redis/keys.ts';
 import { type Loop, startLoop, until } from '../worker/harness.ts';
 import { heldBytes, startLoad, type Verdict } from './load.ts';
 import { type Server, startCluster, startSentinel, startServer } from './servers.ts';

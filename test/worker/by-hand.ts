@@ -4,7 +4,6 @@ import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedb
 import { livePorts } from '../../worker/cli/engine-of.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { Intent, Journey } from '../../worker/journey/journey.ts';
-import type { RedisClient } from '../../worker/journey/store.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
@@ -12,6 +11,7 @@ import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { Engine } from '../../worker/pipeline/engine.ts';
 import { plan, type RecordJob } from '../../worker/pipeline/plan/plan.ts';
 import type { Stage } from '../../worker/pipeline/stage.ts';
+import type { RedisClient } from '../../worker/redis/client.ts';
 import type { Seal } from '../../worker/redis/seal.ts';
 import { useRedis } from '../redis.ts';
 import { sealOf } from '../seal.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../worker/journey/transitions.ts';
-import { remedies } from '../../worker/operations/remedies.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { type AskedToErase, erase } from '../../worker/pipeline/erase/erase.ts';
 import { type GradedJob, type PlanJob, plan, type SurveyJob } from '../../worker/pipeline/plan/plan.ts';
+import { remedies } from '../../worker/pipeline/remedies.ts';
 import { writeBack } from '../../worker/pipeline/write-back/write-back.ts';
 import { eventOf, jobsOf, overriding, type Quiet, useQuiet } from './by-hand.ts';
 import { until } from './harness.ts';

@@ -8,9 +8,7 @@ import type { Erasures } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import type { JourneyStore } from '../../worker/journey/store.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
-import { seenKey } from '../../worker/pipeline/collect/collect.ts';
-import { accountKey } from '../../worker/sources/account.ts';
-import { knownSourcesKey } from '../../worker/sources/known-sources.ts';
+import { accountKey, knownSourcesKey, seenKey } from '../../worker/redis/keys.ts';
 import type { TestRedis } from '../redis.ts';
 import { ToyVendor } from './toy-connector.ts';
 

@@ -4,7 +4,8 @@ import { step } from '../../worker/journey/transitions.ts';
 import { erase } from '../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../worker/pipeline/sweep.ts';
-import { KnownSources, knownSourcesKey } from '../../worker/sources/known-sources.ts';
+import { knownSourcesKey } from '../../worker/redis/keys.ts';
+import { KnownSources } from '../../worker/sources/known-sources.ts';
 import { anyone, asking, eventOf, hour, type Quiet, useQuiet } from './by-hand.ts';
 import { startLoop, until } from './harness.ts';
 

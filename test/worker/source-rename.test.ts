@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from '../../worker/journey/store.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
-import { knownSourcesKey } from '../../worker/sources/known-sources.ts';
-import { gateOf } from '../../worker/sources/source-names.ts';
+import type { RedisClient } from '../../worker/redis/client.ts';
+import { gateOf, knownSourcesKey } from '../../worker/redis/keys.ts';
 import { anyone, asking, eventOf, hour, overriding, type Quiet, useQuiet } from './by-hand.ts';
 
 const service = useQuiet();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ports } from '../../core/ports.ts';
 import { Engine, type EngineOptions } from '../pipeline/engine.ts';
 import { openSeal, operatorKeys } from '../redis/data-key.ts';
+import { globalTag } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import { verifyAccount } from '../sources/account.ts';
 import type { Runtime } from './runtime.ts';
@@ -14,7 +15,7 @@ export const livePorts: Ports = {
 };
 
 async function sealOf({ config, handle, redis, ownKey }: Runtime): Promise<Seal> {
-  return await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated('{cl}'));
+  return await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated(globalTag));
 }
 
 /** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */

@@ -6,7 +6,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadExternalConnectors } from '../config/external-connectors.ts';
 import type { Uses } from '../config/unneeded.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { connect, greet, type RedisHandle } from '../redis/connection.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { ownKey } from '../redis/own-key.ts';

@@ -4,13 +4,13 @@ import type { Connector } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { createIntake } from '../intake/intake.ts';
-import { tagOf } from '../journey/store.ts';
 import { createLog } from '../operations/log.ts';
 import { type Clock, liveClock } from '../pipeline/clock.ts';
 import type { Engine, EngineOptions } from '../pipeline/engine.ts';
 import { createQuarantine } from '../pipeline/quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
+import { tagOf } from '../redis/keys.ts';
 import { checkAccount, engineOf } from './engine-of.ts';
 import { openRuntime, type Runtime, readText } from './runtime.ts';
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { refusedOf } from '../intake/refused-counts.ts';
 import { journeyStates } from '../journey/journey.ts';
+import { refusedOf } from '../operations/refused-counts.ts';
 import { refOf, type SourceContext } from '../pipeline/context.ts';
 import { pollState } from '../pipeline/plan/poll.ts';
 import { type Orphan, orphanRemedy, stateOf, whatWaits } from '../sources/orphans.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { RedisClient } from '../redis/client.ts';
+import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import { type RedisClient, tagOf } from './store.ts';
 
 /** An e-mail address, or a phone number with its country. */
 const looksPersonal = /@|^(?:\+|00)[\d\s().-]{7,}$/;

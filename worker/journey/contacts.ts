@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 import type { Seal } from '../redis/seal.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
-import type { RedisClient } from './store.ts';
 
 const asked = {
   at: z.coerce.date(),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Told } from '../../core/connector/contract.ts';
+import type { RedisClient } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from './scripts.ts';
-import type { RedisClient } from './store.ts';
 
 /**
  * KEYS told, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where nothing was

@@ -1,22 +1,12 @@
-import type { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { Log, Ports } from '../../core/ports.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { tagOf } from '../redis/keys.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
 import { beginPassScript, claimScript, forgetScript, gatedOr, mergeScript, noteScript, saveScript } from './scripts.ts';
 import { askedStates, mayHaveAsked } from './transitions.ts';
-
-/** ioredis, one server or a cluster: the same commands. */
-export type RedisClient = Redis | Cluster;
-
-/**
- * Every key of a source carries the tag `{cl:<source>}`, which keeps them (and the source's queues) in one slot of a
- * Redis Cluster, so that one script may touch them together.
- */
-export function tagOf(source: string): string {
-  return `{cl:${source}}`;
-}
 
 /** Waiting journeys are ordered by when they are due, so that an overdue one is found without looking at the others. */
 function scoreOf(journey: Journey): number {

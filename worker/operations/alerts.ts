@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { send } from '../../core/connector/send.ts';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import type { Log, Ports } from '../../core/ports.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 
 /** What a person has to know of: a source stopped, work was given up, webhooks were missed, a journey needs a decision. */

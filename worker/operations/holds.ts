@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
 
 const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 

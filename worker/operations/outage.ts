@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 
 /** So many calls in a row have failed, over all processes: the endpoint is down. */

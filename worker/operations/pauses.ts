@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
 
 const Pause = z.object({ why: z.string(), at: z.coerce.date() });
 

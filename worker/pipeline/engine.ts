@@ -6,11 +6,12 @@ import { adviceOf, messageOf } from '../../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
-import { countRefused } from '../intake/refused-counts.ts';
-import { type RedisClient, tagOf } from '../journey/store.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { Outage } from '../operations/outage.ts';
+import { countRefused } from '../operations/refused-counts.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { globalTag, tagOf } from '../redis/keys.ts';
 import type { Replicated } from '../redis/replicated.ts';
 import type { Seal } from '../redis/seal.ts';
 import { isLostLock, probe } from '../redis/unavailable.ts';
@@ -113,7 +114,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     const { config, ports, redis, log } = options;
     this.#options = options;
-    this.service = new Outage(redis, { endpoint: 'Feedback service', key: '{cl}:outage', log });
+    this.service = new Outage(redis, { endpoint: 'Feedback service', key: `${globalTag}:outage`, log });
     this.#feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true);
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
     const campaigns = new CampaignCache(this.#feedback, campaignKeepMs);
@@ -403,7 +404,7 @@ export class Engine {
     const { redis, ports, log } = this.#options;
     while (
       !this.#isClosed &&
-      !(await probe(redis, '{cl}').then(
+      !(await probe(redis, globalTag).then(
         () => true,
         () => false,
       ))

@@ -8,13 +8,13 @@ import { RecordAliases } from '../journey/aliases.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { createToldStore } from '../journey/snapshots.ts';
-import { JourneyStore, tagOf } from '../journey/store.ts';
+import { JourneyStore } from '../journey/store.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import { Holds } from '../operations/holds.ts';
 import { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { remedies } from '../operations/remedies.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
+import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
 import { untilTurn } from '../redis/rate-limit.ts';
 import type { Seal } from '../redis/seal.ts';
 import { probe } from '../redis/unavailable.ts';
@@ -22,7 +22,6 @@ import type { SourceNames } from '../sources/source-names.ts';
 import { AskJob, ask, giveUpAsk } from './ask/ask.ts';
 import { createBatcher } from './batch.ts';
 import type { CampaignCache } from './campaigns.ts';
-import { seenKey } from './collect/collect.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine.ts';
 import { changeJobs } from './erase/change-jobs.ts';
@@ -30,6 +29,7 @@ import { EraseJob, erase, giveUpErase } from './erase/erase.ts';
 import { openSource } from './open-source.ts';
 import { giveUpPlan, PlanJob, plan, type RecordJob } from './plan/plan.ts';
 import { countMissed, poll } from './plan/poll.ts';
+import { remedies } from './remedies.ts';
 import { loadRule } from './rules.ts';
 import { untilMended } from './set-aside.ts';
 import { Stage, type StageOptions, type StageResult } from './stage.ts';
@@ -48,9 +48,6 @@ const missedWebhooks = 'closings that no webhook had told of were found by the p
 
 /** Its source is being renamed, or has another name now: the job waits, and is moved with it. Real time. */
 const gatedResult: StageResult = { do: 'wait', delayMs: 2_000 };
-
-/** Campaigns that anybody was asked in, by when. */
-export const askedInKey = '{cl}:asked-in';
 
 /** One source with its stages. */
 export interface Lane {

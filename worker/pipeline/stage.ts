@@ -27,7 +27,7 @@ export interface StageOptions<Data extends z.ZodType> {
   name: string;
   /** For the log. */
   source: string;
-  /** `{cl:<source>}`, see journey/store.ts. */
+  /** `{cl:<source>}`, see redis/keys.ts. */
   prefix: string;
   connection: ConnectionOptions;
   /** What a job holds: ids only, and no personal data but with `seal`. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Budget } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 import { createPoints } from './points.ts';
 
 export interface BudgetSettings {

@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 import { createReplicated, type Replicated } from './replicated.ts';
 import { probe } from './unavailable.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
 /** The installation's key, sealed with the operator's. */

@@ -1,4 +1,4 @@
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 
 /**
  * Whoever holds it already gets it again: after a lost connection ioredis sends a command once more that Redis had done.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector/contract.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 import { createLine } from './line.ts';
 
 /** The background leaves this part of a bucket to work, and stands behind work that came up to a minute after it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 
 /**
  * KEYS when the next turn is, turns given out · ARGV id, now, ms between two turns, ms to keep. Returns ms until the turn.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 
 /** A replica that is this far behind is not waited for any longer, and the write is not called safe. Real time. */
 const waitMs = 1_000;

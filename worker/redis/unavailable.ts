@@ -1,4 +1,4 @@
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 
 /** Names that ioredis gives to errors of its own: the connection went, or no node of a cluster answers. */
 const clientErrors = new Set(['AbortError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);

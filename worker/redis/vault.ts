@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Vault } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from './client.ts';
 import { releaseLock, takeLock } from './lock.ts';
 import { type Seal, SealError } from './seal.ts';
 

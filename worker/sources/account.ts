@@ -5,11 +5,9 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import { baseUrlOf } from '../../core/feedback/settings.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { accountKey } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-
-/** Which account of the Feedback service this installation's customers are asked in. */
-export const accountKey = '{cl}:account';
 
 const Account = z.object({
   /** Scheme, host and port. */

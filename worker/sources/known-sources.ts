@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import type { RedisClient } from '../journey/store.ts';
-
-/** A hash: what is remembered of each source, by name. */
-export const knownSourcesKey = '{cl}:sources';
+import type { RedisClient } from '../redis/client.ts';
+import { knownSourcesKey } from '../redis/keys.ts';
 
 /** What is remembered of a source, whoever has it configured. Another version's entry is read as far as it can be. */
 const Entry = z.object({

@@ -1,7 +1,7 @@
 import type { Job, Queue } from 'bullmq';
-import type { RedisClient } from '../journey/store.ts';
-import { tagOf } from '../journey/store.ts';
 import type { Lane } from '../pipeline/lane.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { tagOf } from '../redis/keys.ts';
 
 const atOnce = 500;
 const all = ['waiting', 'prioritized', 'delayed', 'failed'] as const;

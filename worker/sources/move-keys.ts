@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import type { RedisClient } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
 
 /** Removes a key if it is still what was copied: whoever has changed it since has it copied once more. KEYS key · ARGV SHA-1 of its dump */
 const removeScript = `

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type RedisClient, tagOf } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { gateOf, tagOf } from '../redis/keys.ts';
 
 /** Hashes by old name: the new name of every source that was ever renamed, and what is known of renames under way. */
 const renamedKey = '{cl}:sources:renamed';
@@ -7,9 +8,6 @@ const movingKey = '{cl}:sources:renaming';
 
 const Rename = z.object({ to: z.string(), isChecked: z.boolean().default(false) });
 type Rename = z.output<typeof Rename>;
-
-/** While this exists the source is not worked on: it is being renamed, or has another name now. Scripts look at it, too. */
-export const gateOf = (name: string): string => `${tagOf(name)}:gate`;
 
 /** While this exists nothing of the source is planned, as it may be another one under a new name. Holds why. */
 const newcomerOf = (name: string): string => `${tagOf(name)}:newcomer`;

@@ -1,10 +1,10 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
-import { type RedisClient, tagOf } from '../journey/store.ts';
 import type { CollectJob } from '../pipeline/collect/collect.ts';
-import { seenKey } from '../pipeline/collect/collect.ts';
-import { askedInKey, type Lane } from '../pipeline/lane.ts';
+import type { Lane } from '../pipeline/lane.ts';
 import type { Stage } from '../pipeline/stage.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { askedInKey, globalTag, seenKey, tagOf } from '../redis/keys.ts';
 import type { KnownSources } from './known-sources.ts';
 import { moveJobs, runningJobs } from './move-jobs.ts';
 import { keysOf, moveKeys } from './move-keys.ts';
@@ -80,7 +80,7 @@ async function check({ redis, names, from, to }: RenameOptions): Promise<void> {
 }
 
 async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Promise<number> {
-  let running = await runningJobs(redis, '{cl}', [collect.queue]);
+  let running = await runningJobs(redis, globalTag, [collect.queue]);
   for (const lane of all) {
     const isOne = lane === from || lane === to;
     const stages = isOne ? Object.values(lane.stages) : [lane.stages.erase];

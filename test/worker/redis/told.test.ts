@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createToldStore } from '../../../worker/journey/snapshots.ts';
-import { JourneyStore, tagOf } from '../../../worker/journey/store.ts';
+import { JourneyStore } from '../../../worker/journey/store.ts';
 import { step } from '../../../worker/journey/transitions.ts';
+import { tagOf } from '../../../worker/redis/keys.ts';
 import { useRedis } from '../../redis.ts';
 import { testSeal } from '../../seal.ts';
 

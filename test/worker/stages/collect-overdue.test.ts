@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { begunKey, failingKey, seenKey } from '../../../worker/pipeline/collect/collect.ts';
+import { begunKey, failingKey, seenKey } from '../../../worker/redis/keys.ts';
 import { hour, useQuiet } from '../by-hand.ts';
 
 const service = useQuiet();

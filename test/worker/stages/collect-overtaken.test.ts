@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { collect, seenKey } from '../../../worker/pipeline/collect/collect.ts';
+import { collect } from '../../../worker/pipeline/collect/collect.ts';
 import type { SourceContext } from '../../../worker/pipeline/context.ts';
+import { seenKey } from '../../../worker/redis/keys.ts';
 import { releaseLock, takeFencedLock } from '../../../worker/redis/lock.ts';
 import { asking, overriding, useQuiet } from '../by-hand.ts';
 import { until } from '../harness.ts';

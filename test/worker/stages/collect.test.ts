@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { seenKey } from '../../../worker/pipeline/collect/collect.ts';
-import { askedInKey } from '../../../worker/pipeline/lane.ts';
+import { askedInKey, seenKey } from '../../../worker/redis/keys.ts';
 import { useRedis } from '../../redis.ts';
 import { startLoop, until } from '../harness.ts';
 

@@ -1,8 +1,8 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
-import { compareValues } from '../../preflight/shown-values.ts';
 import type { SourceContext } from '../context.ts';
+import { compareValues } from './shown-values.ts';
 
 export type Found =
   | { is: 'created'; requestId: string; how: string }

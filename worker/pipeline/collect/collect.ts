@@ -9,9 +9,11 @@ import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
-import { type CollectPass, type Decision, isUnreadable, type RedisClient } from '../../journey/store.ts';
+import { type CollectPass, type Decision, isUnreadable } from '../../journey/store.ts';
 import { mayFollow, step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
+import type { RedisClient } from '../../redis/client.ts';
+import { absentKey, begunKey, failingKey, seenKey } from '../../redis/keys.ts';
 import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
 import { isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
@@ -44,22 +46,8 @@ const lockMs = 60_000;
 /** Creating a request, and finding out whether it was created, is done by then. */
 const youngMs = 600_000;
 
-/** By campaign: when the first pass failed since the last good one. Real time. */
-export const failingKey = '{cl}:campaigns:failing';
-
 /** What could not be read is kept for whoever wants to look at it. Real time. */
 const asideMs = 30 * 86_400_000;
-
-/** Campaigns that the service has not for us, and never will have unless somebody acts. */
-export const absentKey = '{cl}:campaigns:absent';
-
-/** By campaign: when a pass over it last began. Real time. */
-export const begunKey = '{cl}:campaigns:begun';
-
-/** What is remembered of a campaign's last pass; forgotten, the next pass reads the whole export. */
-export function seenKey(campaign: number): string {
-  return `{cl}:campaign:${campaign}`;
-}
 
 /**
  * Finds new and changed grades of one campaign. One pass at a time. A pass that stood still past the end of its lock may hold

@@ -1,6 +1,6 @@
-import type { RedisClient } from '../../journey/store.ts';
+import type { RedisClient } from '../../redis/client.ts';
+import { absentKey, begunKey, failingKey } from '../../redis/keys.ts';
 import type { SourceContext } from '../context.ts';
-import { absentKey, begunKey, failingKey } from './collect.ts';
 
 /** Grades that don't come in for so long are told to a person. Real time. */
 const overdueMs = 86_400_000;

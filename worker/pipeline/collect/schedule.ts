@@ -2,11 +2,12 @@ import type { FeedbackClient } from '../../../core/feedback/client.ts';
 import type { Alerts } from '../../operations/alerts.ts';
 import type { Outage } from '../../operations/outage.ts';
 import { Pauses } from '../../operations/pauses.ts';
+import { askedInKey, globalTag } from '../../redis/keys.ts';
 import { probe } from '../../redis/unavailable.ts';
 import type { SourceNames } from '../../sources/source-names.ts';
 import type { SourceContext } from '../context.ts';
 import type { EngineOptions } from '../engine.ts';
-import { askedInKey, foreignRemedy } from '../lane.ts';
+import { foreignRemedy } from '../lane.ts';
 import { Stage } from '../stage.ts';
 import { CollectJob, collect } from './collect.ts';
 import { tellOverdue } from './overdue.ts';
@@ -35,7 +36,7 @@ export class Collecting {
     this.#options = options;
     const { engine, feedback, service, alerts, sources, names, onLost } = options;
     const { config, redis, log, clock, ports, quarantine } = engine;
-    this.pauses = new Pauses(redis, '{cl}', 'collect', log, (_stage, why) =>
+    this.pauses = new Pauses(redis, globalTag, 'collect', log, (_stage, why) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
     );
     const troubled = new Map<number, string>();
@@ -43,9 +44,9 @@ export class Collecting {
       name: 'collect',
       source: 'collect',
       onLost,
-      prefix: '{cl}',
+      prefix: globalTag,
       connection: engine.connection,
-      probe: () => probe(redis, '{cl}'),
+      probe: () => probe(redis, globalTag),
       data: CollectJob,
       concurrency: 4,
       endpoints: [service],

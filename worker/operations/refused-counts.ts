@@ -1,5 +1,5 @@
-import type { RedisClient } from '../journey/store.ts';
-import { tagOf } from '../journey/store.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { tagOf } from '../redis/keys.ts';
 
 const keptSeconds = 86_400;
 const keyOf = (source: string): string => `${tagOf(source)}:refused`;

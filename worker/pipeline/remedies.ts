@@ -1,4 +1,4 @@
-import type { PlanJob } from '../pipeline/plan/plan.ts';
+import type { PlanJob } from './plan/plan.ts';
 
 const replay = '"closeloop journeys replay"';
 const replayEvent = '"closeloop events replay"';

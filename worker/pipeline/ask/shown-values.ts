@@ -1,4 +1,4 @@
-import type { Journey } from '../journey/journey.ts';
+import type { Journey } from '../../journey/journey.ts';
 
 export type Comparison = 'same' | 'other' | 'nothing to compare';
 
