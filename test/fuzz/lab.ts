@@ -7,7 +7,7 @@ import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { compileExpression } from '../../core/mapping/expression.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { EraseJob } from '../../worker/pipeline/erase/erase.ts';
-import { PlanJob } from '../../worker/pipeline/plan/plan.ts';
+import { PlanJob } from '../../worker/pipeline/jobs.ts';
 import { type Chance, chanceOf } from '../chaos/random.ts';
 import { endlessPoints } from '../connectors/memory-points.ts';
 import { memoryVault } from '../connectors/memory-vault.ts';

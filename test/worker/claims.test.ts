@@ -3,7 +3,8 @@ import type { Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
-import { type GradedJob, plan } from '../../worker/pipeline/plan/plan.ts';
+import type { GradedJob } from '../../worker/pipeline/jobs.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import {
   anyone,
   asking,

@@ -5,7 +5,8 @@ import { CloseloopError } from '../../core/errors.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { Outage } from '../../worker/operations/outage.ts';
 import { watchCalls } from '../../worker/operations/watched-calls.ts';
-import { Stage, type StageResult } from '../../worker/pipeline/stage.ts';
+import type { StageResult } from '../../worker/pipeline/jobs.ts';
+import { Stage } from '../../worker/pipeline/stage.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, startLoop, until } from './harness.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
-import { type GradedJob, plan } from '../../worker/pipeline/plan/plan.ts';
+import type { GradedJob } from '../../worker/pipeline/jobs.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { anyone, closedAs, eventOf, open, type Quiet, useQuiet } from './by-hand.ts';
 
 const service = useQuiet();

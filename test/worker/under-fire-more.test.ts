@@ -4,7 +4,8 @@ import { ask } from '../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { type AskedToErase, erase } from '../../worker/pipeline/erase/erase.ts';
-import { type GradedJob, plan, type RecordJob, type SurveyJob } from '../../worker/pipeline/plan/plan.ts';
+import type { GradedJob, RecordJob, SurveyJob } from '../../worker/pipeline/jobs.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../worker/pipeline/sweep.ts';
 import { writeBack } from '../../worker/pipeline/write-back/write-back.ts';
 import {

@@ -1,5 +1,5 @@
 import { CloseloopError } from '../../core/errors.ts';
-import type { PlanJob } from '../pipeline/plan/plan.ts';
+import type { PlanJob } from '../pipeline/jobs.ts';
 import type { GivenUp } from '../pipeline/stage.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { type Sources, withSources } from './with-engine.ts';

@@ -13,7 +13,7 @@ import type { Holds } from '../operations/holds.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
-import type { OwnEvent, PlanJob } from './plan/plan.ts';
+import type { OwnEvent, PlanJob } from './jobs.ts';
 import type { LoadedRule } from './rules.ts';
 
 /** Everything the stages of one source work with. */

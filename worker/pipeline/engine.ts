@@ -24,18 +24,16 @@ import { SourceNames } from '../sources/source-names.ts';
 import type { Renamed } from '../sources/source-rename.ts';
 import { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
-import type { CollectJob } from './collect/collect.ts';
 import { Collecting } from './collect/schedule.ts';
 import { EraseJob } from './erase/erase.ts';
+import { type CollectJob, PlanJob, type StageResult, type WriteBackJob } from './jobs.ts';
 import { createLane, jobIdOf, type Lane } from './lane.ts';
 import type { VendorTime } from './open-source.ts';
 import { campaignOf, ruleFault } from './plan/decide.ts';
-import { PlanJob } from './plan/plan.ts';
 import type { Quarantine, SuspectJob } from './quarantine.ts';
 import { Rounds, stepsOf } from './rounds.ts';
-import type { Stage, StageResult } from './stage.ts';
+import type { Stage } from './stage.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
-import type { WriteBackJob } from './write-back/write-back.ts';
 
 /** Calls to the Feedback service at once, per process. */
 const serviceCalls = 20;

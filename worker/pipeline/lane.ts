@@ -19,21 +19,22 @@ import { untilTurn } from '../redis/rate-limit.ts';
 import type { Seal } from '../redis/seal.ts';
 import { probe } from '../redis/unavailable.ts';
 import type { SourceNames } from '../sources/source-names.ts';
-import { AskJob, ask, giveUpAsk } from './ask/ask.ts';
+import { ask, giveUpAsk } from './ask/ask.ts';
 import { createBatcher } from './batch.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine.ts';
 import { changeJobs } from './erase/change-jobs.ts';
 import { EraseJob, erase, giveUpErase } from './erase/erase.ts';
+import { AskJob, PlanJob, type RecordJob, type StageResult, WriteBackJob } from './jobs.ts';
 import { openSource } from './open-source.ts';
-import { giveUpPlan, PlanJob, plan, type RecordJob } from './plan/plan.ts';
+import { giveUpPlan, plan } from './plan/plan.ts';
 import { countMissed, poll } from './plan/poll.ts';
 import { remedies } from './remedies.ts';
 import { loadRule } from './rules.ts';
 import { untilMended } from './set-aside.ts';
-import { Stage, type StageOptions, type StageResult } from './stage.ts';
-import { giveUpWriteBack, WriteBackJob, writeBack } from './write-back/write-back.ts';
+import { Stage, type StageOptions } from './stage.ts';
+import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
 const concurrency = 1_000;

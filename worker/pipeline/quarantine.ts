@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { StageResult } from './stage.ts';
+import type { StageResult } from './jobs.ts';
 
 /** A job as the other process finds it again. `data` as the queue holds it. */
 export interface SuspectJob {

@@ -1,4 +1,4 @@
-import type { PlanJob } from './plan/plan.ts';
+import type { PlanJob } from './jobs.ts';
 
 const replay = '"closeloop journeys replay"';
 const replayEvent = '"closeloop events replay"';

@@ -1,6 +1,6 @@
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import type { SourceContext } from './context.ts';
-import type { StageResult } from './stage.ts';
+import type { StageResult } from './jobs.ts';
 
 /** How soon a job whose expression was stopped tries again. Real time. */
 const againMs = 600_000;

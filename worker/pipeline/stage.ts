@@ -18,10 +18,8 @@ import type { Outage } from '../operations/outage.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { isRedisTrouble } from '../redis/unavailable.ts';
 import { Door } from './admission.ts';
+import type { StageResult } from './jobs.ts';
 import type { Quarantine } from './quarantine.ts';
-
-/** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
-export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export interface StageOptions<Data extends z.ZodType> {
   name: string;

@@ -1,6 +1,6 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { CollectJob } from '../pipeline/collect/collect.ts';
+import type { CollectJob } from '../pipeline/jobs.ts';
 import type { Lane } from '../pipeline/lane.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { RedisClient } from '../redis/client.ts';

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { type Advice, CloseloopError } from '../../../core/errors.ts';
 import { nextStep } from '../../../core/retry.ts';
 import { Pauses } from '../../../worker/operations/pauses.ts';
-import { Stage, type StageResult } from '../../../worker/pipeline/stage.ts';
+import type { StageResult } from '../../../worker/pipeline/jobs.ts';
+import { Stage } from '../../../worker/pipeline/stage.ts';
 import { useRedis } from '../../redis.ts';
 import { memoryLog, until } from '../harness.ts';
 

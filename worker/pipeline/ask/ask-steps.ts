@@ -3,8 +3,8 @@ import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
 import { mayFollow, step, unaskedStates } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { markOf, refOf, type SourceContext } from '../context.ts';
+import { done, type StageResult } from '../jobs.ts';
 import { passOn } from '../plan/external-grade.ts';
-import type { StageResult } from '../stage.ts';
 
 // Every step that asking makes a journey take.
 
@@ -12,8 +12,6 @@ import type { StageResult } from '../stage.ts';
 export const lockedMs = 1_000;
 
 const unclear = 'it could not be found out whether customers were asked';
-
-export const done: StageResult = { do: 'done' };
 
 export async function wait(
   journey: Journey,

@@ -1,23 +1,20 @@
-import { z } from 'zod';
 import type { Journey } from '../../journey/journey.ts';
 import { step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { lookAt, type SourceContext } from '../context.ts';
+import { type AskJob, done, type StageResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
-import { planned } from '../plan/plan.ts';
-import type { StageResult } from '../stage.ts';
-import { done, end, wait } from './ask-steps.ts';
+import { planJourney } from '../plan/plan-journey.ts';
+import { end, wait } from './ask-steps.ts';
 import { create, createNeed } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 import { withContact } from './with-contact.ts';
-
-export const AskJob = z.object({ journeyId: z.string() });
 
 /**
  * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. Whoever finds a journey
  * in `creating` doesn't know whether the service got the request, and looks for it before anything else.
  */
-export async function ask({ journeyId }: z.output<typeof AskJob>, context: SourceContext): Promise<StageResult> {
+export async function ask({ journeyId }: AskJob, context: SourceContext): Promise<StageResult> {
   failpoint('ask-begun');
   const journey = await context.store.get(journeyId);
   if (journey?.state === 'creating') return await resolveUnknown(journey, context);
@@ -41,7 +38,7 @@ export async function ask({ journeyId }: z.output<typeof AskJob>, context: Sourc
 }
 
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */
-export async function giveUpAsk({ journeyId }: z.output<typeof AskJob>, why: string, context: SourceContext) {
+export async function giveUpAsk({ journeyId }: AskJob, why: string, context: SourceContext) {
   await context.store.update(journeyId, (now) => {
     if (now.state === 'creating') {
       const reason = `it is not known whether the service got the request: ${why}`;
@@ -63,7 +60,7 @@ async function planAnew(journey: Journey, context: SourceContext): Promise<Stage
       : undefined,
   );
   if (received?.state !== 'received') return done;
-  const anew = await planned(received, look.record, context);
+  const anew = await planJourney(received, look.record, context);
   return anew.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
 }
 

@@ -2,8 +2,8 @@ import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
-import type { StageResult } from '../stage.ts';
-import { asked, backToWaiting, done, laterLook, lockedMs, settle } from './ask-steps.ts';
+import { done, type StageResult } from '../jobs.ts';
+import { asked, backToWaiting, laterLook, lockedMs, settle } from './ask-steps.ts';
 import { type Found, lookForRequest } from './find-request.ts';
 import { withContact } from './with-contact.ts';
 

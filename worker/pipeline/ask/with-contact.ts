@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
-import type { StageResult } from '../stage.ts';
+import type { StageResult } from '../jobs.ts';
 import { lockedMs } from './ask-steps.ts';
 
 /** A process that stood still for longer than this, between looking at the contact and sending, no longer sends. Real time. */

@@ -7,9 +7,10 @@ import { probe } from '../../redis/unavailable.ts';
 import type { SourceNames } from '../../sources/source-names.ts';
 import type { SourceContext } from '../context.ts';
 import type { EngineOptions } from '../engine.ts';
+import { CollectJob } from '../jobs.ts';
 import { foreignRemedy } from '../lane.ts';
 import { Stage } from '../stage.ts';
-import { CollectJob, collect } from './collect.ts';
+import { collect } from './collect.ts';
 import { tellOverdue } from './overdue.ts';
 
 interface CollectingOptions {

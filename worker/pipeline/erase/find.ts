@@ -3,7 +3,7 @@ import { type Erasure, nameOf, type Subject, type SubjectOf } from '../../journe
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/store.ts';
 import { refOf, type SourceContext } from '../context.ts';
-import type { PlanJob } from '../plan/plan.ts';
+import type { PlanJob } from '../jobs.ts';
 import { named, namesOf } from './erasure-race.ts';
 import { contactsIn, customersIn, personIn, subjectsOf } from './people-in-snapshot.ts';
 

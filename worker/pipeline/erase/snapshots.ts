@@ -1,5 +1,5 @@
 import { refOf, type SourceContext } from '../context.ts';
-import type { PlanJob } from '../plan/plan.ts';
+import type { PlanJob } from '../jobs.ts';
 import type { Found } from './find.ts';
 
 /** Takes what events told of people out of the snapshots that were found, and out of events that wait to be planned. */

@@ -6,9 +6,8 @@ import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
-import type { StageResult } from '../stage.ts';
-import type { GradedJob } from './plan.ts';
-import { planned } from './plan.ts';
+import type { GradedJob, StageResult } from '../jobs.ts';
+import { planJourney } from './plan-journey.ts';
 
 /** Nobody is asked by a journey in these. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
@@ -92,7 +91,7 @@ async function journeyFor(event: GradedJob, context: SourceContext): Promise<Jou
     [`received ${receivedAt.toISOString()}: ${event.what}`],
   );
   if (journey.state !== 'received') return journey;
-  const after = await planned(journey, look.record, context);
+  const after = await planJourney(journey, look.record, context);
   if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after.id, after.dueAt);
   return after;
 }

@@ -1,6 +1,6 @@
 import { unaskedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
-import type { StageResult } from '../stage.ts';
+import type { StageResult } from '../jobs.ts';
 import { withdraw } from '../withdraw.ts';
 
 /** Whether the service has a request is being found out. Real time. */

@@ -1,71 +1,16 @@
-import { z } from 'zod';
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
-import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { mayComeBack, step, unaskedStates } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
-import { erasedMeanwhile, keepSnapshot } from '../erase/erasure-race.ts';
-import type { StageResult } from '../stage.ts';
+import { keepSnapshot } from '../erase/erasure-race.ts';
+import type { PlanJob, RecordJob, StageResult } from '../jobs.ts';
 import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
-import { decide, needsOf } from './decide.ts';
 import { takeGraded } from './external-grade.ts';
+import { getOrCreateJourney } from './get-or-create.ts';
 import { merged } from './merged.ts';
+import { planJourney, skipJourney } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
-
-export const Happened = z.object({
-  at: z.coerce.date(),
-  key: z.string(),
-  what: z.string(),
-  receivedAt: z.coerce.date(),
-});
-
-const Told = z.record(z.string(), z.unknown()).optional();
-
-const RecordJob = Happened.extend({
-  kind: z.enum(['closed', 'changed']),
-  recordId: z.string(),
-  certain: z.boolean().default(false),
-  closing: z.string().optional(),
-  mergedInto: z.string().optional(),
-  told: Told,
-  /** Who found it: what a poll finds first, a webhook has missed. */
-  via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
-  /** Of a backfill: one of them in so many milliseconds, also where they wait together because nobody was at work. */
-  everyMs: z.number().positive().optional(),
-  /** A poll sees old records that were touched: what closed before this was there before closeloop, and never asks. */
-  notBefore: z.coerce.date().optional(),
-  notAfter: z.coerce.date().optional(),
-});
-export type RecordJob = z.output<typeof RecordJob>;
-const GradedJob = Happened.extend({
-  kind: z.literal('graded'),
-  recordId: z.string(),
-  grade: z.number().nullable(),
-  comment: z.string().nullable(),
-  told: Told,
-  /** Nothing new: what this journey holds is to be passed on. */
-  journeyId: z.string().optional(),
-});
-export type GradedJob = z.output<typeof GradedJob>;
-/** One that closeloop found itself; what is left out is as in a webhook's. */
-export type OwnEvent = GradedJob | (Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>);
-
-const SurveyJob = Happened.extend({
-  kind: z.literal('survey'),
-  requestId: z.string(),
-  answers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
-});
-export type SurveyJob = z.output<typeof SurveyJob>;
-
-/** One event: what intake stores. Personal data only where it tells of a record, or where a person has answered elsewhere, until that is done. */
-export const PlanJob = z.discriminatedUnion('kind', [
-  RecordJob,
-  GradedJob,
-  SurveyJob,
-  Happened.extend({ kind: z.literal('revoked') }),
-]);
-export type PlanJob = z.output<typeof PlanJob>;
 
 /** How long a vendor's reading may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
@@ -134,8 +79,12 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state)) || isOutside(event.at, event)) {
       return { do: 'done' };
     }
-    const { journey } = await claim(event, { recordId: event.recordId, closing: 'out', closedAt: event.at }, context);
-    await skip(journey, look.why, [], context);
+    const { journey } = await getOrCreateJourney(
+      event,
+      { recordId: event.recordId, closing: 'out', closedAt: event.at },
+      context,
+    );
+    await skipJourney(journey, look.why, [], context);
     return { do: 'done' };
   }
   if (event.kind === 'changed' || isOutside(look.closedAt, event)) return { do: 'done' };
@@ -147,7 +96,11 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
     return { do: 'done' };
   }
-  const { journey, created } = await claim(event, { recordId: record.currentId, closing, closedAt }, context);
+  const { journey, created } = await getOrCreateJourney(
+    event,
+    { recordId: record.currentId, closing, closedAt },
+    context,
+  );
   failpoint('journey-claimed');
   await cancelEarlier(journey, context);
   if (mayComeBack(journey)) return await goOn(await takenUpAgain(journey, record, event, context), context);
@@ -155,7 +108,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
     if (event.via === 'webhook') await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
     return await goOn(journey, context);
   }
-  return await goOn(await planned(journey, record, context), context);
+  return await goOn(await planJourney(journey, record, context), context);
 }
 
 /** Its record was deleted, or otherwise out of question, before its customer was asked; it is back, closed as it was. */
@@ -173,7 +126,7 @@ async function takenUpAgain(
         }
       : undefined,
   );
-  return after?.state === 'received' ? await planned(after, record, context) : (after ?? journey);
+  return after?.state === 'received' ? await planJourney(after, record, context) : (after ?? journey);
 }
 
 /** Can still be ended by what happens to its record. */
@@ -189,8 +142,8 @@ function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean 
 async function closedButOpen(event: RecordJob, context: SourceContext): Promise<StageResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
-  const { journey } = await claim(event, at, context);
-  await skip(journey, 'it was open again when it was read', [], context);
+  const { journey } = await getOrCreateJourney(event, at, context);
+  await skipJourney(journey, 'it was open again when it was read', [], context);
   return { do: 'done' };
 }
 
@@ -214,7 +167,7 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
     return;
   }
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
-  const { journey } = await claim(event, at, context);
+  const { journey } = await getOrCreateJourney(event, at, context);
   await context.store.update(journey.id, (now) =>
     now.state === 'received'
       ? { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] }
@@ -227,92 +180,4 @@ async function goOn(journey: Journey, context: SourceContext): Promise<StageResu
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
   failpoint('ask-queued');
   return { do: 'done' };
-}
-
-async function claim(
-  event: RecordJob,
-  closing: { recordId: string; closing: string; closedAt: Date },
-  context: SourceContext,
-): Promise<{ journey: Journey; created: boolean }> {
-  const { key: eventKey, receivedAt, via } = event;
-  const found =
-    via === 'poll' ? ', found by the poll: no webhook had told of it' : via === 'backfill' ? ', backfill' : '';
-  const claimed = await context.store.claim({ ...closing, eventKey, receivedAt }, [
-    `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
-  ]);
-  if (claimed.created) {
-    const ref = refOf(context.name, claimed.journey.id);
-    context.log.info({ journey: ref, event: event.what }, 'received');
-    if (via === 'poll') await context.missed(ref, event.at);
-  }
-  return claimed;
-}
-
-async function skip(
-  journey: Journey,
-  why: string,
-  trace: string[],
-  context: SourceContext,
-  chosen: Partial<Journey> = {},
-): Promise<Journey> {
-  const skipped = await context.store.update(journey.id, (now) =>
-    now.state === 'received'
-      ? {
-          journey: step(now, 'skipped', context.clock.now(), { ...chosen, why }),
-          trace: [...trace, `skipped: ${why}`],
-        }
-      : undefined,
-  );
-  context.log.info({ journey: refOf(context.name, journey.id), why }, 'skipped');
-  return skipped ?? journey;
-}
-
-/** The journey with what was decided about it; erased, where its person was forgotten meanwhile. */
-export async function planned(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
-  const after = await decided(journey, record, context);
-  return (await erasedMeanwhile(after, context)) ?? after;
-}
-
-async function decided(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
-  const { clock, store, log } = context;
-  const { id: journeyId, recordId, closedAt } = journey;
-  const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
-  const verdict = await decide({ journeyId, recordId, closedAt }, record, context, pass).catch(
-    async (error: unknown) => {
-      if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
-      throw error;
-    },
-  );
-  if (verdict.do === 'skip') {
-    const { rule } = verdict;
-    const chosen = {
-      ...(rule ? { rule: rule.name, campaign: rule.campaign } : {}),
-      ...(record.personId === undefined ? {} : { personId: record.personId }),
-    };
-    return await skip(journey, verdict.why, verdict.trace, context, chosen);
-  }
-  const { rule, campaign, contact, values, dueAt, trace } = verdict;
-  const grades = campaign.grade_list;
-  const after = await store.update(journeyId, (now) =>
-    now.state === 'received'
-      ? {
-          journey: step(now, 'waiting', clock.now(), {
-            rule: rule.name,
-            campaign: campaign.id,
-            campaignName: campaign.name,
-            ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
-            ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
-            ...(record.personId === undefined ? {} : { personId: record.personId }),
-            contact,
-            values,
-            dueAt,
-          }),
-          trace,
-        }
-      : undefined,
-  );
-  failpoint('decision-saved');
-  await context.holds.lift('plan', needsOf(rule));
-  log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
-  return after ?? journey;
 }

@@ -9,7 +9,7 @@ import type { RedisClient } from '../../redis/client.ts';
 import { tagOf } from '../../redis/keys.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
 import type { SourceContext } from '../context.ts';
-import type { RecordJob } from './plan.ts';
+import type { RecordJob } from '../jobs.ts';
 
 /** What is known of a source's polls: for `status`, and for the next one. */
 const Known = z.object({

@@ -1,7 +1,6 @@
 import { mayFollow, step } from '../../journey/transitions.ts';
 import { refOf, type SourceContext } from '../context.ts';
-import type { StageResult } from '../stage.ts';
-import type { SurveyJob } from './plan.ts';
+import type { StageResult, SurveyJob } from '../jobs.ts';
 
 /** Longer than it can take to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
@@ -6,10 +5,7 @@ import { step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { markOf, refOf, type SourceContext } from '../context.ts';
 import { takeOffLate } from '../erase/copies.ts';
-import type { StageResult } from '../stage.ts';
-
-/** `noAnswer`: the journey is about to expire, and that is to be written. */
-export const WriteBackJob = z.object({ journeyId: z.string(), noAnswer: z.boolean().optional() });
+import type { StageResult, WriteBackJob } from '../jobs.ts';
 
 /** Until the sweep has marked it as expired, or the next one has. Real time. */
 const expiringMs = 1_000;
@@ -18,10 +14,7 @@ const expiringMs = 1_000;
  * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
  * later grade replaces an earlier one and never the other way round.
  */
-export async function writeBack(
-  { journeyId, noAnswer }: z.output<typeof WriteBackJob>,
-  context: SourceContext,
-): Promise<StageResult> {
+export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: SourceContext): Promise<StageResult> {
   const { store, clock } = context;
   const journey = await store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
@@ -268,11 +261,7 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
   return { do: 'done' };
 }
 
-export async function giveUpWriteBack(
-  { journeyId }: z.output<typeof WriteBackJob>,
-  why: string,
-  context: SourceContext,
-): Promise<void> {
+export async function giveUpWriteBack({ journeyId }: WriteBackJob, why: string, context: SourceContext): Promise<void> {
   await context.store.update(journeyId, (now) => {
     if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
     if (now.state !== 'answered') return undefined;

@@ -1,0 +1,23 @@
+import type { Journey } from '../../journey/journey.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import type { RecordJob } from '../jobs.ts';
+
+/** The one journey of this closing: made now (`created`), or found. */
+export async function getOrCreateJourney(
+  event: RecordJob,
+  closing: { recordId: string; closing: string; closedAt: Date },
+  context: SourceContext,
+): Promise<{ journey: Journey; created: boolean }> {
+  const { key: eventKey, receivedAt, via } = event;
+  const found =
+    via === 'poll' ? ', found by the poll: no webhook had told of it' : via === 'backfill' ? ', backfill' : '';
+  const claimed = await context.store.claim({ ...closing, eventKey, receivedAt }, [
+    `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
+  ]);
+  if (claimed.created) {
+    const ref = refOf(context.name, claimed.journey.id);
+    context.log.info({ journey: ref, event: event.what }, 'received');
+    if (via === 'poll') await context.missed(ref, event.at);
+  }
+  return claimed;
+}

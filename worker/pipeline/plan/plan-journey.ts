@@ -1,0 +1,78 @@
+import type { PresentedRecord } from '../../../core/connector/contract.ts';
+import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { step } from '../../journey/transitions.ts';
+import { failpoint } from '../../operations/failpoints.ts';
+import { refOf, type SourceContext } from '../context.ts';
+import { erasedMeanwhile } from '../erase/erasure-race.ts';
+import { decide, needsOf } from './decide.ts';
+
+/** The journey with what was decided about it; erased, where its person was forgotten meanwhile. */
+export async function planJourney(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+  const after = await decided(journey, record, context);
+  return (await erasedMeanwhile(after, context)) ?? after;
+}
+
+async function decided(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+  const { clock, store, log } = context;
+  const { id: journeyId, recordId, closedAt } = journey;
+  const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
+  const verdict = await decide({ journeyId, recordId, closedAt }, record, context, pass).catch(
+    async (error: unknown) => {
+      if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
+      throw error;
+    },
+  );
+  if (verdict.do === 'skip') {
+    const { rule } = verdict;
+    const chosen = {
+      ...(rule ? { rule: rule.name, campaign: rule.campaign } : {}),
+      ...(record.personId === undefined ? {} : { personId: record.personId }),
+    };
+    return await skipJourney(journey, verdict.why, verdict.trace, context, chosen);
+  }
+  const { rule, campaign, contact, values, dueAt, trace } = verdict;
+  const grades = campaign.grade_list;
+  const after = await store.update(journeyId, (now) =>
+    now.state === 'received'
+      ? {
+          journey: step(now, 'waiting', clock.now(), {
+            rule: rule.name,
+            campaign: campaign.id,
+            campaignName: campaign.name,
+            ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
+            ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
+            ...(record.personId === undefined ? {} : { personId: record.personId }),
+            contact,
+            values,
+            dueAt,
+          }),
+          trace,
+        }
+      : undefined,
+  );
+  failpoint('decision-saved');
+  await context.holds.lift('plan', needsOf(rule));
+  log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
+  return after ?? journey;
+}
+
+/** @param chosen what is known by now of how it would have been asked */
+export async function skipJourney(
+  journey: Journey,
+  why: string,
+  trace: string[],
+  context: SourceContext,
+  chosen: Partial<Journey> = {},
+): Promise<Journey> {
+  const skipped = await context.store.update(journey.id, (now) =>
+    now.state === 'received'
+      ? {
+          journey: step(now, 'skipped', context.clock.now(), { ...chosen, why }),
+          trace: [...trace, `skipped: ${why}`],
+        }
+      : undefined,
+  );
+  context.log.info({ journey: refOf(context.name, journey.id), why }, 'skipped');
+  return skipped ?? journey;
+}
