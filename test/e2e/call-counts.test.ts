@@ -3,7 +3,7 @@ import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { startHubspotStandin } from '../../standins/hubspot/standin.ts';
 import { startZendeskStandin } from '../../standins/zendesk/standin.ts';
-import { run } from '../../worker/cli/start.ts';
+import { run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import { useRedis } from '../redis.ts';

@@ -9,7 +9,7 @@ import { connectors } from '../../connectors/index.ts';
 import type { Step } from '../../standins/guide.ts';
 import { standins } from '../../standins/index.ts';
 import type { StandinServer } from '../../standins/server.ts';
-import { type App, run } from '../../worker/cli/start.ts';
+import { type App, run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import { useRedis } from '../redis.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { startShopifyStandin } from '../../standins/shopify/standin.ts';
-import { run } from '../../worker/cli/start.ts';
+import { run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import { useRedis } from '../redis.ts';

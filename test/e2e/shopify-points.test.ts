@@ -4,7 +4,7 @@ import { connectors } from '../../connectors/index.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../standins/server.ts';
 import { type ShopifyStandin, startShopifyStandin } from '../../standins/shopify/standin.ts';
-import { type App, run } from '../../worker/cli/start.ts';
+import { type App, run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import type { VendorTime } from '../../worker/pipeline/open-source.ts';

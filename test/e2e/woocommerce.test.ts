@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { startWooCommerceStandin } from '../../standins/woocommerce/standin.ts';
-import { type App, run } from '../../worker/cli/start.ts';
+import { type App, run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { JourneyState } from '../../worker/journey/journey.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';

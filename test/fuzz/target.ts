@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { connectors } from '../../connectors/index.ts';
 import type { Log } from '../../core/ports.ts';
-import { run } from '../../worker/cli/start.ts';
+import { run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import { connect } from '../../worker/redis/connection.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { run } from '../../worker/cli/start.ts';
+import { run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import { useRedis } from '../redis.ts';

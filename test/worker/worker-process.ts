@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
-import { run } from '../../worker/cli/start.ts';
+import { run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import { connect } from '../../worker/redis/connection.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ports } from '../../core/ports.ts';
-import { Engine, type EngineOptions } from '../pipeline/engine.ts';
+import { Engine } from '../pipeline/engine.ts';
+import type { EngineOptions } from '../pipeline/engine-options.ts';
 import { openSeal, operatorKeys } from '../redis/data-key.ts';
 import { globalTag } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';

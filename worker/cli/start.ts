@@ -1,31 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import type { Connector } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { createIntake } from '../intake/intake.ts';
 import { createLog } from '../operations/log.ts';
-import { type Clock, liveClock } from '../pipeline/clock.ts';
-import type { Engine, EngineOptions } from '../pipeline/engine.ts';
+import { liveClock } from '../pipeline/clock.ts';
+import type { Engine } from '../pipeline/engine.ts';
 import { createQuarantine } from '../pipeline/quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
-import { tagOf } from '../redis/keys.ts';
-import { checkAccount, engineOf } from './engine-of.ts';
+import { type Role, run } from './app.ts';
+import { checkAccount } from './engine-of.ts';
 import { openRuntime, type Runtime, readText } from './runtime.ts';
 
 export interface StartOptions {
   config?: string;
-  role: 'intake' | 'worker' | 'all';
+  role: Role;
   once: boolean;
   /** Redis may belong to another account of the service: this one takes it over. */
   adoptAccount?: boolean;
   data: string;
   connectors: readonly Connector[];
 }
-
-/** A running job gets this long to end before it is handed back. */
-const graceMs = 25_000;
 
 export async function start(options: StartOptions): Promise<number> {
   if (options.config === undefined) {
@@ -62,69 +57,6 @@ async function refuseUnsafeRedis(runtime: Runtime, log: Log): Promise<void> {
   const { refuse, warnings } = await checkRedis(runtime.redis);
   if (refuse !== undefined) throw new CloseloopError(refuse, { kind: 'config' });
   for (const why of warnings) log.warn({ why }, 'Redis');
-}
-
-export interface App {
-  engine: Engine;
-  /** Where deliveries come in; `undefined` for a worker. */
-  url: string | undefined;
-  close(): Promise<void>;
-}
-
-/** The loop in this process: the intake, the worker, or both. */
-export async function run(
-  runtime: Runtime,
-  options: { role: StartOptions['role']; clock: Clock; log: Log } & Pick<
-    EngineOptions,
-    'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'
-  >,
-): Promise<App> {
-  const { role, ...rest } = options;
-  const { log } = rest;
-  const { config, handle } = runtime;
-  const engine = await engineOf(runtime, rest);
-  let app: FastifyInstance | undefined;
-  let url: string | undefined;
-  if (role !== 'worker') {
-    const { host, port, publicUrl, trustProxy } = config.http;
-    await engine.openInlets();
-    app = createIntake({
-      lanes: engine.doors,
-      store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
-      publicUrl,
-      trustProxy,
-      tryToStore: () => [...engine.lanes.keys()].map((name) => handle.tryToWrite(tagOf(name))),
-      countRefused: (source, why, count) => void engine.countRefused(source, why, count),
-      paused: () => engine.paused(),
-      now: () => new Date(),
-      log,
-    });
-    url = await listen(app, host, port);
-  }
-  if (role !== 'intake') await engine.work();
-  return {
-    engine,
-    url,
-    close: async () => {
-      await app?.close();
-      await engine.close(graceMs);
-    },
-  };
-}
-
-async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
-  try {
-    return await app.listen({ host, port });
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (typeof code !== 'string') throw cause;
-    const why = code === 'EADDRINUSE' ? 'another process has it' : code;
-    throw new CloseloopError(
-      `Port ${port} of ${host} can't be listened on (${why}). Set http.port or http.host, or end the other process`,
-      { kind: 'config' },
-      { cause },
-    );
-  }
 }
 
 /** Everything that is due, the grades that have come, and their write-backs. 1 when a stage had to stop. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import { SourceNames } from '../sources/source-names.ts';
+import { SourceNames } from '../redis/source-names.ts';
 
 /**
  * An erasure, from the moment it was asked for until it is done. Whom it is about is in its subjects; what is written here

@@ -1,36 +1,31 @@
-import { type ConnectionOptions, Queue } from 'bullmq';
+import { Queue } from 'bullmq';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { SourceEvent } from '../../core/connector/contract.ts';
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
-import type { Log, Ports } from '../../core/ports.ts';
-import type { Config, ConfiguredSource } from '../config/config.ts';
+import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { Outage } from '../operations/outage.ts';
 import { countRefused } from '../operations/refused-counts.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
-import type { RedisClient } from '../redis/client.ts';
 import { globalTag, tagOf } from '../redis/keys.ts';
-import type { Replicated } from '../redis/replicated.ts';
-import type { Seal } from '../redis/seal.ts';
+import { SourceNames } from '../redis/source-names.ts';
 import { isLostLock, probe } from '../redis/unavailable.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { Newcomers } from '../sources/newcomers.ts';
 import { type Orphan, OrphanNews, Orphans } from '../sources/orphans.ts';
 import { Renames } from '../sources/renames.ts';
-import { SourceNames } from '../sources/source-names.ts';
 import type { Renamed } from '../sources/source-rename.ts';
 import { CampaignCache } from './campaigns.ts';
-import type { Clock } from './clock.ts';
 import { Collecting } from './collect/schedule.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { EraseJob } from './erase/erase.ts';
 import { type CollectJob, PlanJob, type StageResult, type WriteBackJob } from './jobs.ts';
 import { createLane, jobIdOf, type Lane } from './lane.ts';
-import type { VendorTime } from './open-source.ts';
 import { campaignOf, ruleFault } from './plan/decide.ts';
-import type { Quarantine, SuspectJob } from './quarantine.ts';
+import type { SuspectJob } from './quarantine.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { Stage } from './stage.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
@@ -54,29 +49,6 @@ const longOutageMs = 600_000;
 const outageRemedy = 'nothing is lost, work goes on by itself when it answers again; see why it does not';
 /** Events of a delivery that are stored in one write. */
 const eventsAtOnce = 100;
-
-export interface EngineOptions {
-  config: Config;
-  redis: RedisClient;
-  /** The installation's: `openSeal`. */
-  seal: Seal;
-  /** For BullMQ: workers and queues. */
-  connection: ConnectionOptions;
-  /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */
-  intakeConnection: () => ConnectionOptions;
-  replicated: Replicated;
-  /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
-  batchWindowMs?: number;
-  /** How often what nothing else would notice is looked for, of the clock's time. Default a minute. */
-  sweepEveryMs?: number;
-  clock: Clock;
-  ports: Ports;
-  /** By which vendors give quotas back. Left out: the machine's, also where the loop's own clock runs faster. */
-  vendorTime?: VendorTime;
-  log: Log;
-  /** For jobs that are suspected of crashing the process; left out: they run like any other. */
-  quarantine?: Quarantine;
-}
 
 interface Stopped {
   stage: string;

@@ -17,20 +17,20 @@ import { watchCalls } from '../operations/watched-calls.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
 import { untilTurn } from '../redis/rate-limit.ts';
 import type { Seal } from '../redis/seal.ts';
+import type { SourceNames } from '../redis/source-names.ts';
 import { probe } from '../redis/unavailable.ts';
-import type { SourceNames } from '../sources/source-names.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
 import { createBatcher } from './batch.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { SourceContext } from './context.ts';
-import type { EngineOptions } from './engine.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { changeJobs } from './erase/change-jobs.ts';
 import { EraseJob, erase, giveUpErase } from './erase/erase.ts';
 import { AskJob, PlanJob, type RecordJob, type StageResult, WriteBackJob } from './jobs.ts';
 import { openSource } from './open-source.ts';
 import { giveUpPlan, plan } from './plan/plan.ts';
 import { countMissed, poll } from './plan/poll.ts';
-import { remedies } from './remedies.ts';
+import { foreignRemedy, remedies } from './remedies.ts';
 import { loadRule } from './rules.ts';
 import { untilMended } from './set-aside.ts';
 import { Stage, type StageOptions } from './stage.ts';
@@ -41,9 +41,6 @@ const concurrency = 1_000;
 const defaultBatchWindowMs = 500;
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
-
-export const foreignRemedy =
-  'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
 
 const missedWebhooks = 'closings that no webhook had told of were found by the poll';
 

@@ -18,3 +18,7 @@ export const remedies = {
   writeBack: () => replay,
   erase: () => '"closeloop contact erasures retry": whom it is about is kept, and it is tried again by itself as well',
 };
+
+/** About a job that this version can not read. */
+export const foreignRemedy =
+  'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';

@@ -1,9 +1,9 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { Lane } from '../pipeline/lane.ts';
+import type { SourceNames } from '../redis/source-names.ts';
 import { mayBeSame } from './known-sources.ts';
 import { type Orphans, stateOf } from './orphans.ts';
-import type { SourceNames } from './source-names.ts';
 
 interface NewcomersOptions {
   configured: readonly ConfiguredSource[];

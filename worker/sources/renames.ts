@@ -2,11 +2,11 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Collecting } from '../pipeline/collect/schedule.ts';
-import type { EngineOptions } from '../pipeline/engine.ts';
+import type { EngineOptions } from '../pipeline/engine-options.ts';
 import type { Lane } from '../pipeline/lane.ts';
+import type { SourceNames } from '../redis/source-names.ts';
 import { type KnownSource, type KnownSources, mayBeSame } from './known-sources.ts';
 import type { Orphans } from './orphans.ts';
-import type { SourceNames } from './source-names.ts';
 import { moveStragglers, type Renamed, renameSource } from './source-rename.ts';
 
 interface RenamesOptions {

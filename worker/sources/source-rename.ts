@@ -5,10 +5,10 @@ import type { Lane } from '../pipeline/lane.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { askedInKey, globalTag, seenKey, tagOf } from '../redis/keys.ts';
+import type { SourceNames } from '../redis/source-names.ts';
 import type { KnownSources } from './known-sources.ts';
 import { moveJobs, runningJobs } from './move-jobs.ts';
 import { keysOf, moveKeys } from './move-keys.ts';
-import type { SourceNames } from './source-names.ts';
 
 export interface RenameOptions {
   redis: RedisClient;

@@ -5,8 +5,8 @@ import type { SourceContext } from '../../../worker/pipeline/context.ts';
 import { type AskedToErase, attempt, begin, erase } from '../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../worker/pipeline/plan/plan.ts';
 import { giveUpWriteBack, writeBack } from '../../../worker/pipeline/write-back/write-back.ts';
+import { SourceNames } from '../../../worker/redis/source-names.ts';
 import { aliasedSource } from '../../../worker/sources/aliased-source.ts';
-import { SourceNames } from '../../../worker/sources/source-names.ts';
 import { eventOf, overriding, type Quiet, useQuiet } from '../by-hand.ts';
 import { ToyVendor } from '../toy-connector.ts';
 

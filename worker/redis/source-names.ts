@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/client.ts';
-import { gateOf, tagOf } from '../redis/keys.ts';
+import type { RedisClient } from './client.ts';
+import { gateOf, tagOf } from './keys.ts';
 
 /** Hashes by old name: the new name of every source that was ever renamed, and what is known of renames under way. */
 const renamedKey = '{cl}:sources:renamed';

@@ -1,0 +1,33 @@
+import type { ConnectionOptions } from 'bullmq';
+import type { Log, Ports } from '../../core/ports.ts';
+import type { Config } from '../config/config.ts';
+import type { RedisClient } from '../redis/client.ts';
+import type { Replicated } from '../redis/replicated.ts';
+import type { Seal } from '../redis/seal.ts';
+import type { Clock } from './clock.ts';
+import type { VendorTime } from './open-source.ts';
+import type { Quarantine } from './quarantine.ts';
+
+/** What a process gives the engine to work with. */
+export interface EngineOptions {
+  config: Config;
+  redis: RedisClient;
+  /** The installation's: `openSeal`. */
+  seal: Seal;
+  /** For BullMQ: workers and queues. */
+  connection: ConnectionOptions;
+  /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */
+  intakeConnection: () => ConnectionOptions;
+  replicated: Replicated;
+  /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
+  batchWindowMs?: number;
+  /** How often what nothing else would notice is looked for, of the clock's time. Default a minute. */
+  sweepEveryMs?: number;
+  clock: Clock;
+  ports: Ports;
+  /** By which vendors give quotas back. Left out: the machine's, also where the loop's own clock runs faster. */
+  vendorTime?: VendorTime;
+  log: Log;
+  /** For jobs that are suspected of crashing the process; left out: they run like any other. */
+  quarantine?: Quarantine;
+}
