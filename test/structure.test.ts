@@ -18,7 +18,7 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^worker\/journey\//, /^(core|worker\/(redis|journey))\//],
   [
     /^worker\/pipeline\/(?:plan|ask|collect|write-back|erase)\//,
-    /^(core|worker\/(config|redis|journey|operations))\/|^worker\/sources\/known-sources\.ts$|^worker\/pipeline\/(?!(engine|lane)\.ts$)/,
+    /^(core|worker\/(config|redis|journey|operations))\/|^worker\/sources\/known-sources\.ts$|^worker\/pipeline\/(?!(engine|pipeline)\.ts$)/,
   ],
   [/^worker\/(?:pipeline|sources)\//, /^(core|worker\/(config|redis|journey|operations|pipeline|sources))\//],
   [/^worker\/(intake|preflight)\//, /^(core|worker\/(config|redis|journey|operations|pipeline|SAME))\//],

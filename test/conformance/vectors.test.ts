@@ -9,7 +9,7 @@ import type { Connector, SourceEvent } from '../../core/connector/contract.ts';
 import { signShopify } from '../../standins/shopify/signature.ts';
 import { signWooCommerce } from '../../standins/woocommerce/signature.ts';
 import { createIntake } from '../../worker/intake/intake.ts';
-import type { Lane } from '../../worker/pipeline/lane.ts';
+import type { SourcePipeline } from '../../worker/pipeline/source-pipeline.ts';
 import { given as shopifyGiven, testPorts, vectorSecret } from '../connectors/shopify/fixture.ts';
 import { given as woocommerceGiven } from '../connectors/woocommerce/fixture.ts';
 
@@ -107,11 +107,11 @@ function attempt(work: () => unknown): unknown {
 function door(connector: Connector, settings: object, now: Date) {
   const stored: SourceEvent[] = [];
   const source = connector.open(settings, testPorts({ now: () => now }).ports);
-  // All that the intake asks of a lane.
-  const lane = z.custom<Lane>().parse({ context: { source, alert: async () => undefined } });
+  // All that the intake asks of a pipeline.
+  const pipeline = z.custom<SourcePipeline>().parse({ context: { source, alert: async () => undefined } });
   const quiet = () => undefined;
   const app = createIntake({
-    lanes: new Map([['it', lane]]),
+    pipelines: new Map([['it', pipeline]]),
     store: async (_source, events) => void stored.push(...events),
     publicUrl: 'https://closeloop.example',
     tryToStore: () => [],

@@ -38,7 +38,7 @@ ${options.settings}
   const { handle } = redis;
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const app = await run(runtime, { role: 'all', clock: liveClock, log });
-  const store = app.engine.lanes.get(source)?.context.store ?? expect.fail('no lane');
+  const store = app.engine.pipelines.get(source)?.context.store ?? expect.fail('no pipeline');
   await options.fire(`${app.url}/hooks/${source}`);
   await until(async () => (await store.counts()).asked === closings);
   options.answer();

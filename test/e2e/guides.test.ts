@@ -83,7 +83,7 @@ test.each([
   ['woocommerce', 'store', '41960.1'],
   ['webhook', 'jobs', '41960.1'],
 ])('the guide to %s leads to a grade on the record', async (name, source, id) => {
-  const store = app.engine.lanes.get(source)?.context.store ?? expect.fail(`no ${source}`);
+  const store = app.engine.pipelines.get(source)?.context.store ?? expect.fail(`no ${source}`);
   const journey = (state: string) => until(async () => (await store.get(id))?.state === state);
   const { steps } = guideOf(name);
   for (const step of steps) await take(name, step);

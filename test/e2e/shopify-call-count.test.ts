@@ -44,7 +44,7 @@ sources:
     close: async () => undefined,
   };
   const loop = await run(runtime, { role: 'all', clock: liveClock, log });
-  const journeys = loop.engine.lanes.get('shopify-thousand')?.context.store ?? expect.fail('no lane');
+  const journeys = loop.engine.pipelines.get('shopify-thousand')?.context.store ?? expect.fail('no pipeline');
   standin.addSubscription({ topic: 'FULFILLMENTS_UPDATE', uri: `${loop.url}/hooks/shopify-thousand` });
   // A delivery that a busy machine answers late comes again soon, but not eight times in a moment: then the webhook is removed.
   standin.changeSender({ concurrency: 50, pauseScale: 0.01 });

@@ -77,7 +77,7 @@ sources:
     const runtime = { config, handle, redis: handle.client, close: async () => undefined };
     const app = await run(runtime, { role: 'all', clock: liveClock, log, vendorTime: time });
     open = { app, service, shop };
-    const store = app.engine.lanes.get(name)?.context.store ?? expect.fail('no lane');
+    const store = app.engine.pipelines.get(name)?.context.store ?? expect.fail('no pipeline');
     standin.drainPoints();
     const begun = time.now().getTime();
     const at = new Date();
@@ -91,7 +91,7 @@ sources:
     const { spent, refused } = standin.points();
     const calls = standin.totalCalls();
     // What can't be saved: every order is read whole once, and its state once more before its customer is asked.
-    const source = app.engine.lanes.get(name)?.context.source;
+    const source = app.engine.pipelines.get(name)?.context.source;
     standin.changeSettings({ maximumAvailable: 20_000, restoreRate: 20_000 });
     await source?.read(ids.slice(0, 100), 'plan');
     await source?.read(ids.slice(0, 100), 'ask');

@@ -108,7 +108,7 @@ function order(name: string, more: Parameters<typeof shop.standin.addOrder>[0] =
   return shop.standin.addOrder({ customerId, email: `${name}@example.com`, shipping, ...more }).id;
 }
 
-const context = () => app.engine.lanes.get('shop')?.context ?? expect.fail('no lane');
+const context = () => app.engine.pipelines.get('shop')?.context ?? expect.fail('no pipeline');
 const store = () => context().store;
 const journeyIn = (id: string, ...states: JourneyState[]): Promise<Journey> =>
   until(async () => {

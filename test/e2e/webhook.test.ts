@@ -117,7 +117,7 @@ function hook(source: 'jobs' | 'ratings', key = secret): void {
   board.standin.setHook({ url: `${app.url}/hooks/${source}`, secret: key });
 }
 
-const contextOf = (source: string) => app.engine.lanes.get(source)?.context ?? expect.fail(`no lane ${source}`);
+const contextOf = (source: string) => app.engine.pipelines.get(source)?.context ?? expect.fail(`no pipeline ${source}`);
 const storeOf = (source: string) => contextOf(source).store;
 const journeyIn = (source: string, id: string, state: JourneyState) =>
   until(async () => {

@@ -42,7 +42,7 @@ sources:
     close: async () => undefined,
   };
   const loop = await run(runtime, { role: 'all', clock: liveClock, log });
-  const journeys = loop.engine.lanes.get('woocommerce-thousand')?.context.store ?? expect.fail('no lane');
+  const journeys = loop.engine.pipelines.get('woocommerce-thousand')?.context.store ?? expect.fail('no pipeline');
   standin.addWebhook({ url: `${loop.url}/hooks/woocommerce-thousand`, secret });
   standin.changeSender({ concurrency: 50 });
   await standin.completeAll({ ids });

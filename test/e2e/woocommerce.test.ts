@@ -94,7 +94,7 @@ function order(name: string, meta: Record<string, string> = {}): number {
   return shop.standin.addOrder({ billing: address, shipping: { city: 'Tartu', country: 'EE' }, meta }).id;
 }
 
-const context = () => app.engine.lanes.get('shop')?.context ?? expect.fail('no lane');
+const context = () => app.engine.pipelines.get('shop')?.context ?? expect.fail('no pipeline');
 const store = () => context().store;
 const journeyIn = (id: number, state: JourneyState) =>
   until(async () => {

@@ -81,12 +81,12 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
       log,
     });
     opened.push(engine);
-    const lane = engine.lanes.get(source) ?? expect.fail('no lane');
-    const { context } = lane;
+    const pipeline = engine.pipelines.get(source) ?? expect.fail('no pipeline');
+    const { context } = pipeline;
     /** Which events, as queued, wait for planning. */
-    const events = async () => await jobsOf(lane.stages.plan);
+    const events = async () => await jobsOf(pipeline.stages.plan);
     const trace = async (id: string) => (await context.store.trace(id)).map(({ text }) => text).join('\n');
-    return { engine, lane, context, store: context.store, vendor, told, events, trace };
+    return { engine, pipeline, context, store: context.store, vendor, told, events, trace };
   };
   return {
     redis,

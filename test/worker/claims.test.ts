@@ -33,7 +33,7 @@ async function toItsEnd(context: SourceContext, id: string): Promise<void> {
 }
 
 function contextOf({ engine }: Pick<Quiet, 'engine'>, source: string): SourceContext {
-  return engine.lanes.get(source)?.context ?? expect.fail(`no source ${source}`);
+  return engine.pipelines.get(source)?.context ?? expect.fail(`no source ${source}`);
 }
 
 /** Two of which each goes on from a look for a request only when the other has looked as well. */

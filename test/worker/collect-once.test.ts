@@ -19,7 +19,7 @@ async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promi
   const feedback = await startFeedbackStandin({ seed: true });
   const loop = await startLoop(redis, { source: 'one', others: ['other'], feedback });
   const stateOf = async (source: string) =>
-    (await loop.app.engine.lanes.get(source)?.context.store.get(`${source}.1`))?.state;
+    (await loop.app.engine.pipelines.get(source)?.context.store.get(`${source}.1`))?.state;
   for (const source of ['one', 'other']) {
     await loop.post(loop.vendor.close(source).delivery, {}, source);
     await until(async () => (await stateOf(source)) === 'asked');
@@ -35,7 +35,7 @@ async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promi
   const told = write.mock.calls.map(([text]): unknown => JSON.parse(String(text)));
   write.mockRestore();
   const after = await withSources(options, async ({ engine }) => {
-    const stores = [...engine.lanes.values()].map(({ context }) => context.store);
+    const stores = [...engine.pipelines.values()].map(({ context }) => context.store);
     const states = await Promise.all(stores.map(async (store) => (await store.get(`${store.source}.1`))?.state));
     return { paused: await engine.paused(), states };
   });
@@ -44,8 +44,8 @@ async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promi
 }
 
 test('it brings grades in, asks nobody, and leaves alone what was stopped', async () => {
-  const { code, told, states, paused, asked } = await collected(async ({ lane }, vendor) => {
-    const { context, pauses, stages } = lane('one');
+  const { code, told, states, paused, asked } = await collected(async ({ pipeline }, vendor) => {
+    const { context, pauses, stages } = pipeline('one');
     const { at } = vendor.close('more');
     const more = { recordId: 'more', at, key: 'more', what: 'toy closed', certain: true, receivedAt: at };
     await context.queueEvent({ kind: 'closed', ...more });
@@ -59,8 +59,8 @@ test('it brings grades in, asks nobody, and leaves alone what was stopped', asyn
 });
 
 test("it brings in the others' grades though one source's writing is stopped, and says so", async () => {
-  const { code, told, states, paused } = await collected(async ({ lane }) => {
-    const { pauses, stages } = lane('one');
+  const { code, told, states, paused } = await collected(async ({ pipeline }) => {
+    const { pauses, stages } = pipeline('one');
     await pauses.set('write-back', 'the key is inactive');
     await stages.writeBack.queue.pause();
   });

@@ -176,7 +176,7 @@ describe('a replay that is interrupted', () => {
     const claim = { recordId: 'a', closing: 'event:one', closedAt: at, eventKey: 'one', receivedAt: at };
     await loop.store.claim(claim, []);
     await loop.store.update('a.1', (now) => ({ journey: step(now, 'failed', at, { why: 'unread' }), trace: [] }));
-    const { queue } = loop.app.engine.lanes.get(loop.store.source)?.stages.plan ?? expect.fail('no lane');
+    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.stages.plan ?? expect.fail('no pipeline');
     await queue.pause();
     // Queued first, then ended: at no time is there neither.
     const seen: (string | undefined)[] = [];
@@ -264,7 +264,7 @@ describe('journeys resolve', () => {
 
   test('it asks when a person says that the customer was not, though other requests to them look like it', async () => {
     const { loop, ref } = await parked();
-    const context = loop.app.engine.lanes.get(loop.store.source)?.context ?? expect.fail('no lane');
+    const context = loop.app.engine.pipelines.get(loop.store.source)?.context ?? expect.fail('no pipeline');
     const contact = { kind: 'email', value: 'a@example.com' } as const;
     for (let i = 0; i < 2; i++) {
       await context.feedback.create({ campaign: 12, contact, scheduled: new Date(), customFields: {} });
@@ -277,7 +277,7 @@ describe('journeys resolve', () => {
 
   test('it refuses a request that went to somebody else: their grade would be put on this record', async () => {
     const { loop, ref } = await parked();
-    const context = loop.app.engine.lanes.get(loop.store.source)?.context ?? expect.fail('no lane');
+    const context = loop.app.engine.pipelines.get(loop.store.source)?.context ?? expect.fail('no pipeline');
     const contact = { kind: 'email', value: 'stranger@example.com' } as const;
     const { id } = await context.feedback.create({ campaign: 12, contact, scheduled: new Date(), customFields: {} });
     const resolved = resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: id });
@@ -303,7 +303,7 @@ describe('journeys resolve', () => {
 
   test('it takes no request while another journey of the person may be about to note it as its own', async () => {
     const { loop, requestId, ref } = await parked();
-    const { contacts } = loop.app.engine.lanes.get(loop.store.source)?.context ?? expect.fail('no lane');
+    const { contacts } = loop.app.engine.pipelines.get(loop.store.source)?.context ?? expect.fail('no pipeline');
     await contacts.lock('a@example.com', 'another', 60_000);
     const resolving = resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: requestId });
     await expect(resolving).rejects.toThrow(/asking this person right now/);
@@ -510,7 +510,7 @@ describe('backfill', () => {
     await redis.handle.client.hset(key, { cursor: '3', queued: 4, slot: Date.now() });
     const { rows } = await printed(() => backfill({ ...beside(loop), ...range, limit: 2 }));
     expect(rows).toMatchObject([{ queued: 4 }]);
-    const { queue } = loop.app.engine.lanes.get(loop.store.source)?.stages.plan ?? expect.fail('no lane');
+    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.stages.plan ?? expect.fail('no pipeline');
     expect(await queue.getDelayedCount()).toBe(0);
     await loop.close();
   });
@@ -584,7 +584,7 @@ describe('backfill', () => {
     const { rows } = await printed(() => backfill({ ...beside(loop), ...range }));
     expect(rows).toMatchObject([{ queued: 10 }]);
     expect(seen).toEqual(['since', '3', '6', '9']);
-    const { queue } = loop.app.engine.lanes.get(loop.store.source)?.stages.plan ?? expect.fail('no lane');
+    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.stages.plan ?? expect.fail('no pipeline');
     const due = (await queue.getDelayed())
       .map(({ timestamp, opts }) => timestamp + (opts.delay ?? 0))
       .toSorted((a, b) => a - b);

@@ -71,7 +71,7 @@ test('it ends a journey that waits, in every source that knows the contact, and 
   await loop.post(loop.vendor.close('c').delivery);
   await loop.journey('b.1', 'waiting');
   await loop.journey('c.1', 'waiting');
-  const elsewhere = loop.app.engine.lanes.get(two)?.context.store;
+  const elsewhere = loop.app.engine.pipelines.get(two)?.context.store;
   await until(async () => (await elsewhere?.get('b.1'))?.state === 'waiting');
   await loop.post(erase({ personIds: ['p-8'] }));
   await loop.journey('b.1', 'cancelled');
@@ -89,7 +89,7 @@ test('it forgets everybody of a source when the vendor says so, and nobody of an
   await loop.post(erase({ everybody: true }));
   await until(async () => (await loop.erasures.all())[0]);
   expect(await everything(loop)).not.toMatch(/[de]@example/);
-  const other = loop.app.engine.lanes.get('erase-none')?.context.store;
+  const other = loop.app.engine.pipelines.get('erase-none')?.context.store;
   expect(await until(async () => await other?.get('f.1'))).toMatchObject({ contact: { value: 'f@example.com' } });
   await loop.close();
 });

@@ -91,7 +91,7 @@ describe('events that wait to be planned', () => {
   const told = { shape: { mail: email } };
 
   async function waiting(town: Quiet) {
-    const { stages } = town.lane;
+    const { stages } = town.pipeline;
     const at = ago(1_000);
     await asked(town, 'a', erika);
     const { requestId = '' } = (await town.context.store.get('a.1')) ?? {};
@@ -338,7 +338,7 @@ describe('an alert of work that was given up', () => {
     const town = quiet({ general });
     await asked(town, 'a', erika);
     service.standin.faults.add({ method: 'POST', path: '/mask$', status: 422, body: { detail: 'No.' } });
-    const { stages } = town.lane;
+    const { stages } = town.pipeline;
     await stages.erase.add([{ id: 'erase', data: eraseOf({ contacts: [email] }) }]);
     stages.erase.start();
     const [remedy] = await until(async () => (await alerted()).length > 0 && (await alerted()));

@@ -97,7 +97,7 @@ sources:${sources.join('')}
   lastService.set(redis, feedback);
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
-  const { store, erasures } = app.engine.lanes.get(options.source)?.context ?? missing(options.source);
+  const { store, erasures } = app.engine.pipelines.get(options.source)?.context ?? missing(options.source);
   return {
     vendor,
     feedback,

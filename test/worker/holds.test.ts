@@ -26,7 +26,7 @@ async function readyOf({ app }: Pick<Loop, 'app'>) {
   const { ok } = z.object({ ok: z.boolean() }).parse(await (await fetch(`${app.url}/readyz`)).json());
   return { ok, paused: await app.engine.paused() };
 }
-const held = async ({ app }: Loop, source: string) => (await app.engine.lanes.get(source)?.holds.list()) ?? [];
+const held = async ({ app }: Loop, source: string) => (await app.engine.pipelines.get(source)?.holds.list()) ?? [];
 
 /** Closings of the first rule, `n` of them, and ten of the other. */
 async function close(loop: Loop, n: number) {

@@ -24,7 +24,7 @@ const planIn = async ({ engine }: Quiet, source: string, recordId = 'a') =>
   await engine.runJob({ source, stage: 'plan', data: eventOf(recordId) });
 const isHeld = async (one: Quiet) => ({
   paused: (await one.engine.paused())[one.context.name] ?? [],
-  isPaused: await one.lane.stages.plan.queue.isPaused(),
+  isPaused: await one.pipeline.stages.plan.queue.isPaused(),
 });
 const free = { paused: [], isPaused: false };
 
@@ -45,7 +45,7 @@ describe('a source that may be another under a new name (audit 14)', () => {
     await now.engine.store('new', [told], new Date());
     expect(await now.events()).toHaveLength(1);
     await expect(planIn(now, 'new')).rejects.toThrow(/source rename old new/);
-    expect(await now.engine.rename('old', now.lane, () => undefined)).toMatchObject({ journeys: 1 });
+    expect(await now.engine.rename('old', now.pipeline, () => undefined)).toMatchObject({ journeys: 1 });
     expect(await isHeld(now)).toEqual(free);
     for (const event of await now.events()) await plan(event, now.context);
     expect(await now.store.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
@@ -55,12 +55,12 @@ describe('a source that may be another under a new name (audit 14)', () => {
   test('it goes on when a person says that it is another one, and stays free at the next start (audit 14)', async () => {
     const { vendor } = await asked();
     const now = await start('new', { vendor });
-    await expect(now.engine.beginBeside(now.lane, 'odl')).rejects.toThrow(/not held up for "odl"; it may be: old/);
-    expect(await now.engine.beginBeside(now.lane, 'old')).toEqual([]);
+    await expect(now.engine.beginBeside(now.pipeline, 'odl')).rejects.toThrow(/not held up for "odl"; it may be: old/);
+    expect(await now.engine.beginBeside(now.pipeline, 'old')).toEqual([]);
     expect(await isHeld(now)).toEqual(free);
     expect(await isHeld(await start('new', { vendor }))).toEqual(free);
     expect(await planIn(now, 'new', 'a')).toEqual({ do: 'done' });
-    await expect(now.engine.rename('old', now.lane, () => undefined)).rejects.toThrow(/journeys of its own/);
+    await expect(now.engine.rename('old', now.pipeline, () => undefined)).rejects.toThrow(/journeys of its own/);
   });
 
   test('of several that it may be, each has to be settled (audit 14)', async () => {
@@ -69,16 +69,16 @@ describe('a source that may be another under a new name (audit 14)', () => {
     await older.engine.noteSources();
     await asking(older, 'b');
     const now = await start('new', { vendor });
-    expect(await now.engine.beginBeside(now.lane, 'old')).toEqual(['older']);
+    expect(await now.engine.beginBeside(now.pipeline, 'old')).toEqual(['older']);
     await expect(planIn(now, 'new')).rejects.toThrow(/source rename older new/);
-    await now.engine.rename('older', now.lane, () => undefined);
+    await now.engine.rename('older', now.pipeline, () => undefined);
     expect(await isHeld(now)).toEqual(free);
   });
 
   test('a process that starts while it is held up does not let it go, nor does the sweep (audit 14)', async () => {
     const { vendor } = await asked();
     const now = await start('new', { vendor });
-    await now.lane.pauses.clear([now.lane.stages.plan.queue]);
+    await now.pipeline.pauses.clear([now.pipeline.stages.plan.queue]);
     await expect(planIn(now, 'new')).rejects.toThrow(/source rename old new/);
     expect(await isHeld(await start('new', { vendor }))).toMatchObject({ isPaused: true });
   });
@@ -116,10 +116,10 @@ test('a running loop with a new name asks nobody that the old one, still running
   expect((await loop.post(vendor.close('b').delivery)).status).toBe(202);
   const readyz = await fetch(`${loop.app.url}/readyz`);
   expect([readyz.status, await readyz.json()]).toEqual([200, { ok: false, reasons: ['paused'] }]);
-  const lane = loop.app.engine.lanes.get('helpdesk') ?? expect.fail('no lane');
-  expect(await lane.stages.plan.queue.getJobCountByTypes('waiting', 'delayed')).toBe(2);
+  const pipeline = loop.app.engine.pipelines.get('helpdesk') ?? expect.fail('no pipeline');
+  expect(await pipeline.stages.plan.queue.getJobCountByTypes('waiting', 'delayed')).toBe(2);
   await before.app.close();
-  await loop.app.engine.rename('support', lane, () => undefined);
+  await loop.app.engine.rename('support', pipeline, () => undefined);
   await loop.journey('b.1', 'asked');
   await until(async () => (await loop.app.engine.busy()) === 0);
   expect(feedback.standin.requests({ contact: anyone.customer.email })).toHaveLength(0);

@@ -37,7 +37,7 @@ test('a pass of a process that does not know the source takes its answer, and le
   service.standin.answer({ contact: 'erika@example.com', grade: 4, comment: 'well' });
   await collectIn(other);
   expect(await knowing.store.get('a.1')).toMatchObject({ state: 'answered', answer: { grade: 4, comment: 'well' } });
-  expect(await knowing.lane.stages.writeBack.queue.getJobs()).toMatchObject([{ data: { journeyId: 'a.1' } }]);
+  expect(await knowing.pipeline.stages.writeBack.queue.getJobs()).toMatchObject([{ data: { journeyId: 'a.1' } }]);
   expect(other.vendor.written).toEqual([]);
 });
 
@@ -83,10 +83,10 @@ describe('the sweep of a source that is in no configuration any more (audit 14)'
     await takeAway('calm');
     const orphan = await orphanOf(other);
     expect(orphan.isGone).toBe(true);
-    await sweep(later(orphan.lane.context, 15 * day), { ...settings, isGone: true });
+    await sweep(later(orphan.pipeline.context, 15 * day), { ...settings, isGone: true });
     expect((await knowing.store.get('asked.1'))?.state).toBe('expired');
     expect((await knowing.store.get('waiting.1'))?.state).toBe('waiting');
-    await sweep(later(orphan.lane.context, 420 * day), { ...settings, isGone: true });
+    await sweep(later(orphan.pipeline.context, 420 * day), { ...settings, isGone: true });
     expect(await knowing.store.get('asked.1')).toBeUndefined();
     expect(await knowing.store.get('waiting.1')).toBeUndefined();
   });
@@ -97,7 +97,7 @@ describe('the sweep of a source that is in no configuration any more (audit 14)'
     await plan(eventOf('waiting'), knowing.context);
     const orphan = await orphanOf(other);
     expect(orphan.isGone).toBe(false);
-    await sweep(later(orphan.lane.context, 420 * day), { ...settings, isGone: orphan.isGone });
+    await sweep(later(orphan.pipeline.context, 420 * day), { ...settings, isGone: orphan.isGone });
     expect((await knowing.store.get('waiting.1'))?.state).toBe('waiting');
   });
 
@@ -108,8 +108,8 @@ describe('the sweep of a source that is in no configuration any more (audit 14)'
     await knowing.engine.noteSources();
     const other = quiet({ source: 'other' });
     await asking(knowing, 'a');
-    await sweep(later((await orphanOf(other)).lane.context, 15 * day), settings);
-    expect(await knowing.lane.stages.writeBack.queue.getJobs()).toMatchObject([
+    await sweep(later((await orphanOf(other)).pipeline.context, 15 * day), settings);
+    expect(await knowing.pipeline.stages.writeBack.queue.getJobs()).toMatchObject([
       { data: { journeyId: 'a.1', noAnswer: true } },
     ]);
   });

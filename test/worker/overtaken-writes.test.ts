@@ -27,11 +27,11 @@ async function written({ context }: Quiet, journeyId: string, noAnswer?: boolean
 }
 
 /** Works off the jobs of a stage. */
-async function drain({ lane }: Quiet, name: 'writeBack' | 'erase'): Promise<void> {
-  const { queue } = lane.stages[name];
+async function drain({ pipeline }: Quiet, name: 'writeBack' | 'erase'): Promise<void> {
+  const { queue } = pipeline.stages[name];
   for (let jobs = await queue.getJobs(); jobs.length > 0; jobs = await queue.getJobs()) {
     for (const job of jobs) {
-      while ((await lane.stages[name].run(job.data)).do === 'wait');
+      while ((await pipeline.stages[name].run(job.data)).do === 'wait');
       await job.remove();
       await queue.removeDeduplicationKey(job.deduplicationId ?? '');
     }
@@ -164,5 +164,5 @@ test('nothing is taken off the record of a person who was forgotten before anyth
   await asking(town, 'n');
   await town.store.update('n.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
   await written(town, 'n.1', true);
-  expect(await town.lane.stages.erase.queue.getJobCounts()).toMatchObject({ waiting: 0 });
+  expect(await town.pipeline.stages.erase.queue.getJobCounts()).toMatchObject({ waiting: 0 });
 });

@@ -135,7 +135,7 @@ const people: [what: string, record: string, contact: string][] = [
 
 for (const [what, record, contact] of people) {
   test(`nothing personal can be read in Redis of a record that is called by ${what}, nor found when its person is erased (audit 8)`, async () => {
-    const { context, stages } = app.engine.lanes.get('jobs') ?? expect.fail('no lane');
+    const { context, stages } = app.engine.pipelines.get('jobs') ?? expect.fail('no pipeline');
     const called = record === '41960' ? [] : [record];
     const person = 'customer Anna Kask';
     const secrets = [...called, contact, person, ...Object.values(values), comment];

@@ -139,12 +139,12 @@ test('it tells somebody when no poll has got through for a day', async () => {
     throw new CloseloopError('wait 13 s', { kind: 'transient', throttled: true });
   };
   const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 1h }' });
-  const context = loop.app.engine.lanes.get(source)?.context ?? expect.fail('no lane');
+  const context = loop.app.engine.pipelines.get(source)?.context ?? expect.fail('no pipeline');
   const alerts: string[] = [];
   const told = { ...context, alert: async (_kind: string, why: string) => void alerts.push(why) };
   const options = {
     redis: redis.handle.client,
-    pauses: loop.app.engine.lanes.get(source)?.pauses ?? expect.fail('no lane'),
+    pauses: loop.app.engine.pipelines.get(source)?.pauses ?? expect.fail('no pipeline'),
     everyMs: 0,
     headStartMs: 0,
     queueEvents: async () => undefined,

@@ -13,9 +13,9 @@ const replay = async ({ context, store }: Quiet, id: string) => {
   await store.update(id, (now) => ({ journey: step(now, 'received', new Date()), trace: [] }));
   await plan(eventOf(id.slice(0, id.lastIndexOf('.')), { key: `replay:${id}` }), context);
 };
-async function runEvents({ lane }: Quiet): Promise<void> {
-  for (const job of await lane.stages.plan.queue.getJobs()) {
-    await lane.stages.plan.run(job.data);
+async function runEvents({ pipeline }: Quiet): Promise<void> {
+  for (const job of await pipeline.stages.plan.queue.getJobs()) {
+    await pipeline.stages.plan.run(job.data);
     await job.remove();
   }
 }

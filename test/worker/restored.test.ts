@@ -106,7 +106,7 @@ sources:
     await handle.client.hset(`{cl:${name}}:poll`, 'since', Date.now() - 60_000);
     const runtime = { config, handle, redis: handle.client, close: async () => undefined };
     const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
-    const store = app.engine.lanes.get(name)?.context.store ?? expect.fail('no lane');
+    const store = app.engine.pipelines.get(name)?.context.store ?? expect.fail('no pipeline');
     const state = (wanted: string) => until(async () => (await store.get('41.1'))?.state === wanted);
     const events = ['status_changed', 'soft_deleted', ...(way === 'webhook' ? ['undeleted'] : [])];
     standin.setWebhook({

@@ -18,7 +18,7 @@ test('alerts go out, and the other sources forget what is old, though a step of 
   const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
   const general = `alerts: { url: "${receiver.url}", secrets: ["${secret}"] }`;
   const loop = await startLoop(redis, { source: 'broken', others: ['whole'], general });
-  const { context } = loop.app.engine.lanes.get('whole') ?? expect.fail('no lane');
+  const { context } = loop.app.engine.pipelines.get('whole') ?? expect.fail('no pipeline');
   await redis.handle.client.set('{cl:broken}:state:expired', 'not what it should be');
   await redis.handle.client.hset('{cl}:paused', 'collect', 'not what it should be');
   await loop.post(loop.vendor.close('old').delivery, {}, 'whole');
@@ -48,7 +48,7 @@ test('closing waits for the round that is under way: nothing of it fails because
   const general = `alerts: { url: "${receiver.url}", secrets: ["${secret}"] }`;
   const own = connect({ path: redis.socket }, () => undefined);
   const loop = await startLoop({ handle: own, socket: redis.socket }, { source: 'ends', general });
-  const { context } = loop.app.engine.lanes.get('ends') ?? expect.fail('no lane');
+  const { context } = loop.app.engine.pipelines.get('ends') ?? expect.fail('no pipeline');
   await context.alert('to-do', 'a reason', 'a remedy');
   await until(() => asked.length > 0);
   await loop.close();

@@ -28,10 +28,10 @@ describe('an event that is told of several times', () => {
     ['closeloop itself', async ({ context }) => await context.queueEvent({ ...event, receivedAt: new Date() })],
     [
       'the poll',
-      async ({ lane }) => {
+      async ({ pipeline }) => {
         // As if the cursor had been lost, and it was due again.
         await redis.handle.client.hset('{cl:calm}:poll', { since: 0, begunAt: 0, cursor: 'first' });
-        await lane.poll();
+        await pipeline.poll();
       },
     ],
   ] satisfies [string, (town: Quiet) => Promise<void>][])('it waits once: %s', async (_, tell) => {
@@ -87,19 +87,19 @@ describe('while it is at work, no second one begins', () => {
   test('a poll', async () => {
     const vendor = new ToyVendor();
     vendor.pages = async () => await Promise.reject(new Error('replaced below'));
-    const { lane } = quiet({ vendor });
+    const { pipeline } = quiet({ vendor });
     const due = async () => await redis.handle.client.hset('{cl:calm}:poll', { since: 0, begunAt: 0 });
     let begun = 0;
     vendor.pages = async () => {
       begun++;
       await due();
-      if (begun === 1) await lane.poll();
+      if (begun === 1) await pipeline.poll();
       return { events: [], cursor: 'end', done: true, reached: new Date() };
     };
     await due();
-    await lane.poll();
+    await pipeline.poll();
     expect(begun).toBe(1);
-    await lane.poll();
+    await pipeline.poll();
     expect(begun).toBe(2);
   });
 });

@@ -35,11 +35,15 @@ async function lived(source = 'old', email = anyone.customer.email): Promise<Qui
 }
 
 /** Everything that can be seen of a source, whatever it is called. */
-async function seen({ store, lane }: Pick<Quiet, 'store' | 'lane'>, source: string, email = anyone.customer.email) {
+async function seen(
+  { store, pipeline }: Pick<Quiet, 'store' | 'pipeline'>,
+  source: string,
+  email = anyone.customer.email,
+) {
   const journeys = [];
   for await (const journey of store.all()) journeys.push({ ...journey, trace: await store.trace(journey.id) });
   const jobs = [];
-  for (const { queue } of Object.values(lane.stages)) {
+  for (const { queue } of Object.values(pipeline.stages)) {
     for (const job of await queue.getJobs()) jobs.push([queue.name, job.id ?? '', job.data, job.delay > 0]);
   }
   const asked = journeys.find(({ id }) => id === 'asked.1');
@@ -52,9 +56,9 @@ async function seen({ store, lane }: Pick<Quiet, 'store' | 'lane'>, source: stri
     contact: (await store.of({ contact: { kind: 'email', value: email } })).map(({ id }) => id),
     memory: await store.memoryOf('asked'),
     remaining: await store.remainingOf('gone', 'asked'),
-    told: await lane.context.told.of(['waits']),
+    told: await pipeline.context.told.of(['waits']),
     poll: await redis.handle.client.hgetall(`{cl:${source}}:poll`),
-    forgotten: (await lane.context.erasures.lastOf(['person:p1'])) !== undefined,
+    forgotten: (await pipeline.context.erasures.lastOf(['person:p1'])) !== undefined,
   };
 }
 
@@ -69,7 +73,7 @@ describe('source rename (audit 14)', () => {
     const before = await seen(await lived(), 'old');
     expect(before).toMatchObject({ counts: { asked: 1, waiting: 1 }, contact: ['asked.1'], person: ['waits.1'] });
     const now = quiet({ source: 'new' });
-    expect(await now.engine.rename('old', now.lane, nothing)).toMatchObject({
+    expect(await now.engine.rename('old', now.pipeline, nothing)).toMatchObject({
       journeys: 2,
       jobs: before.jobs.length,
     });
@@ -77,13 +81,13 @@ describe('source rename (audit 14)', () => {
     expect(await left('old')).toEqual([]);
     expect(await redis.handle.client.exists(gateOf('new'))).toBe(0);
     expect(await redis.handle.client.hget(knownSourcesKey, 'old')).toBeNull();
-    expect(await now.engine.rename('old', now.lane, nothing)).toBe('already');
+    expect(await now.engine.rename('old', now.pipeline, nothing)).toBe('already');
   });
 
   test('a grade that comes afterwards, and the ask that waits, find their journeys', async () => {
     await lived();
     const now = quiet({ source: 'new' });
-    await now.engine.rename('old', now.lane, nothing);
+    await now.engine.rename('old', now.pipeline, nothing);
     service.standin.answer({ contact: anyone.customer.email, grade: 5 });
     await now.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
     expect(await now.store.get('asked.1')).toMatchObject({ state: 'answered', answer: { grade: 5 } });
@@ -100,7 +104,7 @@ describe('source rename (audit 14)', () => {
     await ask({ journeyId: 'u.1' }, old.context).catch(nothing);
     expect((await old.store.get('u.1'))?.state).toBe('creating');
     const now = quiet({ source: 'new', rule, vendor: old.vendor });
-    await now.engine.rename('old', now.lane, nothing);
+    await now.engine.rename('old', now.pipeline, nothing);
     const muchLater = { ...now.context.clock, now: () => new Date(Date.now() + hour), until: () => 0 };
     await ask({ journeyId: 'u.1' }, { ...now.context, clock: muchLater });
     expect(await now.store.get('u.1')).toMatchObject({ state: 'asked', requestId: expect.any(String) });
@@ -128,12 +132,12 @@ describe('source rename (audit 14)', () => {
       const email = `n${n}@example.com`;
       await lived('old-0', email);
       const now = quiet({ source: 'new', client: failingAfter(redis.handle.client, n) });
-      isWhole = await now.engine.rename('old-0', now.lane, nothing).then(
+      isWhole = await now.engine.rename('old-0', now.pipeline, nothing).then(
         () => true,
         () => false,
       );
       const again = quiet({ source: 'new' });
-      await again.engine.rename('old-0', again.lane, nothing);
+      await again.engine.rename('old-0', again.pipeline, nothing);
       const after = await seen(again, 'new', email);
       expect({ n, ...shapeOf(after) }).toEqual({ n, ...shapeOf(before) });
       expect([n, await left('old-0')]).toEqual([n, []]);
@@ -146,7 +150,7 @@ describe('source rename (audit 14)', () => {
     const before = await seen(old, 'old');
     const now = quiet({ source: 'new' });
     await asking(now, 'own');
-    await expect(now.engine.rename('old', now.lane, nothing)).rejects.toThrow(/journeys of its own/);
+    await expect(now.engine.rename('old', now.pipeline, nothing)).rejects.toThrow(/journeys of its own/);
     expect(await seen(old, 'old')).toEqual(before);
     expect(await redis.handle.client.exists(gateOf('old'), gateOf('new'))).toBe(0);
     await asking(old, 'goes-on');
@@ -156,7 +160,7 @@ describe('source rename (audit 14)', () => {
   test('it refuses a name that Redis does not know, and tells those it knows', async () => {
     await lived();
     const now = quiet({ source: 'new' });
-    await expect(now.engine.rename('odl', now.lane, nothing)).rejects.toThrow(/no source "odl"; there are: old/);
+    await expect(now.engine.rename('odl', now.pipeline, nothing)).rejects.toThrow(/no source "odl"; there are: old/);
   });
 });
 
@@ -164,7 +168,7 @@ describe('a process that still has the old name (audit 14)', () => {
   test('begins nothing under it, and what comes in there is moved by one with the new name', async () => {
     const old = await lived();
     const now = quiet({ source: 'new', vendor: old.vendor });
-    await now.engine.rename('old', now.lane, nothing);
+    await now.engine.rename('old', now.pipeline, nothing);
     old.vendor.close('late', { customer: { email: 'late@example.com' } });
     const event = eventOf('late');
     expect(await old.engine.runJob({ source: 'old', stage: 'plan', data: event })).toMatchObject({ do: 'wait' });
@@ -188,7 +192,7 @@ describe('a process that still has the old name (audit 14)', () => {
   test('keeps nothing under it of what an event tells whose job had begun before (audit 14)', async () => {
     const old = await lived();
     const now = quiet({ source: 'new', vendor: old.vendor });
-    await now.engine.rename('old', now.lane, nothing);
+    await now.engine.rename('old', now.pipeline, nothing);
     const late = plan(eventOf('late', { told: { customer: 'late@example.com' } }), old.context);
     await expect(late).rejects.toThrow(/another name now/);
     expect(await left('old')).toEqual([]);
@@ -197,7 +201,7 @@ describe('a process that still has the old name (audit 14)', () => {
   test('while the move is on, neither name is worked on, and no pass and no erasure goes over them', async () => {
     const old = await lived();
     const now = quiet({ source: 'new', client: failingAfter(redis.handle.client, 40) });
-    await expect(now.engine.rename('old', now.lane, nothing)).rejects.toThrow('cut');
+    await expect(now.engine.rename('old', now.pipeline, nothing)).rejects.toThrow('cut');
     const watching = quiet({ source: 'new' });
     for (const { engine, source } of [
       { engine: old.engine, source: 'old' },
@@ -211,7 +215,7 @@ describe('a process that still has the old name (audit 14)', () => {
     const event = { kind: 'erase', at: new Date(), key: 'e', what: 'asked for', receivedAt: new Date() };
     const job = { source: 'other', stage: 'erase', data: { ...event, contacts: [anyone.customer.email] } };
     expect(await quiet({ source: 'other' }).engine.runJob(job)).toMatchObject({ do: 'wait' });
-    await watching.engine.rename('old', watching.lane, nothing);
+    await watching.engine.rename('old', watching.pipeline, nothing);
     expect((await watching.store.get('asked.1'))?.answer).toBeUndefined();
     await watching.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
     expect(await watching.store.get('asked.1')).toMatchObject({ state: 'answered' });

@@ -277,7 +277,7 @@ describe('"no answer"', () => {
     const vendor = new ToyVendor();
     vendor.writesNoAnswer = true;
     const town = quiet({ vendor });
-    const { context, store, lane } = town;
+    const { context, store, pipeline } = town;
     await asking(town, 'l');
     await store.update('l.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
     let isFirst = true;
@@ -293,7 +293,7 @@ describe('"no answer"', () => {
       expect(await store.get('l.1')).toMatchObject({ state: 'written' });
     };
     await writeBack({ journeyId: 'l.1', noAnswer: true }, context);
-    for (const { data } of await lane.stages.writeBack.queue.getJobs()) await writeBack(data, context);
+    for (const { data } of await pipeline.stages.writeBack.queue.getJobs()) await writeBack(data, context);
     expect(vendor.written.at(-1)).toMatchObject({ outcome: 'answered', grade: 4 });
     expect(await store.get('l.1')).toMatchObject({ state: 'written' });
   });

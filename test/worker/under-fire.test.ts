@@ -31,7 +31,7 @@ async function answerOf(feedback: Loop['feedback'], path: string): Promise<Recor
 }
 
 function contextOf({ app }: Loop, source: string) {
-  return app.engine.lanes.get(source)?.context ?? expect.fail('no lane');
+  return app.engine.pipelines.get(source)?.context ?? expect.fail('no pipeline');
 }
 
 describe('a create of unknown outcome', () => {
@@ -120,7 +120,7 @@ describe('a create of unknown outcome', () => {
     const first = await loop.journey('x.1', 'asked');
     standin.faults.add({ ...create, then: 'cut' });
     await loop.post(delivery, {}, 'second');
-    const { store } = loop.app.engine.lanes.get('second')?.context ?? expect.fail('no source');
+    const { store } = loop.app.engine.pipelines.get('second')?.context ?? expect.fail('no source');
     const second = await until(async () => {
       const journey = await store.get('x.1');
       return journey?.state === 'asked' ? journey : undefined;

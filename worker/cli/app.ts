@@ -40,11 +40,11 @@ export async function run(
     const { host, port, publicUrl, trustProxy } = config.http;
     await engine.openInlets();
     app = createIntake({
-      lanes: engine.doors,
+      pipelines: engine.doors,
       store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
       publicUrl,
       trustProxy,
-      tryToStore: () => [...engine.lanes.keys()].map((name) => handle.tryToWrite(tagOf(name))),
+      tryToStore: () => [...engine.pipelines.keys()].map((name) => handle.tryToWrite(tagOf(name))),
       countRefused: (source, why, count) => void engine.countRefused(source, why, count),
       paused: () => engine.paused(),
       now: () => new Date(),

@@ -46,10 +46,10 @@ export async function backfill(
     json: boolean;
   },
 ): Promise<number> {
-  return await withSources(options, async ({ lane, runtime }) => {
+  return await withSources(options, async ({ pipeline, runtime }) => {
     const range = rangeOf(options, runtime.config.feedback.timeZone);
     const { since, perHour } = range;
-    const { context } = lane(options.source);
+    const { context } = pipeline(options.source);
     if (!context.source.poll) {
       throw new CloseloopError(`The connector of source ${options.source} can't look back: it has no poll.`, {
         kind: 'config',

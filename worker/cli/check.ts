@@ -10,12 +10,12 @@ import { withSources } from './with-engine.ts';
 
 /** Everything that can be verified before going live. 1 when anything is an error. */
 export async function check(options: RuntimeOptions & { source?: string; json: boolean }): Promise<number> {
-  const found = await withSources(options, async ({ lanes, runtime, engine }) => {
+  const found = await withSources(options, async ({ pipelines, runtime, engine }) => {
     const all: (Finding & { source: string })[] = [];
     const problem = keyAdvice(runtime.config);
     if (problem !== undefined)
       all.push({ source: 'closeloop', level: 'warning', at: 'secretsKey', problem, remedy: keyRemedy });
-    for (const { context } of lanes(options.source)) {
+    for (const { context } of pipelines(options.source)) {
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
     }
@@ -36,21 +36,21 @@ const keyRemedy =
 async function namesFindings(engine: Engine): Promise<(Finding & { source: string })[]> {
   const found: (Finding & { source: string })[] = [];
   for (const orphan of await engine.orphans()) {
-    const { name } = orphan.lane.context;
+    const { name } = orphan.pipeline.context;
     const waits = whatWaits(await stateOf(orphan));
     if (waits === undefined) continue;
     const problem = `it is not in this configuration (last in one ${orphan.known.configuredAt.toISOString()}), and ${waits}`;
     found.push({ source: name, level: 'warning', at: `sources.${name}`, problem, remedy: orphanRemedy(name) });
   }
-  for (const [name, lane] of engine.lanes) {
-    const others = await engine.mayBe(lane);
+  for (const [name, pipeline] of engine.pipelines) {
+    const others = await engine.mayBe(pipeline);
     if (others.length === 0) continue;
     const problem = `it may be what source ${others.join(' or ')} is called now: until it is said what it is, deliveries are stored and nobody is asked`;
     const remedy = newcomerRemedy(name, others);
     found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy });
   }
   const renamed = await engine.renamed();
-  for (const name of engine.lanes.keys()) {
+  for (const name of engine.pipelines.keys()) {
     const now = renamed.get(name);
     if (now === undefined) continue;
     const problem = `it was renamed to "${now}": nothing is begun under this name`;

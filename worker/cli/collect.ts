@@ -46,9 +46,9 @@ export async function collectOnce(options: RuntimeOptions & { json: boolean }): 
 /** Where an answer may have brought its journey. */
 const answeredStates = ['written', 'answered', 'failed', 'parked'] as const;
 
-async function answersSince(begun: Date, { lanes }: Engine): Promise<Tally<{ state: JourneyState }>> {
+async function answersSince(begun: Date, { pipelines }: Engine): Promise<Tally<{ state: JourneyState }>> {
   const tally = new Tally<{ state: JourneyState }>();
-  for (const { context } of lanes.values()) {
+  for (const { context } of pipelines.values()) {
     for (const state of answeredStates) {
       // Last changed first.
       for await (const { id, answer, updatedAt } of context.store.newest([state])) {

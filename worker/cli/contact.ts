@@ -45,8 +45,8 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     );
   }
   // Looks: on an empty folder nothing would be forgotten, and it would be taken for done.
-  return await withSources({ ...options, looks: true }, async ({ lanes, runtime }) => {
-    const [first] = lanes();
+  return await withSources({ ...options, looks: true }, async ({ pipelines, runtime }) => {
+    const [first] = pipelines();
     if (!first) throw new Error('a configuration has at least one source');
     const { context } = first;
     const at = new Date();
@@ -93,9 +93,9 @@ function shown({ everybody, ...erasure }: Erasure, source: string): object {
 export async function listErasures(
   options: RuntimeOptions & { json: boolean; source?: string; subjects: boolean },
 ): Promise<number> {
-  return await withSources({ ...options, looks: true }, async ({ lanes }) => {
+  return await withSources({ ...options, looks: true }, async ({ pipelines }) => {
     let isEmpty = true;
-    for (const { context } of lanes(options.source)) {
+    for (const { context } of pipelines(options.source)) {
       for (const erasure of await context.erasures.open()) {
         isEmpty = false;
         const subjects = await context.erasures.subjects(erasure.id);
@@ -114,9 +114,9 @@ export async function listErasures(
 export async function retryErasures(
   options: RuntimeOptions & { json: boolean; source?: string; erasure?: string },
 ): Promise<number> {
-  return await withSources({ ...options, looks: true }, async ({ lanes, runtime }) => {
+  return await withSources({ ...options, looks: true }, async ({ pipelines, runtime }) => {
     const found: { id: string; context: SourceContext }[] = [];
-    for (const { context } of lanes(options.source)) {
+    for (const { context } of pipelines(options.source)) {
       for (const { id } of await context.erasures.open()) found.push({ id, context });
     }
     const wanted = options.erasure === undefined ? found : found.filter(({ id }) => id === options.erasure);

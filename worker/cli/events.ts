@@ -31,16 +31,19 @@ export async function replayEvents(options: Options & { event?: string }): Promi
       const message = `There is no event "${options.event}" that was given up: "closeloop events list" shows them.`;
       throw new CloseloopError(message, { kind: 'config' });
     }
-    for (const { source, event } of chosen) await sources.lane(source).stages.plan.replay(event.id);
+    for (const { source, event } of chosen) await sources.pipeline(source).stages.plan.replay(event.id);
     const told = `${chosen.length === 1 ? '1 event is' : `${chosen.length} events are`} taken up again.`;
     process.stdout.write(`${options.json ? JSON.stringify({ replayed: chosen.length }) : told}\n`);
     return 0;
   });
 }
 
-async function givenUpIn({ lanes }: Sources, name?: string): Promise<{ source: string; event: GivenUp<PlanJob> }[]> {
+async function givenUpIn(
+  { pipelines }: Sources,
+  name?: string,
+): Promise<{ source: string; event: GivenUp<PlanJob> }[]> {
   const found = await Promise.all(
-    lanes(name).map(async ({ context, stages }) =>
+    pipelines(name).map(async ({ context, stages }) =>
       (await stages.plan.givenUp()).map((event) => ({ source: context.name, event })),
     ),
   );

@@ -24,7 +24,7 @@ export interface Found {
 
 /** Journeys that fit, source by source, last changed first (waiting: last due first). */
 export async function* select(sources: Sources, filter: JourneyFilter): AsyncGenerator<Found> {
-  for (const { context } of sources.lanes(filter.source)) {
+  for (const { context } of sources.pipelines(filter.source)) {
     const fits = fitting(filter, context);
     for await (const journey of candidates(context, filter)) if (fits(journey)) yield { journey, context };
   }

@@ -13,7 +13,7 @@ type Options = RuntimeOptions & { json: boolean };
 export async function listJourneys(options: Options & JourneyFilter & { limit: number }): Promise<number> {
   return await withSources({ ...options, looks: 'only' }, async (sources) => {
     const found: Found[] = [];
-    for (const { context } of sources.lanes(options.source)) {
+    for (const { context } of sources.pipelines(options.source)) {
       let left = options.limit;
       for await (const one of select(sources, { ...options, source: context.name })) {
         if (left-- <= 0) break;
@@ -76,8 +76,8 @@ export async function showJourney(options: Options & { journey: string }): Promi
 }
 
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
-async function tellHeldUp({ lanes }: Sources): Promise<void> {
-  for (const { context, pauses, stages } of lanes()) {
+async function tellHeldUp({ pipelines }: Sources): Promise<void> {
+  for (const { context, pauses, stages } of pipelines()) {
     for (const { stage, why, at } of await pauses.list()) {
       process.stderr.write(`Source ${context.name}: stage ${stage} is paused since ${at.toISOString()}: ${why}\n`);
     }

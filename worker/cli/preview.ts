@@ -15,8 +15,8 @@ import { withSources } from './with-engine.ts';
 export async function preview(
   options: RuntimeOptions & { source: string; record: string; showRecord: boolean; json: boolean },
 ): Promise<number> {
-  return await withSources(options, async ({ lane }) => {
-    const { context } = lane(options.source);
+  return await withSources(options, async ({ pipeline }) => {
+    const { context } = pipeline(options.source);
     const [result] = await context.source.read([recordIn(context, options.record)], 'plan');
     if (!result) throw new Error('the connector gave no result');
     const look = lookAt(result);

@@ -219,8 +219,9 @@ export async function find(sources: Sources, ref: string): Promise<{ journey: Jo
   const slash = ref.indexOf('/');
   const [source, id] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)];
   const name = (await sources.engine.renamed()).get(source) ?? source;
-  const others = (await sources.engine.orphans()).map((orphan) => orphan.lane);
-  const context = (sources.engine.lanes.get(name) ?? others.find((lane) => lane.context.name === name))?.context;
+  const others = (await sources.engine.orphans()).map((orphan) => orphan.pipeline);
+  const context = (sources.engine.pipelines.get(name) ?? others.find((pipeline) => pipeline.context.name === name))
+    ?.context;
   const journey = await context?.store.get(id);
   if (context && journey) return { journey, context };
   const message = `There is no journey "${ref}". It is written <source>/<record>.<number>; "journeys list" shows them.`;

@@ -27,7 +27,7 @@ interface Planned {
 export async function setup(
   options: RuntimeOptions & { source?: string; yes: boolean; json: boolean },
 ): Promise<number> {
-  return await withSources(options, async ({ lanes, runtime }) => {
+  return await withSources(options, async ({ pipelines, runtime }) => {
     const shown = progress(process.stderr);
     const failed: { source: string; why: string }[] = [];
     /** Each source by itself, all at once. */
@@ -41,7 +41,7 @@ export async function setup(
       await Promise.all(tried);
       shown.end();
     };
-    const contexts = new Map(lanes(options.source).map(({ context }) => [context.name, context]));
+    const contexts = new Map(pipelines(options.source).map(({ context }) => [context.name, context]));
     const steps = new Map<string, Planned[]>();
     await ofEach([...contexts.keys()], async (source) => {
       const context = contexts.get(source);

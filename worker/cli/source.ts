@@ -8,9 +8,9 @@ export async function renameSource(
   options: RuntimeOptions & { from: string; to: string; json: boolean },
 ): Promise<number> {
   const { from, to } = options;
-  return await withSources({ ...options, looks: true }, async ({ engine, lane }) => {
-    const target = lane(to);
-    if (engine.lanes.has(from)) {
+  return await withSources({ ...options, looks: true }, async ({ engine, pipeline }) => {
+    const target = pipeline(to);
+    if (engine.pipelines.has(from)) {
       throw refusal(
         `Source "${from}" is still in the configuration: give it the name "${to}" there, start "closeloop start" anew where it runs, and then say this`,
       );
@@ -37,8 +37,8 @@ export async function newSource(
   options: RuntimeOptions & { name: string; beside: string; json: boolean },
 ): Promise<number> {
   const { name, beside } = options;
-  return await withSources({ ...options, looks: true }, async ({ engine, lane }) => {
-    const mayBe = await engine.beginBeside(lane(name), beside);
+  return await withSources({ ...options, looks: true }, async ({ engine, pipeline }) => {
+    const mayBe = await engine.beginBeside(pipeline(name), beside);
     const still = mayBe.length === 0 ? 'what waits for it goes on' : `it may still be ${mayBe.join(' or ')}, and waits`;
     print(options, { source: name, beside, mayBe }, `Source ${name} is not ${beside}: ${still}.`);
     return 0;

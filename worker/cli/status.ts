@@ -9,9 +9,9 @@ import { withSources } from './with-engine.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
-  return await withSources({ ...options, looks: 'only' }, async ({ lanes, runtime, engine }) => {
+  return await withSources({ ...options, looks: 'only' }, async ({ pipelines, runtime, engine }) => {
     const service = await engine.service.down({ now: true });
-    for (const { context, stages, pauses, holds, vendor } of lanes()) {
+    for (const { context, stages, pauses, holds, vendor } of pipelines()) {
       const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
         context.store.counts(),
         pauses.list(),
@@ -121,7 +121,7 @@ function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean)
 
 /** A source that Redis knows and the configuration doesn't. */
 async function showOrphan(orphan: Orphan, json: boolean): Promise<void> {
-  const { name: source } = orphan.lane.context;
+  const { name: source } = orphan.pipeline.context;
   const state = await stateOf(orphan);
   if (json) {
     const shown = { source, notConfigured: true, lastConfigured: orphan.known.configuredAt, ...state };

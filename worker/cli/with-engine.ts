@@ -3,7 +3,7 @@ import type { Log } from '../../core/ports.ts';
 import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
-import type { Lane } from '../pipeline/lane.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { checkAccount, engineOf } from './engine-of.ts';
 import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
 
@@ -11,9 +11,9 @@ export interface Sources {
   runtime: Runtime;
   engine: Engine;
   /** @throws CloseloopError config for a name that isn't in the configuration */
-  lane(name: string): Lane;
+  pipeline(name: string): SourcePipeline;
   /** The one named, or all. */
-  lanes(name?: string): Lane[];
+  pipelines(name?: string): SourcePipeline[];
 }
 
 /**
@@ -34,15 +34,16 @@ export async function withSources<T>(
       await runtime.close();
       throw error;
     });
-  const lane = (name: string): Lane => {
-    const found = engine.lanes.get(name);
+  const pipeline = (name: string): SourcePipeline => {
+    const found = engine.pipelines.get(name);
     if (found) return found;
-    const names = [...engine.lanes.keys()].join(', ');
+    const names = [...engine.pipelines.keys()].join(', ');
     throw new CloseloopError(`There is no source "${name}"; there are: ${names}.`, { kind: 'config' });
   };
-  const lanes = (name?: string): Lane[] => (name === undefined ? [...engine.lanes.values()] : [lane(name)]);
+  const pipelines = (name?: string): SourcePipeline[] =>
+    name === undefined ? [...engine.pipelines.values()] : [pipeline(name)];
   try {
-    return await work({ runtime, engine, lane, lanes });
+    return await work({ runtime, engine, pipeline, pipelines });
   } finally {
     await engine.close(0);
     await runtime.close();

@@ -59,9 +59,9 @@ export async function demo(options: { once: boolean; connectors: readonly Connec
 }
 
 function storeOf(app: App): JourneyStore {
-  const lane = app.engine.lanes.get('support');
-  if (!lane) throw new Error('the demo has no source');
-  return lane.context.store;
+  const pipeline = app.engine.pipelines.get('support');
+  if (!pipeline) throw new Error('the demo has no source');
+  return pipeline.context.store;
 }
 
 async function journeysOf(app: App, story: Story): Promise<Journey[]> {

@@ -5,7 +5,7 @@ import { type Delivery, mostEvents, type SourceEvent } from '../../core/connecto
 import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { Log } from '../../core/ports.ts';
 import { failpoint } from '../operations/failpoints.ts';
-import type { Lane } from '../pipeline/lane.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
 import { Connections } from './connections.ts';
 import { inTurn } from './in-turn.ts';
@@ -44,7 +44,7 @@ export const intakeLimits: IntakeLimits = {
 };
 
 export interface IntakeOptions {
-  lanes: ReadonlyMap<string, Pick<Lane, 'context'>>;
+  pipelines: ReadonlyMap<string, Pick<SourcePipeline, 'context'>>;
   /** Durable when it resolves. */
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
   /** Address as the vendors call it, without a slash at the end: signatures may cover it. Default: where we listen. */
@@ -94,7 +94,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
     clearInterval(telling);
     refusals.tell();
   });
-  takeTypes(app, options.lanes);
+  takeTypes(app, options.pipelines);
   answerErrors(app, refusals);
   takeDeliveries(app, options, { bodies: new Bodies(limits), connections, refusals });
   tellHealth(app, options);
@@ -104,12 +104,12 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
 const Source = z.object({ source: z.string().optional() });
 
 /** Of which type a body may be. Nothing is read yet. */
-function takeTypes(app: FastifyInstance, lanes: IntakeOptions['lanes']): void {
+function takeTypes(app: FastifyInstance, pipelines: IntakeOptions['pipelines']): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(.+\+)?json\b/, (_request, _body, next) => next(null));
   app.addContentTypeParser('application/x-www-form-urlencoded', (request, _body, next) => {
     const { source = '' } = Source.catch({}).parse(request.params);
-    const takesForms = lanes.get(source)?.context.source.takesForms === true;
+    const takesForms = pipelines.get(source)?.context.source.takesForms === true;
     next(takesForms ? null : Object.assign(new Error('not JSON'), { statusCode: 415 }));
   });
 }
@@ -161,12 +161,12 @@ interface Doors {
 type HookRequest = FastifyRequest<{ Params: { source: string } }>;
 
 function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, connections, refusals }: Doors): void {
-  const { lanes, now } = options;
+  const { pipelines, now } = options;
   const take = createTake({ ...options, store: inTime(options.store) }, refusals);
   app.post('/hooks/:source', {
     onRequest: async (request: HookRequest, reply) => {
       const { source } = request.params;
-      if (lanes.has(source)) return;
+      if (pipelines.has(source)) return;
       const message = 'delivery for a source that is not in the configuration';
       refusals.count({
         source: undefined,
@@ -194,9 +194,9 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
 }
 
 /** Verifies a whole delivery, stores what it says, and answers. */
-function createTake({ lanes, store, log }: IntakeOptions, refusals: Refusals) {
+function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals) {
   return async (name: string, delivery: Delivery, reply: FastifyReply): Promise<FastifyReply> => {
-    const { context } = lanes.get(name) ?? {};
+    const { context } = pipelines.get(name) ?? {};
     if (!context) throw new Error('the source was there when the request began');
     const { source } = context;
     const refused = (why: string, message: string, level: 'warn' | 'error' = 'warn') =>

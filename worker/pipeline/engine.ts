@@ -23,10 +23,10 @@ import { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { EraseJob } from './erase/erase.ts';
 import { type CollectJob, PlanJob, type StageResult, type WriteBackJob } from './jobs.ts';
-import { createLane, jobIdOf, type Lane } from './lane.ts';
 import { campaignOf, ruleFault } from './plan/decide.ts';
 import type { SuspectJob } from './quarantine.ts';
 import { Rounds, stepsOf } from './rounds.ts';
+import { createSourcePipeline, jobIdOf, type SourcePipeline } from './source-pipeline.ts';
 import type { Stage } from './stage.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
 
@@ -61,7 +61,7 @@ const quotaRemedy = 'nothing is lost, work goes on by itself; see who else calls
 
 /** The loop: every source's stages, and the collecting of grades. Built whole; `work` runs jobs in this process. */
 export class Engine {
-  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly pipelines: ReadonlyMap<string, SourcePipeline>;
   /** Whether the Feedback service answers. */
   readonly service: Outage;
   readonly #options: EngineOptions;
@@ -78,7 +78,7 @@ export class Engine {
   readonly #lostAt = new Map<'lock' | 'redis', number>();
   #isClosed = false;
   readonly #rounds: Rounds[] = [];
-  readonly #doors = new Map<string, Lane>();
+  readonly #doors = new Map<string, SourcePipeline>();
   readonly #places = new Map<string, SweepPlaces>();
 
   constructor(options: EngineOptions) {
@@ -89,11 +89,11 @@ export class Engine {
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
     const campaigns = new CampaignCache(this.#feedback, campaignKeepMs);
     const limits = { limited: pLimit(serviceCalls), limitedLooks: pLimit(serviceLooks) };
-    const lanes = new Map<string, Lane>();
+    const pipelines = new Map<string, SourcePipeline>();
     const names = new SourceNames(redis);
     this.#names = names;
     const sources = async () => {
-      const all = [...lanes.values(), ...(await this.#orphans.all()).map(({ lane }) => lane)];
+      const all = [...pipelines.values(), ...(await this.#orphans.all()).map(({ pipeline }) => pipeline)];
       return all.map(({ context }) => context);
     };
     const { service } = this;
@@ -107,12 +107,12 @@ export class Engine {
       sources,
       names,
     };
-    const create = (source: ConfiguredSource) => createLane(source, { ...shared, onLost: this.#onLost });
-    for (const source of config.sources) lanes.set(source.name, create(source));
-    this.lanes = lanes;
+    const create = (source: ConfiguredSource) => createSourcePipeline(source, { ...shared, onLost: this.#onLost });
+    for (const source of config.sources) pipelines.set(source.name, create(source));
+    this.pipelines = pipelines;
     this.#known = new KnownSources(redis);
-    this.#orphans = new Orphans(this.#known, lanes, create);
-    this.#newcomers = new Newcomers({ configured: config.sources, lanes, orphans: this.#orphans, names });
+    this.#orphans = new Orphans(this.#known, pipelines, create);
+    this.#newcomers = new Newcomers({ configured: config.sources, pipelines, orphans: this.#orphans, names });
     this.#orphanNews = new OrphanNews(log);
     this.#collecting = new Collecting({
       engine: options,
@@ -126,7 +126,7 @@ export class Engine {
     });
     this.#renames = new Renames({
       engine: options,
-      lanes,
+      pipelines,
       orphans: this.#orphans,
       known: this.#known,
       names,
@@ -137,19 +137,19 @@ export class Engine {
 
   /** The campaigns that any rule asks in. */
   get campaigns(): number[] {
-    const all = [...this.lanes.values()].flatMap(({ context }) => context.rules.map(({ campaign }) => campaign));
+    const all = [...this.pipelines.values()].flatMap(({ context }) => context.rules.map(({ campaign }) => campaign));
     return [...new Set(all)].sort((a, b) => a - b);
   }
 
   /** What brings grades in, and then what writes them back. */
   get gradeStages(): (Stage<typeof CollectJob> | Stage<typeof WriteBackJob>)[] {
-    return [this.#collecting.stage, ...[...this.lanes.values()].map(({ stages }) => stages.writeBack)];
+    return [this.#collecting.stage, ...[...this.pipelines.values()].map(({ stages }) => stages.writeBack)];
   }
 
   /** Connects what `store` writes through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
     await this.noteSources();
-    for (const lane of this.lanes.values()) await this.#newcomers.hold(lane);
+    for (const pipeline of this.pipelines.values()) await this.#newcomers.hold(pipeline);
     await this.#openDoors();
     const opening = new Rounds(
       () => this.#openDoors(),
@@ -157,7 +157,7 @@ export class Engine {
     );
     this.#rounds.push(opening);
     opening.start(doorsEveryMs);
-    for (const [name, { stages }] of this.lanes) {
+    for (const [name, { stages }] of this.pipelines) {
       const open = async ({ queue }: Stage<z.ZodType>): Promise<Queue> => {
         const inlet = new Queue(queue.name, {
           prefix: tagOf(name),
@@ -182,18 +182,18 @@ export class Engine {
   }
 
   /** Sources by the names that deliveries may come under: also by those they had, as vendors call on there until "setup". */
-  get doors(): ReadonlyMap<string, Lane> {
+  get doors(): ReadonlyMap<string, SourcePipeline> {
     return this.#doors;
   }
 
   async #openDoors(): Promise<void> {
-    const doors = new Map(this.lanes);
+    const doors = new Map(this.pipelines);
     for (const [old, name] of await this.#names.renamed()) {
-      const lane = this.lanes.get(name);
-      if (lane && !doors.has(old)) doors.set(old, lane);
+      const pipeline = this.pipelines.get(name);
+      if (pipeline && !doors.has(old)) doors.set(old, pipeline);
     }
     for (const name of this.#doors.keys()) if (!doors.has(name)) this.#doors.delete(name);
-    for (const [name, lane] of doors) this.#doors.set(name, lane);
+    for (const [name, pipeline] of doors) this.#doors.set(name, pipeline);
   }
 
   /**
@@ -203,14 +203,14 @@ export class Engine {
   async store(door: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const source = this.#doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
-    const lane = this.lanes.get(source);
-    if (!inlet || !lane) throw new Error(`source ${source} has no inlet: openInlets comes first`);
+    const pipeline = this.pipelines.get(source);
+    if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
     // Acknowledged is only what can be worked on.
     for (const event of told) {
       const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
       if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
     }
-    const events = await aliasedEvents(told, lane.context.aliases, receivedAt);
+    const events = await aliasedEvents(told, pipeline.context.aliases, receivedAt);
     const add = async (queue: Queue, stage: Stage<z.ZodType>, some: readonly SourceEvent[]): Promise<void> => {
       if (some.length === 0) return;
       for (let from = 0; from < some.length; from += eventsAtOnce) {
@@ -224,12 +224,12 @@ export class Engine {
     };
     await add(
       inlet.plan,
-      lane.stages.plan,
+      pipeline.stages.plan,
       events.filter(({ kind }) => kind !== 'erase'),
     );
     await add(
       inlet.erase,
-      lane.stages.erase,
+      pipeline.stages.erase,
       events.filter(({ kind }) => kind === 'erase'),
     );
     await this.#options.replicated(tagOf(source));
@@ -239,12 +239,12 @@ export class Engine {
   async work(): Promise<void> {
     const { config, clock, log } = this.#options;
     await this.noteSources();
-    for (const lane of this.lanes.values()) {
-      await lane.pauses.clear(Object.values(lane.stages).map(({ queue }) => queue));
-      await lane.holds.clear();
-      await this.#checkRules(lane);
-      await this.#newcomers.hold(lane);
-      for (const stage of Object.values(lane.stages)) stage.start();
+    for (const pipeline of this.pipelines.values()) {
+      await pipeline.pauses.clear(Object.values(pipeline.stages).map(({ queue }) => queue));
+      await pipeline.holds.clear();
+      await this.#checkRules(pipeline);
+      await this.#newcomers.hold(pipeline);
+      for (const stage of Object.values(pipeline.stages)) stage.start();
     }
     await this.#collecting.start();
     const warn = (why: string) => (error: unknown) => log.warn({ why: String(error) }, why);
@@ -254,10 +254,10 @@ export class Engine {
     sweeping.start(everyMs);
     // Each source by itself: one whose vendor is slow, or has little quota left, holds up nobody else. It keeps to
     // `poll.every` itself; a look in between is a look into Redis.
-    for (const [source, lane] of this.lanes) {
+    for (const [source, pipeline] of this.pipelines) {
       const polling = new Rounds(
         async () => {
-          if (!(await lane.isGated())) await lane.poll();
+          if (!(await pipeline.isGated())) await pipeline.poll();
         },
         (error) => log.warn({ source, why: String(error) }, 'poll failed'),
       );
@@ -274,21 +274,21 @@ export class Engine {
     await step('all', 'note', () => this.noteSources());
     await step('all', 'renamed', () => this.takeStragglers());
     await step('all', 'newcomers', () => this.#newcomers.look());
-    for (const [name, lane] of this.lanes) {
-      const { context, pauses, holds, stages } = lane;
+    for (const [name, pipeline] of this.pipelines) {
+      const { context, pauses, holds, stages } = pipeline;
       const queues = Object.values(stages).map(({ queue }) => queue);
       await step(name, 'sweep', async () => {
-        if (!(await lane.isGated())) await sweep(context, settings, this.#placesOf(name));
+        if (!(await pipeline.isGated())) await sweep(context, settings, this.#placesOf(name));
       });
       await step(name, 'probe', () => pauses.probe(queues));
       await step(name, 'holds', () => holds.probe());
     }
     await step('all', 'orphans', async () => {
       for (const orphan of await this.orphans()) {
-        const { name } = orphan.lane.context;
-        if (await orphan.lane.isGated()) continue;
+        const { name } = orphan.pipeline.context;
+        if (await orphan.pipeline.isGated()) continue;
         await step(name, 'sweep', () =>
-          sweep(orphan.lane.context, { ...settings, isGone: orphan.isGone }, this.#placesOf(name)),
+          sweep(orphan.pipeline.context, { ...settings, isGone: orphan.isGone }, this.#placesOf(name)),
         );
         await step(name, 'tell', () => this.#orphanNews.tell(orphan));
       }
@@ -313,7 +313,7 @@ export class Engine {
         name,
         connector: connector.name,
         account: connector.account(settings),
-        writesNoAnswer: this.lanes.get(name)?.context.source.writesNoAnswer === true,
+        writesNoAnswer: this.pipelines.get(name)?.context.source.writesNoAnswer === true,
       })),
     );
   }
@@ -329,20 +329,20 @@ export class Engine {
   }
 
   /** @throws CloseloopError config when it can't be: see `Renames` */
-  async rename(from: string, to: Lane, progress: (text: string) => void): Promise<Renamed | 'already'> {
+  async rename(from: string, to: SourcePipeline, progress: (text: string) => void): Promise<Renamed | 'already'> {
     const renamed = await this.#renames.rename(from, to, progress);
     await this.#newcomers.look();
     return renamed;
   }
 
   /** The sources whose new name one may be. */
-  async mayBe(lane: Lane): Promise<string[]> {
-    return await this.#newcomers.mayBe(lane);
+  async mayBe(pipeline: SourcePipeline): Promise<string[]> {
+    return await this.#newcomers.mayBe(pipeline);
   }
 
   /** A person says that it is not what `other` is called now. @returns those that it may be still */
-  async beginBeside(lane: Lane, other: string): Promise<string[]> {
-    return await this.#newcomers.begin(lane, other);
+  async beginBeside(pipeline: SourcePipeline, other: string): Promise<string[]> {
+    return await this.#newcomers.begin(pipeline, other);
   }
 
   /** Sources that Redis knows, and this configuration doesn't. */
@@ -389,7 +389,7 @@ export class Engine {
    * for a person, endpoints that do not answer. `collect` stands for the collecting of grades, `feedback` for the service.
    */
   async paused(): Promise<Record<string, Stopped[]>> {
-    const all = [...this.lanes].map(async ([name, { pauses, holds, vendor }]): Promise<[string, Stopped[]]> => {
+    const all = [...this.pipelines].map(async ([name, { pauses, holds, vendor }]): Promise<[string, Stopped[]]> => {
       const held = (await holds.list()).map(({ stage, only, why, at }) => ({ stage: `${stage}, ${only}`, why, at }));
       return [name, [...(await pauses.list()), ...held, ...(await downOf(vendor))]];
     });
@@ -400,7 +400,7 @@ export class Engine {
 
   /** A short outage is nobody's business. */
   async #tellOutages(): Promise<void> {
-    const all = new Map([...this.lanes].map(([name, { vendor }]) => [name, vendor])).set('feedback', this.service);
+    const all = new Map([...this.pipelines].map(([name, { vendor }]) => [name, vendor])).set('feedback', this.service);
     for (const [source, endpoint] of all) {
       if (await endpoint.quota())
         await this.#alerts.raise({ kind: 'paused', source, why: usedUp, remedy: quotaRemedy });
@@ -413,7 +413,7 @@ export class Engine {
 
   /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
   async runJob({ source, stage, data }: SuspectJob): Promise<StageResult> {
-    const stages = [this.#collecting.stage, ...Object.values(this.lanes.get(source)?.stages ?? {})];
+    const stages = [this.#collecting.stage, ...Object.values(this.pipelines.get(source)?.stages ?? {})];
     const found = stages.find(({ queue }) => queue.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);
     return await found.run(data);
@@ -432,7 +432,9 @@ export class Engine {
 
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
   async busy(): Promise<number> {
-    const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages).map(({ queue }) => queue));
+    const stages = [...this.pipelines.values()].flatMap(({ stages }) =>
+      Object.values(stages).map(({ queue }) => queue),
+    );
     const counts = await Promise.all(
       [...stages, this.#collecting.stage.queue].map((queue) =>
         queue.getJobCountByTypes('waiting', 'active', 'prioritized'),
@@ -445,7 +447,7 @@ export class Engine {
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#rounds.map((rounds) => rounds.stop(graceMs)));
-    const stages = [...this.lanes.values()].flatMap(({ stages }) => Object.values(stages));
+    const stages = [...this.pipelines.values()].flatMap(({ stages }) => Object.values(stages));
     await Promise.all([...stages, this.#collecting.stage].map((stage) => stage.close(graceMs)));
     for (const { plan, erase } of this.#inlets.values()) {
       for (const inlet of [plan, erase]) void inlet.close().catch(() => undefined);
@@ -454,7 +456,7 @@ export class Engine {
   }
 
   /** Problems of a rule that can be seen without a record: told now, and what the rule is chosen for waits for a mend. */
-  async #checkRules({ context, holds, stages }: Lane): Promise<void> {
+  async #checkRules({ context, holds, stages }: SourcePipeline): Promise<void> {
     const stage = stages.plan.queue.name;
     for (const rule of context.rules) {
       try {

@@ -1,5 +1,5 @@
 import type { Job, Queue } from 'bullmq';
-import type { Lane } from '../pipeline/lane.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 
@@ -26,7 +26,7 @@ export async function runningJobs(redis: RedisClient, tag: string, queues: reado
  * Moves the jobs of one source to another, each added there before it is removed here: interrupted in between it is in both,
  * and may be done twice, like any job. One that a worker is at stays.
  */
-export async function moveJobs(redis: RedisClient, from: Lane, to: Lane): Promise<number> {
+export async function moveJobs(redis: RedisClient, from: SourcePipeline, to: SourcePipeline): Promise<number> {
   let count = 0;
   const tag = tagOf(from.context.name);
   for (const name of ['plan', 'ask', 'writeBack', 'erase'] as const) {

@@ -1,13 +1,13 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import type { Lane } from '../pipeline/lane.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { mayBeSame } from './known-sources.ts';
 import { type Orphans, stateOf } from './orphans.ts';
 
 interface NewcomersOptions {
   configured: readonly ConfiguredSource[];
-  lanes: ReadonlyMap<string, Lane>;
+  pipelines: ReadonlyMap<string, SourcePipeline>;
   orphans: Orphans;
   names: SourceNames;
 }
@@ -24,18 +24,19 @@ export class Newcomers {
   }
 
   /** At the start of a process, once nothing is paused any more for what an earlier one met: holds it if it may be another. */
-  async hold(lane: Lane): Promise<void> {
-    await this.#settle(lane);
+  async hold(pipeline: SourcePipeline): Promise<void> {
+    await this.#settle(pipeline);
   }
 
   /** From time to time, and when a person has acted: lets those go on that can't be others any more. */
   async look(): Promise<void> {
-    const { lanes, names } = this.#options;
-    for (const [name, lane] of lanes) if ((await names.newcomer(name)) !== undefined) await this.#settle(lane);
+    const { pipelines, names } = this.#options;
+    for (const [name, pipeline] of pipelines)
+      if ((await names.newcomer(name)) !== undefined) await this.#settle(pipeline);
   }
 
   /** The sources whose new name it may be. */
-  async mayBe({ context }: Lane): Promise<string[]> {
+  async mayBe({ context }: SourcePipeline): Promise<string[]> {
     const { configured, orphans, names } = this.#options;
     const { name, store } = context;
     const settings = configured.find((one) => one.name === name);
@@ -56,31 +57,31 @@ export class Newcomers {
    * @returns the sources that it may be still
    * @throws CloseloopError config when it isn't held up for that one
    */
-  async begin(lane: Lane, other: string): Promise<string[]> {
+  async begin(pipeline: SourcePipeline, other: string): Promise<string[]> {
     const { names } = this.#options;
-    const { name } = lane.context;
-    const all = await this.mayBe(lane);
+    const { name } = pipeline.context;
+    const all = await this.mayBe(pipeline);
     if (!all.includes(other) && !(await names.beside(name)).has(other)) {
       const others = all.length === 0 ? 'it is not held up' : `it may be: ${all.join(', ')}`;
       throw new CloseloopError(`Source "${name}" is not held up for "${other}"; ${others}.`, { kind: 'config' });
     }
     await names.noteBeside(name, other);
-    await this.#settle(lane);
+    await this.#settle(pipeline);
     return all.filter((one) => one !== other);
   }
 
-  async #settle(lane: Lane): Promise<void> {
+  async #settle(pipeline: SourcePipeline): Promise<void> {
     const { names } = this.#options;
-    const { name } = lane.context;
-    const others = await this.mayBe(lane);
-    if (others.length > 0) return await this.#holdUp(lane, newcomerWhy(name, others));
+    const { name } = pipeline.context;
+    const others = await this.mayBe(pipeline);
+    if (others.length > 0) return await this.#holdUp(pipeline, newcomerWhy(name, others));
     if (!(await names.settle(name))) return;
-    const { queue } = lane.stages.plan;
+    const { queue } = pipeline.stages.plan;
     await queue.resume();
-    await lane.pauses.lift(queue.name);
+    await pipeline.pauses.lift(queue.name);
   }
 
-  async #holdUp({ context, pauses, stages }: Lane, why: string): Promise<void> {
+  async #holdUp({ context, pauses, stages }: SourcePipeline, why: string): Promise<void> {
     const { queue } = stages.plan;
     // First: a worker that is at it refuses each job by itself.
     await this.#options.names.noteNewcomer(context.name, why);

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { defineConnector, type ReadResult, type WriteResult } from '../../core/connector/contract.ts';
 import type { Log } from '../../core/ports.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import type { Lane } from '../pipeline/lane.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { AbsentSource, isGone, type KnownSource, type KnownSources } from './known-sources.ts';
 
 /** A source that Redis knows and this configuration doesn't: another process has it, or it was renamed or removed. */
 export interface Orphan {
-  lane: Lane;
+  pipeline: SourcePipeline;
   /** What is remembered of it. */
   known: KnownSource;
   /** No process has it in its configuration. */
@@ -17,11 +17,15 @@ export interface Orphan {
 /** What is stored of them is worked with like any other source's; the vendor can't be reached, and no job of theirs is run. */
 export class Orphans {
   readonly #known: KnownSources;
-  readonly #configured: ReadonlyMap<string, Lane>;
-  readonly #create: (source: ConfiguredSource) => Lane;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #configured: ReadonlyMap<string, SourcePipeline>;
+  readonly #create: (source: ConfiguredSource) => SourcePipeline;
+  readonly #pipelines = new Map<string, SourcePipeline>();
 
-  constructor(known: KnownSources, configured: ReadonlyMap<string, Lane>, create: (source: ConfiguredSource) => Lane) {
+  constructor(
+    known: KnownSources,
+    configured: ReadonlyMap<string, SourcePipeline>,
+    create: (source: ConfiguredSource) => SourcePipeline,
+  ) {
     this.#known = known;
     this.#configured = configured;
     this.#create = create;
@@ -32,29 +36,29 @@ export class Orphans {
     const known = await this.#known.all();
     const strangers = known.filter(({ name }) => !this.#configured.has(name));
     return strangers.map((one) => ({
-      lane: this.#laneOf(one),
+      pipeline: this.#pipelineOf(one),
       known: one,
       isGone: isGone(one),
     }));
   }
 
-  /** The lane of a name that this configuration doesn't have. */
-  async named(name: string): Promise<Lane> {
+  /** The pipeline of a name that this configuration doesn't have. */
+  async named(name: string): Promise<SourcePipeline> {
     const known = (await this.#known.all()).find((one) => one.name === name);
-    return this.#laneOf(known ?? { name, connector: 'unknown', writesNoAnswer: false, configuredAt: new Date(0) });
+    return this.#pipelineOf(known ?? { name, connector: 'unknown', writesNoAnswer: false, configuredAt: new Date(0) });
   }
 
   async close(): Promise<void> {
-    const stages = [...this.#lanes.values()].flatMap((lane) => Object.values(lane.stages));
+    const stages = [...this.#pipelines.values()].flatMap((pipeline) => Object.values(pipeline.stages));
     await Promise.all(stages.map((stage) => stage.close(0)));
   }
 
-  #laneOf(known: KnownSource): Lane {
-    const opened = this.#lanes.get(known.name);
+  #pipelineOf(known: KnownSource): SourcePipeline {
+    const opened = this.#pipelines.get(known.name);
     if (opened) return opened;
-    const lane = this.#create({ name: known.name, connector: absent(known), settings: {}, rules: [] });
-    this.#lanes.set(known.name, lane);
-    return lane;
+    const pipeline = this.#create({ name: known.name, connector: absent(known), settings: {}, rules: [] });
+    this.#pipelines.set(known.name, pipeline);
+    return pipeline;
   }
 }
 
@@ -72,9 +76,9 @@ export interface OrphanState {
   journeys: number;
 }
 
-export async function stateOf({ lane }: Orphan): Promise<OrphanState> {
-  const counts = await lane.context.store.counts();
-  const queues = [lane.stages.plan.queue, lane.stages.erase.queue];
+export async function stateOf({ pipeline }: Orphan): Promise<OrphanState> {
+  const counts = await pipeline.context.store.counts();
+  const queues = [pipeline.stages.plan.queue, pipeline.stages.erase.queue];
   const jobs = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
   return {
     waiting: counts.received + counts.waiting + counts.creating,
@@ -111,7 +115,7 @@ export class OrphanNews {
   }
 
   async tell(orphan: Orphan): Promise<void> {
-    const { name, alert } = orphan.lane.context;
+    const { name, alert } = orphan.pipeline.context;
     const waits = whatWaits(await stateOf(orphan));
     if (waits === undefined) return;
     const why = orphan.isGone

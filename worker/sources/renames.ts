@@ -3,7 +3,7 @@ import type { ConfiguredSource } from '../config/config.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Collecting } from '../pipeline/collect/schedule.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
-import type { Lane } from '../pipeline/lane.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { type KnownSource, type KnownSources, mayBeSame } from './known-sources.ts';
 import type { Orphans } from './orphans.ts';
@@ -11,7 +11,7 @@ import { moveStragglers, type Renamed, renameSource } from './source-rename.ts';
 
 interface RenamesOptions {
   engine: EngineOptions;
-  lanes: ReadonlyMap<string, Lane>;
+  pipelines: ReadonlyMap<string, SourcePipeline>;
   orphans: Orphans;
   known: KnownSources;
   names: SourceNames;
@@ -45,11 +45,11 @@ export class Renames {
 
   /** Jobs that were added under an old name after the rename, by a process that still has it in its configuration. */
   async takeStragglers(): Promise<void> {
-    const { engine, names, lanes, orphans } = this.#options;
+    const { engine, names, pipelines, orphans } = this.#options;
     for (const [old, name] of await names.renamed()) {
-      const lane = lanes.get(name);
-      if (!lane || lanes.has(old) || (await lane.isGated())) continue;
-      const jobs = await moveStragglers(engine.redis, await orphans.named(old), lane);
+      const pipeline = pipelines.get(name);
+      if (!pipeline || pipelines.has(old) || (await pipeline.isGated())) continue;
+      const jobs = await moveStragglers(engine.redis, await orphans.named(old), pipeline);
       if (jobs > 0) engine.log.warn({ source: name, was: old, jobs }, 'jobs came in under an old name, and were moved');
     }
   }
@@ -58,11 +58,11 @@ export class Renames {
    * Moves what is stored of a source that this configuration doesn't have to one that it has.
    * @throws CloseloopError config when that can't be
    */
-  async rename(from: string, target: Lane, progress: (text: string) => void): Promise<Renamed | 'already'> {
-    const { engine, lanes, orphans, known, names, collecting } = this.#options;
+  async rename(from: string, target: SourcePipeline, progress: (text: string) => void): Promise<Renamed | 'already'> {
+    const { engine, pipelines, orphans, known, names, collecting } = this.#options;
     const { name: to } = target.context;
     const stored = (await known.all()).find(({ name }) => name === from);
-    const strangers = (await orphans.all()).map(({ lane }) => lane);
+    const strangers = (await orphans.all()).map(({ pipeline }) => pipeline);
     if (!stored && !(await names.moving(from))) {
       if ((await names.renamed()).get(from) === to) return 'already';
       const others = strangers.map(({ context }) => context.name).join(', ');
@@ -76,7 +76,7 @@ export class Renames {
       ...{ redis, names, known, ports, progress },
       from: await orphans.named(from),
       to: target,
-      all: [...lanes.values(), ...strangers],
+      all: [...pipelines.values(), ...strangers],
       collect: collecting.stage,
     });
   }

@@ -1,7 +1,7 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { CollectJob } from '../pipeline/jobs.ts';
-import type { Lane } from '../pipeline/lane.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { askedInKey, globalTag, seenKey, tagOf } from '../redis/keys.ts';
@@ -14,10 +14,10 @@ export interface RenameOptions {
   redis: RedisClient;
   names: SourceNames;
   known: KnownSources;
-  from: Lane;
-  to: Lane;
+  from: SourcePipeline;
+  to: SourcePipeline;
   /** Every source that Redis knows: an erasure that is under way anywhere is waited for. */
-  all: readonly Lane[];
+  all: readonly SourcePipeline[];
   /** The collecting of grades. */
   collect: Stage<typeof CollectJob>;
   ports: Pick<Ports, 'sleep'>;
@@ -81,11 +81,11 @@ async function check({ redis, names, from, to }: RenameOptions): Promise<void> {
 
 async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Promise<number> {
   let running = await runningJobs(redis, globalTag, [collect.queue]);
-  for (const lane of all) {
-    const isOne = lane === from || lane === to;
-    const stages = isOne ? Object.values(lane.stages) : [lane.stages.erase];
+  for (const pipeline of all) {
+    const isOne = pipeline === from || pipeline === to;
+    const stages = isOne ? Object.values(pipeline.stages) : [pipeline.stages.erase];
     const queues = stages.map(({ queue }) => queue);
-    running += await runningJobs(redis, tagOf(lane.context.name), queues);
+    running += await runningJobs(redis, tagOf(pipeline.context.name), queues);
   }
   return running;
 }
@@ -100,13 +100,13 @@ async function moveAll({ redis, from, to, progress }: RenameOptions): Promise<nu
   return await moveKeys(redis, `${tagOf(from.context.name)}:`, { target: targetOf(from, to), wasThere, moved });
 }
 
-function targetOf(from: Lane, to: Lane): (key: string) => string | undefined {
+function targetOf(from: SourcePipeline, to: SourcePipeline): (key: string) => string | undefined {
   const [old, now] = [`${tagOf(from.context.name)}:`, `${tagOf(to.context.name)}:`];
   return (key) => (notMoved.test(key.slice(old.length)) ? undefined : now + key.slice(old.length));
 }
 
 /** What came in under an old name after the rename: jobs, and what they need. @returns how many jobs */
-export async function moveStragglers(redis: RedisClient, from: Lane, to: Lane): Promise<number> {
+export async function moveStragglers(redis: RedisClient, from: SourcePipeline, to: SourcePipeline): Promise<number> {
   const queues = Object.values(from.stages).map(({ queue }) => queue);
   const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
   if (counts.every((n) => n === 0)) return 0;

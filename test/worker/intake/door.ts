@@ -3,7 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createIntake, type IntakeOptions } from '../../../worker/intake/intake.ts';
-import type { Lane } from '../../../worker/pipeline/lane.ts';
+import type { SourcePipeline } from '../../../worker/pipeline/source-pipeline.ts';
 import { testPorts } from '../../connectors/zendesk/ports.ts';
 import { memoryLog } from '../harness.ts';
 import { ToyVendor } from '../toy-connector.ts';
@@ -12,13 +12,13 @@ import { ToyVendor } from '../toy-connector.ts';
 export async function openDoor(options: Partial<IntakeOptions> = {}) {
   const vendor = new ToyVendor();
   const source = vendor.connector.open({ secret: 'good' }, testPorts().ports);
-  // All that the intake asks of a lane.
-  const lane = z.custom<Lane>().parse({ context: { source, alert: async () => undefined } });
+  // All that the intake asks of a pipeline.
+  const pipeline = z.custom<SourcePipeline>().parse({ context: { source, alert: async () => undefined } });
   const { log, told } = memoryLog();
   const app = createIntake({
-    lanes: new Map([
-      ['one', lane],
-      ['two', lane],
+    pipelines: new Map([
+      ['one', pipeline],
+      ['two', pipeline],
     ]),
     store: async () => undefined,
     tryToStore: () => [],

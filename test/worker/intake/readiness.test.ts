@@ -38,7 +38,7 @@ test.each(refusals)('a Redis that answers but takes no writes is not ready: %s (
 
 test('/readyz tells nobody the names of sources, nor why something is stopped (audit 31)', async () => {
   const loop = await startLoop(redis, { source: 'acme-secret-project' });
-  const { pauses } = loop.app.engine.lanes.get('acme-secret-project') ?? expect.fail('no lane');
+  const { pauses } = loop.app.engine.pipelines.get('acme-secret-project') ?? expect.fail('no pipeline');
   await pauses.set('plan', 'the key of acme-secret-project has been revoked');
   const answer = await fetch(`${loop.app.url}/readyz`);
   expect([answer.status, await answer.json()]).toEqual([200, { ok: false, reasons: ['paused'] }]);

@@ -82,7 +82,8 @@ describe('what was written on records', () => {
       await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context).catch(() => undefined);
       expect(vendor.written).toHaveLength(1);
       if (isKilled) await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context);
-      for (const { data } of await town.lane.stages.erase.queue.getJobs()) await town.lane.stages.erase.run(data);
+      for (const { data } of await town.pipeline.stages.erase.queue.getJobs())
+        await town.pipeline.stages.erase.run(data);
       expect(vendor.forgotten).toEqual(['a']);
     },
   );
@@ -331,7 +332,7 @@ describe('two sources of one account', () => {
       const town = quiet({ vendor, rule, ...(where === 'in one process' && { others: ['other'] }) });
       const second = where === 'in one process' ? town : quiet({ vendor, rule, source: 'other' });
       for (const { engine } of [town, second]) await engine.noteSources();
-      const other = second.engine.lanes.get('other')?.context ?? expect.fail('no lane');
+      const other = second.engine.pipelines.get('other')?.context ?? expect.fail('no pipeline');
       await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
       await asked({ ...second, context: other, store: other.store }, 'b', { email }, { personId: '7' });
       await erase(eraseOf({ personIds: ['7'] }), town.context);
@@ -341,7 +342,7 @@ describe('two sources of one account', () => {
 
   test('in another account the same id is somebody else (audit trace)', async () => {
     const town = quiet({ rule, others: ['other'] });
-    const other = town.engine.lanes.get('other')?.context ?? expect.fail('no lane');
+    const other = town.engine.pipelines.get('other')?.context ?? expect.fail('no pipeline');
     await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
     await asked({ ...town, context: other, store: other.store }, 'b', { email }, { personId: '7' });
     await erase(eraseOf({ personIds: ['7'] }), town.context);

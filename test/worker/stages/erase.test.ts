@@ -136,20 +136,20 @@ describe('an unreadable job in the queue', () => {
   ];
   test('what waits in a queue that is stopped is found like any other (audit 4)', async () => {
     const town = quiet();
-    const { queue } = town.lane.stages.plan;
+    const { queue } = town.pipeline.stages.plan;
     const told = { shape: { mail: email } };
-    await town.lane.stages.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), told }) }]);
+    await town.pipeline.stages.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), told }) }]);
     await queue.pause();
-    await town.lane.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), told }) }]);
+    await town.pipeline.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), told }) }]);
     await erase(eraseOf({ contacts: [email] }), town.context);
-    const waiting = await jobsOf(town.lane.stages.plan);
+    const waiting = await jobsOf(town.pipeline.stages.plan);
     expect([waiting.length, waiting.filter((one) => 'told' in one)]).toEqual([2, []]);
   });
 
   test.each(broken)('it keeps no erasure from its end, and is told (%s) (audit 4)', async (_, data) => {
     const town = quiet();
     await asked(town, 'a', { email });
-    await town.lane.stages.plan.add([{ id: 'odd', data: eventOf('odd') }]);
+    await town.pipeline.stages.plan.add([{ id: 'odd', data: eventOf('odd') }]);
     await redis.handle.client.hset('{cl:calm}:plan:odd', 'data', data);
     await town.context.told.keep('t', ago(500), { shape: { mail: email } });
     await erase(eraseOf({ contacts: [email] }), town.context);
@@ -203,7 +203,7 @@ describe('a delivery that is stored while an erasure runs', () => {
         mask: async (contact) => {
           if (calls++ === 0) {
             const now = { at: new Date(), receivedAt: new Date() };
-            await town.lane.stages.plan.add([{ id: 'during', data: { ...during, ...now } }]);
+            await town.pipeline.stages.plan.add([{ id: 'during', data: { ...during, ...now } }]);
             await plan({ ...eventOf('at-once', { told: snapshot }), ...now }, context);
             Object.assign(late, now);
             await new Promise((resolve) => setTimeout(resolve, 5));
@@ -215,7 +215,7 @@ describe('a delivery that is stored while an erasure runs', () => {
     racing.sources = async () => [racing];
     await erase(eraseOf({ contacts: [email] }), racing);
     await plan(late, context);
-    for (const job of await town.lane.stages.plan.queue.getJobs()) await town.lane.stages.plan.run(job.data);
+    for (const job of await town.pipeline.stages.plan.queue.getJobs()) await town.pipeline.stages.plan.run(job.data);
     expect(await context.told.of(['during', 'at-once', 'late'])).toEqual([undefined, undefined, undefined]);
     expect(service.standin.requests()).toHaveLength(1);
   });
@@ -275,7 +275,8 @@ describe('what was written on records of a source that this process does not hav
     const kept = expect.arrayContaining([expect.stringContaining(`taken off as the erasure ${left?.id}`)]);
     expect(await other.context.erasures.all()).toMatchObject([{ journeys: 1, kept }]);
     expect(knowing.vendor.forgotten).toEqual([]);
-    for (const { data } of await knowing.lane.stages.erase.queue.getJobs()) await knowing.lane.stages.erase.run(data);
+    for (const { data } of await knowing.pipeline.stages.erase.queue.getJobs())
+      await knowing.pipeline.stages.erase.run(data);
     expect(knowing.vendor.forgotten).toEqual(['a']);
     expect(await knowing.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
   });
@@ -289,7 +290,7 @@ describe('what was written on records of a source that this process does not hav
     await begin(asking, knowing.context);
     const [orphan] = await other.engine.orphans();
     const settings = { expireAfterMs: 1e12, retentionMs: 1e12, isGone: true };
-    await sweep(orphan?.lane.context ?? expect.fail('no orphan'), settings);
+    await sweep(orphan?.pipeline.context ?? expect.fail('no orphan'), settings);
     expect(await isErased(other.context, 'a.1')).toBe(true);
     expect(sentTo()).toEqual(['***']);
   });
@@ -325,7 +326,7 @@ describe('an erasure that was begun', () => {
       ['never@example.com', true],
     ]);
     expect(await everything()).not.toContain('never@example.com');
-    const jobs = await jobsOf(town.lane.stages.erase);
+    const jobs = await jobsOf(town.pipeline.stages.erase);
     expect(jobs).toEqual([{ kind: 'go-on', erasure: id }]);
 
     service.standin.faults.clear();
@@ -346,13 +347,13 @@ describe('an erasure that was begun', () => {
     expect(waits.at(0)).toEqual({ do: 'wait', delayMs: 2_000 });
     expect(waits.at(-1)).toEqual({ do: 'wait', delayMs: 3_600_000 });
 
-    const { queue } = town.lane.stages.erase;
+    const { queue } = town.pipeline.stages.erase;
     await queue.obliterate({ force: true });
     const settings = { expireAfterMs: 1e12, retentionMs: 1e12 };
     await sweep(context, settings);
     expect(await queue.getJobs()).toEqual([]);
     await sweep({ ...context, ports: { ...context.ports, now: () => new Date(Date.now() + 3_700_000) } }, settings);
-    expect(await jobsOf(town.lane.stages.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
+    expect(await jobsOf(town.pipeline.stages.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
   });
 
   const general = `alerts: { url: "http://127.0.0.1:9/", secrets: ["whsec_${Buffer.alloc(32, 1).toString('base64')}"] }`;
@@ -402,7 +403,7 @@ describe('an erasure that was begun', () => {
       }
       await context.told.keep('a', ago(500), { shape: { customer: { phone, mail: email } } });
       const told = { shape: { mail: email } };
-      await town.lane.stages.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), told }) }]);
+      await town.pipeline.stages.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), told }) }]);
       const event = eraseOf({ contacts: [email] });
       isDone = await erase(event, dyingAfter(kills, context)).then(
         () => true,

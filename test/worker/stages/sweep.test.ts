@@ -39,8 +39,8 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
     ports: livePorts,
     log,
   });
-  const lane = engine.lanes.get(source) ?? expect.fail('no lane');
-  const context = { ...lane.context, clock: { ...liveClock, now: () => now } };
+  const pipeline = engine.pipelines.get(source) ?? expect.fail('no pipeline');
+  const context = { ...pipeline.context, clock: { ...liveClock, now: () => now } };
 
   /** A journey that came into its last state at `at`. */
   const journey = async (id: string, states: readonly JourneyState[], at: Date, more: Partial<Journey> = {}) => {
@@ -52,7 +52,7 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
     }
   };
   const jobs = async (stage: 'ask' | 'writeBack') =>
-    (await lane.stages[stage].queue.getJobs()).map(({ data }) => data.journeyId).sort();
+    (await pipeline.stages[stage].queue.getJobs()).map(({ data }) => data.journeyId).sort();
   return { context, told, journey, jobs, store: context.store, close: () => engine.close(0) };
 }
 

@@ -48,7 +48,7 @@ const missedWebhooks = 'closings that no webhook had told of were found by the p
 const gatedResult: StageResult = { do: 'wait', delayMs: 2_000 };
 
 /** One source with its stages. */
-export interface Lane {
+export interface SourcePipeline {
   context: SourceContext;
   stages: {
     plan: Stage<typeof PlanJob>;
@@ -66,7 +66,7 @@ export interface Lane {
   poll(): Promise<void>;
 }
 
-export function createLane(
+export function createSourcePipeline(
   configured: Config['sources'][number],
   shared: {
     options: EngineOptions;
@@ -81,7 +81,7 @@ export function createLane(
     service: Outage;
     alerts: Alerts;
   },
-): Lane {
+): SourcePipeline {
   const { config, redis, seal, connection, replicated, clock, ports, log, quarantine, vendorTime } = shared.options;
   const { name } = configured;
   const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys, seal });
@@ -269,7 +269,7 @@ export function createLane(
       onConfigError: (why) => pauses.set(name, why),
       onForeign: (why) => alert('to-do', `stage ${name}: ${why}`, foreignRemedy),
     });
-  const stages: Lane['stages'] = {
+  const stages: SourcePipeline['stages'] = {
     plan: stage('plan', PlanJob, plan, giveUpPlan, remedies.plan, {
       seal,
       keepGivenUp: { isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked', forMs: config.retention.journeys },
