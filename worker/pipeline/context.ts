@@ -16,15 +16,15 @@ import type { Clock } from './clock.ts';
 import type { OwnEvent, PlanJob } from './jobs.ts';
 import type { LoadedRule } from './rules.ts';
 
-/** Everything the stages of one source work with. */
-export interface SourceContext {
+/** Which source it is. */
+export interface Named {
   name: string;
   /** The vendor's account, with its connector: ids mean the same in every source of one. Undefined: in no other source. */
   account?: string | undefined;
-  source: Source;
-  rules: readonly LoadedRule[];
-  /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */
-  holds: Pick<Holds, 'pass' | 'lift'>;
+}
+
+/** What is stored of a source's journeys, and of the people they are about. */
+export interface Journeys {
   store: JourneyStore;
   erasures: Erasures;
   told: ToldStore;
@@ -34,11 +34,58 @@ export interface SourceContext {
   aliases: RecordAliases;
   /** Resolves when what this source has stored is where a failover finds it: redis/replicated.ts. */
   replicated(): Promise<void>;
+  /** Of these feedback requests: which ones belong to a journey of any source. */
+  areOwned(requestIds: readonly string[]): Promise<boolean[]>;
+  /**
+   * Every source that Redis knows: those of this process, this one included, and those that its configuration doesn't have
+   * (orphans.ts), whose data is worked with alike, though their vendor can't be reached.
+   */
+  sources(): Promise<SourceContext[]>;
+  /** Changes with every rename of a source; undefined while one is under way, when nothing can be found for certain. */
+  placesOfSources(): Promise<string | undefined>;
+}
+
+/** The Feedback service, as all sources of a process share it. */
+export interface Service {
   feedback: FeedbackClient;
   campaigns: CampaignCache;
-  clock: Clock;
-  ports: Ports;
-  log: Log;
+  /** At most so many conversations with the service at once, over all journeys of this process. */
+  limited: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Looking for requests reads whole exports: it must not hold up those who ask. */
+  limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
+  askedIn(campaign: number, late: boolean): Promise<void>;
+}
+
+/** The vendor's account. Records of concurrent jobs go in one call. */
+export interface Vendor {
+  source: Source;
+  read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
+  write(item: WriteBack): Promise<WriteResult>;
+}
+
+/** Where work is left for later. Adding a job that waits or runs already does nothing. */
+export interface Queues {
+  /** An event that closeloop found itself, as if a webhook had brought it. */
+  queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
+  /**
+   * What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is.
+   * @returns ids of jobs that can't be read
+   */
+  changeEvents(change: (event: PlanJob) => PlanJob | undefined): Promise<string[]>;
+  /** The next attempt at an erasure. Real time. */
+  queueErasure(id: string, delayMs: number): Promise<void>;
+  queueAsk(journeyId: string, dueAt: Date): Promise<void>;
+  queueWriteBack(journeyIds: readonly string[]): Promise<void>;
+  /** After a moment: the journey is about to expire. */
+  queueNoAnswer(journeyId: string): Promise<void>;
+  /** Milliseconds until this event's turn, one after the other in the source; 0: now, and its turn is used up. Real time. */
+  untilTurn(key: string, everyMs: number): Promise<number>;
+}
+
+/** What the configuration says. */
+export interface Policy {
+  rules: readonly LoadedRule[];
   /** A settled journey, and with it the memory of a closing, is kept this long. */
   keepMs: number;
   /** The Feedback account's zone. */
@@ -55,46 +102,28 @@ export interface SourceContext {
   marker: string;
   /** The create operation can't carry a date, so the service adds the campaign's delay itself (design.md, rule 3). */
   serviceAddsDelay: boolean;
-  /** At most so many conversations with the service at once, over all journeys of this process. */
-  limited: <T>(call: () => Promise<T>) => Promise<T>;
-  /** Looking for requests reads whole exports: it must not hold up those who ask. */
-  limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
-  /** Of these feedback requests: which ones belong to a journey of any source. */
-  areOwned(requestIds: readonly string[]): Promise<boolean[]>;
-  /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
-  askedIn(campaign: number, late: boolean): Promise<void>;
-  /**
-   * Every source that Redis knows: those of this process, this one included, and those that its configuration doesn't have
-   * (orphans.ts), whose data is worked with alike, though their vendor can't be reached.
-   */
-  sources(): Promise<SourceContext[]>;
-  /** Changes with every rename of a source; undefined while one is under way, when nothing can be found for certain. */
-  placesOfSources(): Promise<string | undefined>;
+}
+
+/** What people see of the work, and how it waits for them. */
+export interface Operations {
+  log: Log;
+  /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */
+  holds: Pick<Holds, 'pass' | 'lift'>;
   /** Tells a person, beside the log. */
   alert(kind: Alert['kind'], why: string, remedy: string): Promise<void>;
   /** A closing that no webhook had told of. */
   missed(ref: string, at: Date): Promise<void>;
   /** The vendor took our access away: every stage stops until a person has given it back. */
   revoke(why: string): Promise<void>;
-  read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
-  write(item: WriteBack): Promise<WriteResult>;
-  /** Milliseconds until this event's turn, one after the other in the source; 0: now, and its turn is used up. Real time. */
-  untilTurn(key: string, everyMs: number): Promise<number>;
-  /** An event that closeloop found itself, as if a webhook had brought it. */
-  queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
-  /**
-   * What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is.
-   * @returns ids of jobs that can't be read
-   */
-  changeEvents(change: (event: PlanJob) => PlanJob | undefined): Promise<string[]>;
-  /** The next attempt at an erasure. Real time. */
-  queueErasure(id: string, delayMs: number): Promise<void>;
-  /** Jobs of the next stages. Adding one that waits or runs already does nothing. */
-  queueAsk(journeyId: string, dueAt: Date): Promise<void>;
-  queueWriteBack(journeyIds: readonly string[]): Promise<void>;
-  /** After a moment: the journey is about to expire. */
-  queueNoAnswer(journeyId: string): Promise<void>;
 }
+
+export interface Timing {
+  clock: Clock;
+  ports: Ports;
+}
+
+/** Everything the steps of one source work with. A step that needs less takes less. */
+export interface SourceContext extends Named, Journeys, Service, Vendor, Queues, Policy, Operations, Timing {}
 
 /** `support/41960.1`: how people name a journey. */
 export function refOf(source: string, journeyId: string): string {

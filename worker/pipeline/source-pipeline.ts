@@ -1,9 +1,5 @@
-import type { z } from 'zod';
-import type { WriteBack } from '../../core/connector/contract.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { resolveOperations } from '../../core/feedback/operations.ts';
-import type { Config } from '../config/config.ts';
+import type { ConfiguredSource } from '../config/config.ts';
 import { RecordAliases } from '../journey/aliases.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
@@ -15,47 +11,23 @@ import { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
-import { untilTurn } from '../redis/rate-limit.ts';
-import type { Seal } from '../redis/seal.ts';
 import type { SourceNames } from '../redis/source-names.ts';
-import { probe } from '../redis/unavailable.ts';
-import { ask, giveUpAsk } from './ask/ask.ts';
-import { createBatcher } from './batch.ts';
-import type { CampaignCache } from './campaigns.ts';
-import type { SourceContext } from './context.ts';
+import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { changeJobs } from './erase/change-jobs.ts';
-import { EraseJob, erase, giveUpErase } from './erase/erase.ts';
-import { AskJob, PlanJob, type RecordJob, type StageResult, WriteBackJob } from './jobs.ts';
 import { openSource } from './open-source.ts';
-import { giveUpPlan, plan } from './plan/plan.ts';
 import { countMissed, poll } from './plan/poll.ts';
-import { foreignRemedy, remedies } from './remedies.ts';
+import { createQueues, queuePolled } from './queues.ts';
 import { loadRule } from './rules.ts';
-import { untilMended } from './set-aside.ts';
-import { Stage, type StageOptions } from './stage.ts';
-import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
+import { createStages, type Stages } from './stages.ts';
+import { createVendorCalls } from './vendor-calls.ts';
 
-/** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
-const concurrency = 1_000;
 const defaultBatchWindowMs = 500;
-/** Long enough for a journey to be marked as expired. Real time. */
-const noAnswerDelayMs = 1_000;
-
 const missedWebhooks = 'closings that no webhook had told of were found by the poll';
-
-/** Its source is being renamed, or has another name now: the job waits, and is moved with it. Real time. */
-const gatedResult: StageResult = { do: 'wait', delayMs: 2_000 };
 
 /** One source with its stages. */
 export interface SourcePipeline {
   context: SourceContext;
-  stages: {
-    plan: Stage<typeof PlanJob>;
-    ask: Stage<typeof AskJob>;
-    writeBack: Stage<typeof WriteBackJob>;
-    erase: Stage<typeof EraseJob>;
-  };
+  stages: Stages;
   pauses: Pauses;
   /** Is it being renamed, or has it another name now? Then it is not worked on. */
   isGated(): Promise<boolean>;
@@ -66,40 +38,127 @@ export interface SourcePipeline {
   poll(): Promise<void>;
 }
 
-export function createSourcePipeline(
-  configured: Config['sources'][number],
-  shared: {
-    options: EngineOptions;
-    campaigns: CampaignCache;
-    limited: SourceContext['limited'];
-    limitedLooks: SourceContext['limitedLooks'];
-    sources: SourceContext['sources'];
-    names: SourceNames;
-    onLost: (error: Error) => void;
-    feedback: FeedbackClient;
-    /** Whether the Feedback service answers. */
-    service: Outage;
-    alerts: Alerts;
-  },
-): SourcePipeline {
-  const { config, redis, seal, connection, replicated, clock, ports, log, quarantine, vendorTime } = shared.options;
+/** What all sources of a process share. */
+export interface SharedParts extends Omit<Service, 'askedIn'>, Pick<Journeys, 'sources'> {
+  options: EngineOptions;
+  names: SourceNames;
+  onLost: (error: Error) => void;
+  /** Whether the Feedback service answers. */
+  service: Outage;
+  alerts: Alerts;
+}
+
+export function createSourcePipeline(configured: ConfiguredSource, shared: SharedParts): SourcePipeline {
+  const { options, names, onLost, service } = shared;
+  const { redis, connection, clock, ports, log, seal, quarantine } = options;
   const { name } = configured;
-  const told = createToldStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys, seal });
-  const aliases = new RecordAliases(redis, name, { keepMs: config.retention.journeys, seal });
+  const journeys = journeysOf(name, shared);
   const vendor = new Outage(redis, { endpoint: `source ${name}`, key: `${tagOf(name)}:outage`, log });
-  const opened = openSource(configured, {
-    config,
-    redis,
-    ports,
+  const source = watchCalls(openSource(configured, { ...options, ...journeys }), vendor, false);
+  const alert: Operations['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
+  const { pauses, holds } = stopsOf(name, alert, () => stages, options);
+  const hasMore = (stage: 'plan' | 'ask' | 'writeBack') => stages[stage].hasMore();
+  const context: SourceContext = {
+    ...namedOf(configured),
+    source,
+    ...createVendorCalls(source, options.batchWindowMs ?? defaultBatchWindowMs, hasMore),
+    ...journeys,
+    ...serviceOf(shared),
+    ...createQueues(name, () => stages, { redis, seal, clock }),
+    ...policyOf(configured, options),
     log,
-    told,
-    aliases,
-    seal,
-    ...(vendorTime && { vendorTime }),
+    holds,
+    alert,
+    missed: (ref, at) => tellMissed(ref, at, { name, alert, options }),
+    revoke: (why) => stopAccess(why, stages, pauses),
+    clock,
+    ports,
+  };
+  const stages = createStages({
+    context,
+    redis,
+    connection,
+    names,
+    pauses,
+    holds,
+    vendor,
+    service,
+    quarantine,
+    onLost,
   });
-  const source = watchCalls(opened, vendor, false);
-  const alert: SourceContext['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
-  const pauses = new Pauses(redis, tagOf(name), name, log, (stage, why) =>
+  const isGated = () => names.isGated(name);
+  const polling = {
+    redis,
+    pauses,
+    everyMs: options.config.poll.every,
+    headStartMs: options.config.poll.headStart,
+    isHeldUp: async () => (await names.newcomer(name)) !== undefined,
+    queueEvents: (found: Parameters<typeof queuePolled>[0]) => queuePolled(found, stages, seal),
+  };
+  return { context, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
+}
+
+function namedOf({ name, connector, settings }: ConfiguredSource): Pick<SourceContext, 'name' | 'account'> {
+  const account = connector.account(settings);
+  return { name, account: account === undefined ? undefined : `${connector.name}:${account}` };
+}
+
+function journeysOf(name: string, { options, sources, names }: SharedParts): Journeys {
+  const { config, redis, seal, clock, log, replicated } = options;
+  const kept = { keepMs: config.retention.journeys, seal };
+  return {
+    store: new JourneyStore(redis, name, { now: clock.now, log, seal }),
+    erasures: new Erasures(redis, name, seal),
+    told: createToldStore(redis, { tag: tagOf(name), ...kept }),
+    contacts: new ContactMemory(redis, seal),
+    seal,
+    aliases: new RecordAliases(redis, name, kept),
+    replicated: () => replicated(tagOf(name)),
+    sources,
+    placesOfSources: () => names.places(),
+    areOwned: async (requestIds) => {
+      const owners = await Promise.all((await sources()).map(({ store }) => store.idsOfRequests(requestIds)));
+      return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
+    },
+  };
+}
+
+function serviceOf({ feedback, campaigns, limited, limitedLooks, options: { redis } }: SharedParts): Service {
+  return {
+    feedback,
+    campaigns,
+    limited,
+    limitedLooks,
+    askedIn: async (campaign, late) => {
+      await redis.zadd(askedInKey, Date.now(), String(campaign));
+      if (late) await redis.del(seenKey(campaign));
+    },
+  };
+}
+
+function policyOf({ rules }: ConfiguredSource, { config }: EngineOptions): Policy {
+  return {
+    rules: rules.map(loadRule),
+    keepMs: config.retention.journeys,
+    timeZone: config.feedback.timeZone,
+    defaultCountry: config.defaultCountry,
+    lookAfterMs: config.lookup.after,
+    retryForMs: config.retry.for,
+    callMs: config.feedback.timeoutMs,
+    marker: config.marker,
+    serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
+  };
+}
+
+/** What is stopped for a person to mend: whole stages, and campaigns, rules and operations. */
+function stopsOf(
+  name: string,
+  alert: Operations['alert'],
+  stages: () => Stages,
+  { redis, log }: EngineOptions,
+): { pauses: Pauses; holds: Holds } {
+  const tag = tagOf(name);
+  const pauses = new Pauses(redis, tag, name, log, (stage, why) =>
     alert(
       'paused',
       `stage ${stage}: ${why}`,
@@ -108,7 +167,7 @@ export function createSourcePipeline(
   );
   const holds = new Holds({
     redis,
-    tag: tagOf(name),
+    tag,
     source: name,
     log,
     onNews: ({ stage, only, why }) =>
@@ -117,211 +176,29 @@ export function createSourcePipeline(
         `stage ${stage}, ${only}: ${why}`,
         'nothing is lost, others pass; mend it, and it goes on by itself',
       ),
-    queues: () => Object.values(stages).map(({ queue }) => queue),
+    queues: () => Object.values(stages()).map(({ queue }) => queue),
   });
-  const batch = { size: source.batchSize, windowMs: shared.options.batchWindowMs ?? defaultBatchWindowMs };
-  const whole = { read: wholeCalls(), write: wholeCalls() };
-  const reader = (purpose: 'plan' | 'ask') =>
-    createBatcher({
-      ...batch,
-      keyOf: (id: string) => id,
-      run: (ids: readonly string[]) => whole.read(source.read(ids, purpose), ids.length),
-      mayGrow: () => stages[purpose].hasMore(),
-    });
-  const readers = { plan: reader('plan'), ask: reader('ask') };
-  const account = configured.connector.account(configured.settings);
-  const context: SourceContext = {
-    name,
-    account: account === undefined ? undefined : `${configured.connector.name}:${account}`,
-    seal,
-    aliases,
-    source,
-    rules: configured.rules.map(loadRule),
-    holds,
-    store: new JourneyStore(redis, name, { now: clock.now, log, seal }),
-    erasures: new Erasures(redis, name, seal),
-    told,
-    contacts: new ContactMemory(redis, seal),
-    replicated: () => replicated(tagOf(name)),
-    feedback: shared.feedback,
-    campaigns: shared.campaigns,
-    clock,
-    ports,
-    log,
-    keepMs: config.retention.journeys,
-    timeZone: config.feedback.timeZone,
-    defaultCountry: config.defaultCountry,
-    lookAfterMs: config.lookup.after,
-    retryForMs: config.retry.for,
-    marker: config.marker,
-    serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
-    callMs: config.feedback.timeoutMs,
-    limited: shared.limited,
-    limitedLooks: shared.limitedLooks,
-    areOwned: async (requestIds) => {
-      const sources = await context.sources();
-      const owners = await Promise.all(sources.map(({ store }) => store.idsOfRequests(requestIds)));
-      return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
-    },
-    alert,
-    sources: shared.sources,
-    placesOfSources: () => shared.names.places(),
-    missed: async (ref, at) => {
-      await countMissed(redis, name);
-      await alert(
-        'missed',
-        missedWebhooks,
-        'they are asked about all the same; see why webhooks are lost ("closeloop check")',
-      );
-      log.warn({ journey: ref, at }, 'a closing that no webhook had told of');
-    },
-    revoke: async (why) => {
-      const { erase: _, ...needAccess } = stages;
-      for (const { queue } of Object.values(needAccess)) {
-        await pauses.set(queue.name, why);
-        await queue.pause();
-      }
-    },
-    askedIn: async (campaign, late) => {
-      await redis.zadd(askedInKey, Date.now(), String(campaign));
-      if (late) await redis.del(seenKey(campaign));
-    },
-    read: (recordId, purpose) => readers[purpose](recordId),
-    write: createBatcher({
-      ...batch,
-      keyOf: ({ marker }: WriteBack) => marker,
-      run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
-      mayGrow: () => stages.writeBack.hasMore(),
-    }),
-    untilTurn: (key, spacingMs) =>
-      untilTurn(redis, `${tagOf(name)}:backfill`, seal.digest(key), { spacingMs, now: Date.now() }),
-    queueEvent: async (event, delayMs = 0) => {
-      // A backfill's may wait for days, and a webhook of the same closing must not be taken for its repetition.
-      const id = `${event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : ''}${jobIdOf(event.key, seal)}`;
-      await stages.plan.add([{ id, data: event, ...(delayMs > 0 && { delayMs }) }]);
-    },
-    changeEvents: (change) => changeJobs(stages.plan, PlanJob, change),
-    queueErasure: async (id, delayMs) => {
-      await stages.erase.add([{ id: `erasure-${id}`, data: { kind: 'go-on', erasure: id }, delayMs }]);
-    },
-    queueAsk: async (journeyId, dueAt) => {
-      await stages.ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
-    },
-    queueNoAnswer: async (journeyId) => {
-      const delayMs = noAnswerDelayMs;
-      await stages.writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId, noAnswer: true }, delayMs }]);
-    },
-    queueWriteBack: async (journeyIds) => {
-      if (journeyIds.length === 0) return;
-      // One at a time for a journey: two writes on their way to the vendor could overtake each other.
-      await stages.writeBack.addAgain(
-        journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })),
-      );
-    },
-  };
-  const { onLost, names } = shared;
-  // An erasure goes over all sources, and must find everybody in their place.
-  const isGated = async (stage: string) =>
-    (await names.isGated(name)) || (stage === 'erase' && (await names.isAnyMoving()));
-  // Told first: who is killed in between tells it twice, and equal alerts are one.
-  const givenUp = async (why: string, remedy: string, settle: () => Promise<void>) => {
-    await alert('given-up', why, `mend the cause, then ${remedy}`);
-    await settle();
-  };
-  const common = {
-    source: name,
-    prefix: tagOf(name),
-    connection,
-    probe: () => probe(redis, tagOf(name)),
-    onLost,
-    ports,
-    log,
-    holds,
-    retryForMs: config.retry.for,
-    ...(quarantine && { quarantine }),
-  };
-  /** @throws CloseloopError config while it may be another source under a new name: newcomers.ts */
-  const mayBegin = async (stage: string): Promise<void> => {
-    const why = stage === 'plan' ? await names.newcomer(name) : undefined;
-    if (why !== undefined) throw new CloseloopError(why, { kind: 'config' });
-  };
-  const stage = <Data extends z.ZodType>(
-    name: string,
-    data: Data,
-    process: (data: z.output<Data>, context: SourceContext) => Promise<StageResult>,
-    giveUp: (data: z.output<Data>, why: string, context: SourceContext) => Promise<void>,
-    remedy: (data: z.output<Data>) => string,
-    more: Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'seal'> & { atOnce?: number } = {},
-  ) =>
-    new Stage({
-      endpoints: [vendor, shared.service],
-      ...common,
-      name,
-      concurrency: more.atOnce ?? concurrency,
-      data,
-      ...more,
-      process: async (job) => {
-        if (await isGated(name)) return gatedResult;
-        await mayBegin(name);
-        return await untilMended(process(job, context), context);
-      },
-      giveUp: (job, why) => givenUp(why, remedy(job), () => giveUp(job, why, context)),
-      onConfigError: (why) => pauses.set(name, why),
-      onForeign: (why) => alert('to-do', `stage ${name}: ${why}`, foreignRemedy),
-    });
-  const stages: SourcePipeline['stages'] = {
-    plan: stage('plan', PlanJob, plan, giveUpPlan, remedies.plan, {
-      seal,
-      keepGivenUp: { isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked', forMs: config.retention.journeys },
-    }),
-    ask: stage('ask', AskJob, ask, giveUpAsk, remedies.ask),
-    writeBack: stage('write-back', WriteBackJob, writeBack, giveUpWriteBack, remedies.writeBack, {
-      endpoints: [vendor],
-    }),
-    erase: stage('erase', EraseJob, erase, giveUpErase, remedies.erase, { atOnce: 1, seal }),
-  };
-  const polling = {
-    redis,
-    pauses,
-    everyMs: config.poll.every,
-    headStartMs: config.poll.headStart,
-    isHeldUp: async () => (await names.newcomer(name)) !== undefined,
-    queueEvents: async (found: readonly { event: RecordJob; delayMs: number }[]) =>
-      await stages.plan.add(
-        found.map(({ event, delayMs }) => ({
-          id: `poll-${jobIdOf(event.key, seal)}`,
-          data: event,
-          ...(delayMs > 0 && { delayMs }),
-        })),
-      ),
-  };
-  const isClosed = () => names.isGated(name);
-  return { context, stages, pauses, isGated: isClosed, holds, vendor, poll: () => poll(context, polling) };
+  return { pauses, holds };
 }
 
-/**
- * What a record is refused for stands in its own result. A call that fails whole for good says nothing about any of several
- * records: the source is stopped when it stays so. Of one alone that can't be told, unless several have failed since a call
- * went well.
- */
-function wholeCalls() {
-  let isSourceAtFault = false;
-  return async <T>(call: Promise<T>, records: number): Promise<T> => {
-    try {
-      const results = await call;
-      isSourceAtFault = false;
-      return results;
-    } catch (error) {
-      if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
-      isSourceAtFault ||= records > 1;
-      const kind = isSourceAtFault ? 'config' : 'permanent';
-      const { outcome, reference } = error;
-      throw new CloseloopError(error.message, { kind, doubtful: true }, { outcome, reference, cause: error });
-    }
-  };
+async function tellMissed(
+  ref: string,
+  at: Date,
+  { name, alert, options }: { name: string; alert: Operations['alert']; options: EngineOptions },
+): Promise<void> {
+  await countMissed(options.redis, name);
+  await alert(
+    'missed',
+    missedWebhooks,
+    'they are asked about all the same; see why webhooks are lost ("closeloop check")',
+  );
+  options.log.warn({ journey: ref, at }, 'a closing that no webhook had told of');
 }
 
-/** BullMQ forbids ':' and plain numbers in ids; events' keys may hold anything. */
-export function jobIdOf(key: string, seal: Seal): string {
-  return `event-${seal.digest(key)}`;
+/** An erasure goes on: what can be done without the vendor is. */
+async function stopAccess(why: string, { plan, ask, writeBack }: Stages, pauses: Pauses): Promise<void> {
+  for (const { queue } of [plan, ask, writeBack]) {
+    await pauses.set(queue.name, why);
+    await queue.pause();
+  }
 }

@@ -115,8 +115,13 @@ export class Collecting {
     return true;
   }
 
-  /** Tells of campaigns whose grades don't come in. */
-  async tellOverdue(): Promise<void> {
+  /** Sees that each campaign's collecting is scheduled, and tells of grades that don't come in. */
+  async lookAfter(): Promise<void> {
+    await this.schedule();
+    await this.#tellOverdue();
+  }
+
+  async #tellOverdue(): Promise<void> {
     const { engine, alerts, sources } = this.#options;
     const told = await tellOverdue(await this.#campaigns(), {
       redis: engine.redis,

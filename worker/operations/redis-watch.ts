@@ -1,0 +1,59 @@
+import type { Log, Ports } from '../../core/ports.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { globalTag } from '../redis/keys.ts';
+import { isLostLock, probe } from '../redis/unavailable.ts';
+
+const tellEveryMs = 30_000;
+const lostLock =
+  'a job lost its lock, as this process stood still for seconds (a busy or suspended machine): another worker has the job, and nothing is done twice';
+
+/** Every queue and worker meets the same lost connection again and again: it is told once in half a minute. */
+export class RedisWatch {
+  readonly #redis: RedisClient;
+  readonly #sleep: Ports['sleep'];
+  readonly #log: Log;
+  readonly #toldAt = new Map<'lock' | 'redis', number>();
+  #isTellingBack = false;
+  #isClosed = false;
+
+  constructor(redis: RedisClient, { sleep }: Pick<Ports, 'sleep'>, log: Log) {
+    this.#redis = redis;
+    this.#sleep = sleep;
+    this.#log = log;
+  }
+
+  readonly onLost = (error: Error): void => {
+    const why = error.message || error.name;
+    const kind = isLostLock(error) ? 'lock' : 'redis';
+    if (Date.now() - (this.#toldAt.get(kind) ?? 0) < tellEveryMs) return;
+    this.#toldAt.set(kind, Date.now());
+    if (kind === 'lock') {
+      this.#log.warn({ why }, lostLock);
+      return;
+    }
+    this.#log.warn(
+      { why },
+      'Redis is away, or takes no writes: deliveries are answered with 503, work goes on when it is back',
+    );
+    void this.#tellBack();
+  };
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #tellBack(): Promise<void> {
+    if (this.#isTellingBack) return;
+    this.#isTellingBack = true;
+    while (!this.#isClosed && !(await this.#takesWrites())) await this.#sleep(1_000);
+    this.#isTellingBack = false;
+    if (!this.#isClosed) this.#log.info({}, 'Redis takes writes again');
+  }
+
+  async #takesWrites(): Promise<boolean> {
+    return await probe(this.#redis, globalTag).then(
+      () => true,
+      () => false,
+    );
+  }
+}

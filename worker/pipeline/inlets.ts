@@ -1,0 +1,123 @@
+import { Queue } from 'bullmq';
+import { z } from 'zod';
+import type { SourceEvent } from '../../core/connector/contract.ts';
+import { tagOf } from '../redis/keys.ts';
+import type { SourceNames } from '../redis/source-names.ts';
+import { aliasedEvents } from '../sources/aliased-source.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { EraseJob } from './erase/erase.ts';
+import { PlanJob } from './jobs.ts';
+import { jobIdOf } from './queues.ts';
+import { Rounds } from './rounds.ts';
+import type { SourcePipeline } from './source-pipeline.ts';
+import type { Stage } from './stage.ts';
+
+/** How soon an intake takes deliveries under a name that a source had before it was renamed. Real time. */
+const doorsEveryMs = 2_000;
+/** Events of a delivery that are stored in one write. */
+const eventsAtOnce = 100;
+
+interface InletsOptions {
+  engine: EngineOptions;
+  pipelines: ReadonlyMap<string, SourcePipeline>;
+  names: SourceNames;
+  onLost: (error: Error) => void;
+}
+
+/** Where deliveries are stored: connections of their own, which fail at once while Redis is away. */
+export class Inlets {
+  readonly #options: InletsOptions;
+  readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
+  readonly #doors = new Map<string, SourcePipeline>();
+  #opening: Rounds | undefined;
+
+  constructor(options: InletsOptions) {
+    this.#options = options;
+  }
+
+  /** Sources by the names that deliveries may come under: also by those they had, as vendors call on there until "setup". */
+  get doors(): ReadonlyMap<string, SourcePipeline> {
+    return this.#doors;
+  }
+
+  /** Resolves when Redis answers: the HTTP server listens only then. */
+  async open(): Promise<void> {
+    const { engine, pipelines } = this.#options;
+    await this.#openDoors();
+    this.#opening = new Rounds(
+      () => this.#openDoors(),
+      (error) => engine.log.debug({ why: String(error) }, 'former names could not be read'),
+    );
+    this.#opening.start(doorsEveryMs);
+    for (const [name, { stages }] of pipelines) {
+      const [plan, erase] = [await this.#inletOf(name, stages.plan), await this.#inletOf(name, stages.erase)];
+      this.#inlets.set(name, { plan, erase });
+      // Connects, so that the first delivery needn't wait for it.
+      await engine.replicated(tagOf(name)).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Stores a delivery's events, a hundred in one write: thousands at once would stop the process for a second. Resolves
+   * only when Redis has them all, and a replica of it, if there is one.
+   */
+  async store(door: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+    const { engine, pipelines } = this.#options;
+    const source = this.#doors.get(door)?.context.name ?? door;
+    const inlet = this.#inlets.get(source);
+    const pipeline = pipelines.get(source);
+    if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
+    // Acknowledged is only what can be worked on.
+    for (const event of told) {
+      const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
+      if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
+    }
+    const events = await aliasedEvents(told, pipeline.context.aliases, receivedAt);
+    const { plan, erase } = pipeline.stages;
+    const toPlan = events.filter(({ kind }) => kind !== 'erase');
+    const toErase = events.filter(({ kind }) => kind === 'erase');
+    await this.#add(inlet.plan, plan, toPlan, receivedAt);
+    await this.#add(inlet.erase, erase, toErase, receivedAt);
+    await engine.replicated(tagOf(source));
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await this.#opening?.stop(graceMs);
+    for (const { plan, erase } of this.#inlets.values()) {
+      for (const inlet of [plan, erase]) void inlet.close().catch(() => undefined);
+    }
+  }
+
+  async #inletOf(source: string, { queue }: Stage<z.ZodType>): Promise<Queue> {
+    const inlet = new Queue(queue.name, {
+      prefix: tagOf(source),
+      connection: this.#options.engine.intakeConnection(),
+      defaultJobOptions: queue.opts.defaultJobOptions ?? {},
+    });
+    inlet.on('error', this.#options.onLost);
+    await inlet.waitUntilReady();
+    return inlet;
+  }
+
+  async #add(queue: Queue, stage: Stage<z.ZodType>, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+    for (let from = 0; from < events.length; from += eventsAtOnce) {
+      const jobs = events.slice(from, from + eventsAtOnce).map((event) => ({
+        name: queue.name,
+        data: stage.toStored({ ...event, receivedAt }),
+        opts: { jobId: jobIdOf(event.key, this.#options.engine.seal) },
+      }));
+      await queue.addBulk(jobs);
+    }
+  }
+
+  async #openDoors(): Promise<void> {
+    const { pipelines, names } = this.#options;
+    const doors = new Map(pipelines);
+    for (const [old, name] of await names.renamed()) {
+      const pipeline = pipelines.get(name);
+      if (pipeline && !doors.has(old)) doors.set(old, pipeline);
+    }
+    for (const name of this.#doors.keys()) if (!doors.has(name)) this.#doors.delete(name);
+    for (const [name, pipeline] of doors) this.#doors.set(name, pipeline);
+  }
+}

@@ -1,0 +1,42 @@
+import type { Alerts } from '../operations/alerts.ts';
+import type { Outage } from '../operations/outage.ts';
+import type { SourcePipeline } from './source-pipeline.ts';
+
+/** An endpoint that has been down for so long is told to a person. Real time. */
+const longOutageMs = 600_000;
+const outageRemedy = 'nothing is lost, work goes on by itself when it answers again; see why it does not';
+const usedUp = "the quota of the vendor's account is used up";
+const quotaRemedy = 'nothing is lost, work goes on by itself; see who else calls the vendor, or raise the quota';
+
+/** What can't go on. */
+export interface Stopped {
+  stage: string;
+  why: string;
+  at: Date;
+}
+
+/** What of one source can't go on: stopped stages, what waits for a person, its vendor that does not answer. */
+export async function stoppedOf({ pauses, holds, vendor }: SourcePipeline): Promise<Stopped[]> {
+  const held = (await holds.list()).map(({ stage, only, why, at }) => ({ stage: `${stage}, ${only}`, why, at }));
+  return [...(await pauses.list()), ...held, ...(await downOf(vendor))];
+}
+
+/** As pauses read: it does not answer, or may not be called for long. */
+export async function downOf(endpoint: Outage): Promise<Stopped[]> {
+  const [down, quota] = await Promise.all([endpoint.down({ now: true }), endpoint.quota()]);
+  return [
+    ...(down ? [{ stage: 'all', why: `${down.endpoint} does not answer: ${down.why}`, at: down.since }] : []),
+    ...(quota ? [{ stage: 'all', why: `${usedUp}, until ${quota.until.toISOString()}`, at: quota.since }] : []),
+  ];
+}
+
+/** Tells a person of endpoints that are away for long: a short outage is nobody's business. @param endpoints by source */
+export async function tellOutages(endpoints: Iterable<[string, Outage]>, alerts: Alerts): Promise<void> {
+  for (const [source, endpoint] of endpoints) {
+    if (await endpoint.quota()) await alerts.raise({ kind: 'paused', source, why: usedUp, remedy: quotaRemedy });
+    const down = await endpoint.down({ now: true });
+    if (!down || Date.now() - down.since.getTime() < longOutageMs) continue;
+    const why = `${down.endpoint} does not answer: ${down.why}`;
+    await alerts.raise({ kind: 'paused', source, why, remedy: outageRemedy });
+  }
+}

@@ -1,0 +1,97 @@
+import type { Alerts } from '../operations/alerts.ts';
+import type { Outage } from '../operations/outage.ts';
+import { type Orphan, OrphanNews } from '../sources/orphans.ts';
+import type { Collecting } from './collect/schedule.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { tellOutages } from './outage-watch.ts';
+import { Rounds, stepsOf } from './rounds.ts';
+import type { SourcePipeline } from './source-pipeline.ts';
+import { type SweepPlaces, sweep } from './sweep.ts';
+
+const sweepEveryMs = 60_000;
+
+interface SweepingOptions {
+  engine: EngineOptions;
+  pipelines: ReadonlyMap<string, SourcePipeline>;
+  collecting: Collecting;
+  alerts: Alerts;
+  /** Whether the Feedback service answers. */
+  service: Outage;
+  orphans: () => Promise<Orphan[]>;
+  /** What is done first: sources are noted, stragglers taken, newcomers looked at. */
+  beforehand: Record<string, () => Promise<void>>;
+}
+
+type Step = ReturnType<typeof stepsOf>;
+
+/** From time to time: what nothing else would notice, in every source that Redis knows. */
+export class Sweeping {
+  readonly #options: SweepingOptions;
+  readonly #rounds: Rounds;
+  readonly #orphanNews: OrphanNews;
+  readonly #places = new Map<string, SweepPlaces>();
+
+  constructor(options: SweepingOptions) {
+    this.#options = options;
+    const { log } = options.engine;
+    this.#orphanNews = new OrphanNews(log);
+    this.#rounds = new Rounds(
+      (isStopped) => this.#sweep(stepsOf(log, isStopped)),
+      (error) => log.warn({ why: String(error) }, 'sweep failed'),
+    );
+  }
+
+  start(): void {
+    const { engine } = this.#options;
+    this.#rounds.start(engine.sweepEveryMs ?? Math.max(1_000, engine.clock.real(sweepEveryMs)));
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.#rounds.stop(graceMs);
+  }
+
+  async #sweep(step: Step): Promise<void> {
+    const { pipelines, collecting, alerts, service, beforehand } = this.#options;
+    for (const [name, work] of Object.entries(beforehand)) await step('all', name, work);
+    for (const pipeline of pipelines.values()) await this.#sweepSource(pipeline, step);
+    await step('all', 'orphans', () => this.#sweepOrphans(step));
+    await step('collect', 'schedule', () => collecting.lookAfter());
+    await step('collect', 'probe', () => collecting.pauses.probe([collecting.stage.queue]));
+    const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
+    await step('outages', 'tell', () => tellOutages([...vendors, ['feedback', service]], alerts));
+    await step('alerts', 'send', () => alerts.send());
+  }
+
+  async #sweepSource(pipeline: SourcePipeline, step: Step): Promise<void> {
+    const { context, pauses, holds, stages } = pipeline;
+    const { name } = context;
+    const queues = Object.values(stages).map(({ queue }) => queue);
+    await step(name, 'sweep', async () => {
+      if (!(await pipeline.isGated())) await sweep(context, this.#settings(), this.#placesOf(name));
+    });
+    await step(name, 'probe', () => pauses.probe(queues));
+    await step(name, 'holds', () => holds.probe());
+  }
+
+  async #sweepOrphans(step: Step): Promise<void> {
+    for (const orphan of await this.#options.orphans()) {
+      const { pipeline, isGone } = orphan;
+      const { context } = pipeline;
+      if (await pipeline.isGated()) continue;
+      const settings = { ...this.#settings(), isGone };
+      await step(context.name, 'sweep', () => sweep(context, settings, this.#placesOf(context.name)));
+      await step(context.name, 'tell', () => this.#orphanNews.tell(orphan));
+    }
+  }
+
+  #settings() {
+    const { config } = this.#options.engine;
+    return { expireAfterMs: config.expireAfter, retentionMs: config.retention.journeys };
+  }
+
+  #placesOf(source: string): SweepPlaces {
+    const places = this.#places.get(source) ?? new Map();
+    this.#places.set(source, places);
+    return places;
+  }
+}
