@@ -2,7 +2,7 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Journey } from '../journey/journey.ts';
-import { step, unaskedStates } from '../journey/transitions.ts';
+import { ifStill, step, unaskedStates } from '../journey/transitions.ts';
 import { isTo } from '../pipeline/ask/find-request.ts';
 import { withContact } from '../pipeline/ask/with-contact.ts';
 import { refOf, type SourceContext } from '../pipeline/context.ts';
@@ -52,11 +52,7 @@ async function replay(journey: Journey, context: SourceContext): Promise<string>
   const { id } = journey;
   const why = 'taken up again by a person';
   const move = async (to: Journey['state'], change: Partial<Journey> = {}) =>
-    (
-      await store.update(id, (now) =>
-        now.state === journey.state ? { journey: step(now, to, clock.now(), change), trace: [why] } : undefined,
-      )
-    )?.state === to;
+    (await store.update(id, ifStill(journey.state, { to, at: clock.now(), change, trace: [why] })))?.state === to;
 
   if (journey.erasedAt) return 'not replayed: it was erased';
   if (journey.answer && (journey.state === 'failed' || journey.state === 'parked')) {
@@ -93,14 +89,8 @@ export async function cancelJourney(options: Options & { journey: string; why: s
   return await withSources({ ...options, looks: true }, async (sources) => {
     const { journey, context } = await find(sources, options.journey);
     if (journey.state === 'failed' || journey.state === 'parked') {
-      await context.store.update(journey.id, (now) =>
-        now.state === journey.state
-          ? {
-              journey: step(now, 'cancelled', context.clock.now(), { why: options.why }),
-              trace: [`cancelled: ${options.why}`],
-            }
-          : undefined,
-      );
+      const { why } = options;
+      await context.store.update(journey.id, ifStill(journey.state, { to: 'cancelled', at: context.clock.now(), why }));
     } else if (unaskedStates.includes(journey.state) || journey.state === 'asked') {
       await withdraw(journey, options.why, context);
     }
@@ -149,13 +139,17 @@ async function asWritten(journey: Journey, { store, clock }: SourceContext): Pro
 
 async function asNotAsked(journey: Journey, context: SourceContext): Promise<string> {
   if (journey.answer) throw refusal('It has an answer: the customer was asked');
-  const after = await context.store.update(journey.id, (now) => {
-    if (now.state !== 'parked') return undefined;
-    const { intent: _, lookedFor: _1, ...rest } = now;
-    // One attempt, of which is known what it came to: it isn't looked for again.
-    const waiting = step(rest, 'waiting', context.clock.now(), { attempts: 1 });
-    return { journey: waiting, trace: ['a person says that the customer was not asked'] };
-  });
+  const after = await context.store.update(
+    journey.id,
+    ifStill('parked', {
+      to: 'waiting',
+      at: context.clock.now(),
+      // One attempt, of which is known what it came to: it isn't looked for again.
+      change: { attempts: 1 },
+      without: ['intent', 'lookedFor'],
+      trace: ['a person says that the customer was not asked'],
+    }),
+  );
   const state = resolved(after, 'waiting');
   await context.queueAsk(journey.id, context.clock.now());
   return state;
@@ -181,15 +175,16 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
   const after = await aloneWith(journey.contact, context, async () => {
     const [owner] = await context.areOwned([requestId]);
     if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
-    return await context.store.update(journey.id, (now) => {
-      if (now.state !== 'parked') return undefined;
-      const { intent, lookedFor: _, ...rest } = now;
-      const askedAt = intent?.at ?? context.clock.now();
-      return {
-        journey: step(rest, 'asked', context.clock.now(), { requestId, askedAt }),
+    return await context.store.update(
+      journey.id,
+      ifStill('parked', {
+        to: 'asked',
+        at: context.clock.now(),
+        change: ({ intent }) => ({ requestId, askedAt: intent?.at ?? context.clock.now() }),
+        without: ['intent', 'lookedFor'],
         trace: [`a person says that feedback request ${requestId} is its own`],
-      };
-    });
+      }),
+    );
   });
   const state = resolved(after, 'asked', requestId);
   // A pass in between has met its answer as a stranger's.

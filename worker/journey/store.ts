@@ -6,7 +6,7 @@ import { tagOf } from '../redis/keys.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
 import { beginPassScript, claimScript, forgetScript, gatedOr, mergeScript, noteScript, saveScript } from './scripts.ts';
-import { askedStates, mayHaveAsked } from './transitions.ts';
+import { askedStates, type Decision, mayHaveAsked } from './transitions.ts';
 
 /** Waiting journeys are ordered by when they are due, so that an overdue one is found without looking at the others. */
 function scoreOf(journey: Journey): number {
@@ -28,9 +28,6 @@ export interface Claim {
   eventKey: string;
   receivedAt: Date;
 }
-
-/** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
-export type Decision = { journey: Journey; trace: string[] } | undefined;
 
 /** A collecting pass over one campaign. Of two, the one with the higher generation has read the newer export. */
 export interface CollectPass {

@@ -1,4 +1,4 @@
-import { type Journey, type JourneyState, onlyKnown } from './journey.ts';
+import { type Journey, type JourneyState, journeyStates, onlyKnown } from './journey.ts';
 
 /**
  * Which state may follow which. From `waiting` back to `received`: the rule is gone, it is planned anew. From `waiting`
@@ -56,6 +56,10 @@ export function mayFollow(from: JourneyState, to: JourneyState): boolean {
   return next[from].includes(to);
 }
 
+export function statesBefore(to: JourneyState): JourneyState[] {
+  return journeyStates.filter((from) => mayFollow(from, to));
+}
+
 /**
  * The journey after a step. Pure.
  * @throws Error when the step isn't allowed from the journey's state: a bug, since callers look at the state first.
@@ -67,6 +71,50 @@ export function step(journey: Journey, to: JourneyState, at: Date, change: Parti
   }
   const { why: _, withdrawing: _1, wasOut: _2, ...rest } = journey;
   return { ...rest, ...change, state: to, updatedAt: at };
+}
+
+/** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
+export type Decision = { journey: Journey; trace: readonly string[] } | undefined;
+
+/** A step of a journey, with its lines in the trace. */
+export interface Step {
+  to: JourneyState;
+  at: Date;
+  /** Kept with the journey, and in its trace as "skipped: …". */
+  why?: string;
+  /** In place of the line with `why`. */
+  trace?: readonly string[];
+  change?: Partial<Journey> | ((now: Journey) => Partial<Journey>);
+  /** What is over with this step. */
+  without?: readonly ('intent' | 'lookedFor')[];
+  /** What has to be so still, beside the state. */
+  when?: (now: Journey) => boolean;
+}
+
+/** For `JourneyStore.update`: the step, if the journey is in one of these states still; else it is left alone. Pure. */
+export function ifStill(
+  from: JourneyState | readonly JourneyState[],
+  { to, at, why, trace, change = {}, without = [], when = () => true }: Step,
+): (now: Journey) => Decision {
+  return (now) => {
+    if (![from].flat().includes(now.state) || !when(now)) return undefined;
+    const before = { ...now };
+    for (const field of without) delete before[field];
+    const news = typeof change === 'function' ? change(now) : change;
+    const journey = step(before, to, at, { ...news, ...(why !== undefined && { why }) });
+    return { journey, trace: trace ?? (why === undefined ? [] : [`${to}: ${why}`]) };
+  };
+}
+
+/** Of two decisions about a journey the first that does not leave it alone. */
+export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): (now: Journey) => Decision {
+  return (now) => {
+    for (const decide of decisions) {
+      const decision = decide(now);
+      if (decision) return decision;
+    }
+    return undefined;
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
-import { settledStates, step } from '../journey/transitions.ts';
+import { ifStill, settledStates } from '../journey/transitions.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { isRedisTrouble } from '../redis/unavailable.ts';
 import type { SourceContext } from './context.ts';
@@ -55,11 +55,7 @@ export async function sweep(
   await each(await next('expire', 'asked', settings.expireAfterMs), async (id) => {
     // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
     if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
-    await store.update(id, (now) =>
-      now.state === 'asked'
-        ? { journey: step(now, 'expired', clock.now()), trace: ['expired: no answer came'] }
-        : undefined,
-    );
+    await store.update(id, ifStill('asked', { to: 'expired', at: clock.now(), trace: ['expired: no answer came'] }));
     failpoint('expired-saved');
     log.info({ journey: refOf(context.name, id) }, 'expired');
   });
@@ -99,11 +95,7 @@ async function planAgain(journey: Journey, context: SourceContext): Promise<void
   if (closing.startsWith('event:')) {
     // It was made to say that its event failed, and the process ended before it did.
     const why = 'its record could not be read';
-    await context.store.update(id, (now) =>
-      now.state === 'received'
-        ? { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] }
-        : undefined,
-    );
+    await context.store.update(id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
     return;
   }
   await context.queueEvent({

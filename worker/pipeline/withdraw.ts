@@ -1,7 +1,7 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Journey } from '../journey/journey.ts';
-import { step, unaskedStates } from '../journey/transitions.ts';
+import { ifStill, unaskedStates } from '../journey/transitions.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { markOf, refOf, type SourceContext } from './context.ts';
 
@@ -39,12 +39,16 @@ export async function withdraw(
     }
     reason = `${why}; the request had not been sent yet and was cancelled at the service`;
   }
-  const after = await store.update(journey.id, (now) => {
-    const isSame = now.state === 'asked' && now.requestId === journey.requestId && journey.state === 'asked';
-    if (!isSame && !unaskedStates.includes(now.state)) return undefined;
-    const change = { why: reason, ...(options.isOut && { wasOut: true }) };
-    return { journey: step(now, 'cancelled', context.clock.now(), change), trace: [`cancelled: ${reason}`] };
-  });
+  const after = await store.update(
+    journey.id,
+    ifStill([...unaskedStates, ...(journey.state === 'asked' ? (['asked'] as const) : [])], {
+      to: 'cancelled',
+      at: context.clock.now(),
+      why: reason,
+      change: options.isOut ? { wasOut: true } : {},
+      when: (now) => now.state !== 'asked' || now.requestId === journey.requestId,
+    }),
+  );
   failpoint('cancelled-saved');
   if (after?.state === 'creating') return 'asking';
   // It has asked since the caller looked at it.

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../core/errors.ts';
 import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
-import { mayFollow, step, unaskedStates } from '../../journey/transitions.ts';
+import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { markOf, refOf, type SourceContext } from '../context.ts';
 import { done, type StageResult } from '../jobs.ts';
@@ -13,18 +13,26 @@ export const lockedMs = 1_000;
 
 const unclear = 'it could not be found out whether customers were asked';
 
+/** Nobody has begun another attempt to ask since. */
+const isAttemptOf =
+  ({ intent }: Journey) =>
+  (now: Journey): boolean =>
+    now.intent?.token === intent?.token;
+
 export async function wait(
   journey: Journey,
   due: { at: Date; why: string[] },
   context: SourceContext,
 ): Promise<StageResult> {
-  await context.store.update(journey.id, (now) =>
-    now.state === 'waiting' && now.dueAt?.getTime() !== due.at.getTime()
-      ? {
-          journey: step(now, 'waiting', context.clock.now(), { dueAt: due.at }),
-          trace: [...due.why, `to be asked at ${due.at.toISOString()}`],
-        }
-      : undefined,
+  await context.store.update(
+    journey.id,
+    ifStill('waiting', {
+      to: 'waiting',
+      at: context.clock.now(),
+      change: { dueAt: due.at },
+      trace: [...due.why, `to be asked at ${due.at.toISOString()}`],
+      when: ({ dueAt }) => dueAt?.getTime() !== due.at.getTime(),
+    }),
   );
   return { do: 'wait', delayMs: context.clock.until(due.at) };
 }
@@ -37,11 +45,10 @@ export async function end(
   options = { isOut: false },
 ): Promise<StageResult> {
   const ref = refOf(context.name, journey.id);
-  const change = { why, ...(options.isOut && { wasOut: true }) };
-  const after = await context.store.update(journey.id, (now) =>
-    unaskedStates.includes(now.state)
-      ? { journey: step(now, state, context.clock.now(), change), trace: [`${state}: ${why}`] }
-      : undefined,
+  const change = options.isOut ? { wasOut: true } : {};
+  const after = await context.store.update(
+    journey.id,
+    ifStill(unaskedStates, { to: state, at: context.clock.now(), why, change }),
   );
   // Somebody else went ahead: what they note of this person is theirs.
   if (after?.state !== state) return done;
@@ -58,13 +65,14 @@ export async function lookFirst(
   why: string,
   context: SourceContext,
 ): Promise<StageResult> {
-  await context.store.update(journey.id, (now) =>
-    now.state === 'waiting'
-      ? {
-          journey: step(now, 'creating', context.clock.now(), { intent, attempts: (now.attempts ?? 0) + 1 }),
-          trace: [`${why}: looks for that request first, at ${intent.lookAfter.toISOString()}`],
-        }
-      : undefined,
+  await context.store.update(
+    journey.id,
+    ifStill('waiting', {
+      to: 'creating',
+      at: context.clock.now(),
+      change: (now) => ({ intent, attempts: (now.attempts ?? 0) + 1 }),
+      trace: [`${why}: looks for that request first, at ${intent.lookAfter.toISOString()}`],
+    }),
   );
   return { do: 'wait', delayMs: context.clock.until(intent.lookAfter) };
 }
@@ -81,13 +89,18 @@ export async function asked(
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
   failpoint('campaign-noted');
   await passOn(journey, context);
-  const after = await context.store.update(journey.id, (now) => {
+  const after = await context.store.update(
+    journey.id,
     // A look-up may have come to another end while the service's answer was on its way.
-    if (now.requestId !== undefined || !mayFollow(now.state, 'asked')) return undefined;
-    const { intent: _, lookedFor: _1, ...rest } = now;
-    const after = step(rest, 'asked', clock.now(), { requestId, askedAt: journey.intent?.at ?? clock.now() });
-    return { journey: after, trace: [`asked: feedback request ${requestId} (${how})`] };
-  });
+    ifStill(statesBefore('asked'), {
+      to: 'asked',
+      at: clock.now(),
+      change: { requestId, askedAt: journey.intent?.at ?? clock.now() },
+      without: ['intent', 'lookedFor'],
+      trace: [`asked: feedback request ${requestId} (${how})`],
+      when: (now) => now.requestId === undefined,
+    }),
+  );
   failpoint('asked-saved');
   // A pass in between has met the answer as a stranger's, and remembers the counts that tell of it.
   if (campaign !== undefined && options.late) await context.askedIn(campaign, true);
@@ -104,13 +117,20 @@ export async function backToWaiting(
   context: SourceContext,
   options: { counts: false } | { counts: true; lookedFor: LookedFor },
 ): Promise<void> {
-  await context.store.update(journey.id, (now) => {
-    if (now.state !== 'creating' || now.intent?.token !== journey.intent?.token) return undefined;
-    const { intent: _, ...rest } = now;
-    const attempts = (now.attempts ?? 1) - (options.counts ? 0 : 1);
-    const change = { attempts, ...(options.counts && { lookedFor: options.lookedFor }) };
-    return { journey: step(rest, 'waiting', context.clock.now(), change), trace: [why] };
-  });
+  await context.store.update(
+    journey.id,
+    ifStill('creating', {
+      to: 'waiting',
+      at: context.clock.now(),
+      change: (now) => ({
+        attempts: (now.attempts ?? 1) - (options.counts ? 0 : 1),
+        ...(options.counts && { lookedFor: options.lookedFor }),
+      }),
+      without: ['intent'],
+      trace: [why],
+      when: isAttemptOf(journey),
+    }),
+  );
   failpoint('back-to-waiting');
 }
 
@@ -123,13 +143,15 @@ export async function laterLook(
 ): Promise<StageResult> {
   const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + looks, 7);
   const lookAfter = new Date(context.clock.now().getTime() + patience);
-  await context.store.update(journey.id, (now) =>
-    now.state === 'creating' && now.intent?.token === journey.intent?.token && now.intent
-      ? {
-          journey: step(now, 'creating', context.clock.now(), { intent: { ...now.intent, lookAfter, looks } }),
-          trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${lookAfter.toISOString()}`],
-        }
-      : undefined,
+  await context.store.update(
+    journey.id,
+    ifStill('creating', {
+      to: 'creating',
+      at: context.clock.now(),
+      change: ({ intent }) => (intent ? { intent: { ...intent, lookAfter, looks } } : {}),
+      trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${lookAfter.toISOString()}`],
+      when: isAttemptOf(journey),
+    }),
   );
   failpoint('unknown-noted');
   context.log.warn({ journey: refOf(context.name, journey.id), why: messageOf(error) }, 'outcome of create unknown');
@@ -142,10 +164,9 @@ export async function settle(
   why: string,
   context: SourceContext,
 ): Promise<void> {
-  const after = await context.store.update(journey.id, (now) =>
-    now.state === 'creating' && now.intent?.token === journey.intent?.token
-      ? { journey: step(now, state, context.clock.now(), { why }), trace: [`${state}: ${why}`] }
-      : undefined,
+  const after = await context.store.update(
+    journey.id,
+    ifStill('creating', { to: state, at: context.clock.now(), why, when: isAttemptOf(journey) }),
   );
   if (after?.state !== state) return;
   context.log.error({ journey: refOf(context.name, journey.id), why }, state);

@@ -1,5 +1,5 @@
 import type { Journey } from '../../journey/journey.ts';
-import { step } from '../../journey/transitions.ts';
+import { firstOf, ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { lookAt, type SourceContext } from '../context.ts';
 import { type AskJob, done, type StageResult } from '../jobs.ts';
@@ -39,14 +39,12 @@ export async function ask({ journeyId }: AskJob, context: SourceContext): Promis
 
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */
 export async function giveUpAsk({ journeyId }: AskJob, why: string, context: SourceContext) {
-  await context.store.update(journeyId, (now) => {
-    if (now.state === 'creating') {
-      const reason = `it is not known whether the service got the request: ${why}`;
-      return { journey: step(now, 'parked', context.clock.now(), { why: reason }), trace: [`parked: ${reason}`] };
-    }
-    if (now.state !== 'waiting') return undefined;
-    return { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] };
-  });
+  const at = context.clock.now();
+  const unknown = `it is not known whether the service got the request: ${why}`;
+  await context.store.update(
+    journeyId,
+    firstOf(ifStill('creating', { to: 'parked', at, why: unknown }), ifStill('waiting', { to: 'failed', at, why })),
+  );
 }
 
 /** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
@@ -54,10 +52,9 @@ async function planAnew(journey: Journey, context: SourceContext): Promise<Stage
   const look = lookAt(await context.read(journey.recordId, 'plan'));
   if (look.is === 'open') return await end(journey, 'cancelled', 'the record is open again', context);
   if (look.is === 'out') return await end(journey, 'cancelled', look.why, context, { isOut: true });
-  const received = await context.store.update(journey.id, (now) =>
-    now.state === 'waiting'
-      ? { journey: step(now, 'received', context.clock.now()), trace: ['its rule changed: planned anew'] }
-      : undefined,
+  const received = await context.store.update(
+    journey.id,
+    ifStill('waiting', { to: 'received', at: context.clock.now(), trace: ['its rule changed: planned anew'] }),
   );
   if (received?.state !== 'received') return done;
   const anew = await planJourney(received, look.record, context);

@@ -6,7 +6,7 @@ import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { evaluateAll } from '../../../core/mapping/expression.ts';
 import { asEarlier, beforeThat } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
-import { askedStates, step } from '../../journey/transitions.ts';
+import { askedStates, ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { lookAt, markOf, refOf, type SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
@@ -76,13 +76,14 @@ export async function create(
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
   await contacts.setLastAsked(key, note);
   failpoint('last-asked-noted');
-  const creating = await store.update(journey.id, (now) =>
-    now.state === 'waiting'
-      ? {
-          journey: step(now, 'creating', at, { intent, attempts: (now.attempts ?? 0) + 1 }),
-          trace: ['creating the feedback request'],
-        }
-      : undefined,
+  const creating = await store.update(
+    journey.id,
+    ifStill('waiting', {
+      to: 'creating',
+      at,
+      change: (now) => ({ intent, attempts: (now.attempts ?? 0) + 1 }),
+      trace: ['creating the feedback request'],
+    }),
   );
   failpoint('intent-saved');
   // Somebody else went ahead, on this job or on an event: it is theirs now. Where it was ended, nobody is asked.
@@ -157,13 +158,14 @@ async function remap(journey: Journey, rule: LoadedRule, context: SourceContext)
   const findings = await evaluateAll([...rule.mapping.values()], look.record.shape);
   const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok || JSON.stringify(mapped.values) === JSON.stringify(journey.values)) return false;
-  await context.store.update(journey.id, (now) =>
-    now.state === 'waiting'
-      ? {
-          journey: step(now, 'waiting', context.clock.now(), { values: mapped.values, remapped: true }),
-          trace: ['the campaign changed: custom fields mapped anew'],
-        }
-      : undefined,
+  await context.store.update(
+    journey.id,
+    ifStill('waiting', {
+      to: 'waiting',
+      at: context.clock.now(),
+      change: { values: mapped.values, remapped: true },
+      trace: ['the campaign changed: custom fields mapped anew'],
+    }),
   );
   return true;
 }

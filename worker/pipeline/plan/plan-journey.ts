@@ -1,7 +1,7 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { step } from '../../journey/transitions.ts';
+import { ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { refOf, type SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
@@ -33,24 +33,18 @@ async function decided(journey: Journey, record: PresentedRecord, context: Sourc
   }
   const { rule, campaign, contact, values, dueAt, trace } = verdict;
   const grades = campaign.grade_list;
-  const after = await store.update(journeyId, (now) =>
-    now.state === 'received'
-      ? {
-          journey: step(now, 'waiting', clock.now(), {
-            rule: rule.name,
-            campaign: campaign.id,
-            campaignName: campaign.name,
-            ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
-            ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
-            ...(record.personId === undefined ? {} : { personId: record.personId }),
-            contact,
-            values,
-            dueAt,
-          }),
-          trace,
-        }
-      : undefined,
-  );
+  const change = {
+    rule: rule.name,
+    campaign: campaign.id,
+    campaignName: campaign.name,
+    ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
+    ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
+    ...(record.personId === undefined ? {} : { personId: record.personId }),
+    contact,
+    values,
+    dueAt,
+  };
+  const after = await store.update(journeyId, ifStill('received', { to: 'waiting', at: clock.now(), change, trace }));
   failpoint('decision-saved');
   await context.holds.lift('plan', needsOf(rule));
   log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
@@ -65,13 +59,15 @@ export async function skipJourney(
   context: SourceContext,
   chosen: Partial<Journey> = {},
 ): Promise<Journey> {
-  const skipped = await context.store.update(journey.id, (now) =>
-    now.state === 'received'
-      ? {
-          journey: step(now, 'skipped', context.clock.now(), { ...chosen, why }),
-          trace: [...trace, `skipped: ${why}`],
-        }
-      : undefined,
+  const skipped = await context.store.update(
+    journey.id,
+    ifStill('received', {
+      to: 'skipped',
+      at: context.clock.now(),
+      why,
+      change: chosen,
+      trace: [...trace, `skipped: ${why}`],
+    }),
   );
   context.log.info({ journey: refOf(context.name, journey.id), why }, 'skipped');
   return skipped ?? journey;

@@ -1,6 +1,6 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { mayComeBack, step, unaskedStates } from '../../journey/transitions.ts';
+import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { lookAt, refOf, type SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
@@ -118,13 +118,14 @@ async function takenUpAgain(
   event: RecordJob,
   context: SourceContext,
 ): Promise<Journey> {
-  const after = await context.store.update(journey.id, (now) =>
-    mayComeBack(now)
-      ? {
-          journey: step(now, 'received', context.clock.now()),
-          trace: [`the record is back, closed as it was (${event.what}): taken up again`],
-        }
-      : undefined,
+  const after = await context.store.update(
+    journey.id,
+    ifStill('cancelled', {
+      to: 'received',
+      at: context.clock.now(),
+      trace: [`the record is back, closed as it was (${event.what}): taken up again`],
+      when: mayComeBack,
+    }),
   );
   return after?.state === 'received' ? await planJourney(after, record, context) : (after ?? journey);
 }
@@ -168,11 +169,7 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
   }
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
-  await context.store.update(journey.id, (now) =>
-    now.state === 'received'
-      ? { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] }
-      : undefined,
-  );
+  await context.store.update(journey.id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
 }
 
 /** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */

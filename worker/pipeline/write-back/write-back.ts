@@ -1,7 +1,7 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { step } from '../../journey/transitions.ts';
+import { ifStill, step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import { markOf, refOf, type SourceContext } from '../context.ts';
 import { takeOffLate } from '../erase/copies.ts';
@@ -32,10 +32,15 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
   const later = await laterAnswer(journey, context, isLater);
   if (later) {
     const why = leftTo(later, context);
-    const after = await store.update(journeyId, (now) =>
-      now.state === 'answered' && now.answer?.version === answer.version
-        ? { journey: step(now, 'written', clock.now(), { writtenVersion: answer.version }), trace: [why] }
-        : undefined,
+    const after = await store.update(
+      journeyId,
+      ifStill('answered', {
+        to: 'written',
+        at: clock.now(),
+        change: { writtenVersion: answer.version },
+        trace: [why],
+        when: (now) => now.answer?.version === answer.version,
+      }),
     );
     return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
   }
@@ -90,20 +95,24 @@ async function park(
   context: SourceContext,
 ): Promise<StageResult> {
   const why = `the grade can't be put on the record and is kept here: ${reason}`;
-  const after = await context.store.update(journey.id, (now) =>
-    now.state === 'answered' && isAsItWas(now, journey)
-      ? { journey: parked(now, why, context), trace: [`parked: ${why}`] }
-      : undefined,
+  const after = await context.store.update(
+    journey.id,
+    ifStill('answered', {
+      to: 'parked',
+      at: context.clock.now(),
+      why,
+      change: shownOf,
+      when: (now) => isAsItWas(now, journey),
+    }),
   );
   if (after?.state === 'answered') return { do: 'wait', delayMs: 0 };
   await tellParked(journey, why, alert, context);
   return { do: 'done' };
 }
 
-/** Parts of the answer may be there, which an erasure has to know. */
-function parked(journey: Journey, why: string, { clock }: SourceContext): Journey {
-  const { answer } = journey;
-  return step(journey, 'parked', clock.now(), { why, ...(answer && { writtenVersion: answer.version }) });
+/** Parts of the answer may be on the record, which an erasure has to know. */
+function shownOf({ answer }: Journey): Partial<Journey> {
+  return answer ? { writtenVersion: answer.version } : {};
 }
 
 async function tellParked(
@@ -141,7 +150,10 @@ async function written(
       return { journey: step(now, 'answered', clock.now(), version), trace: told };
     }
     if (now.state === 'written') return undefined;
-    if (findings.length > 0) return { journey: parked(now, why, context), trace: [...told, `parked: ${why}`] };
+    if (findings.length > 0) {
+      const parked = step(now, 'parked', clock.now(), { ...shownOf(now), why });
+      return { journey: parked, trace: [...told, `parked: ${why}`] };
+    }
     return {
       journey: step(now, 'written', clock.now(), version),
       trace: [...told, `written on ${where} (answer ${answer.version})`],
@@ -196,10 +208,14 @@ async function writeLaterAgain(journey: Journey, context: SourceContext, isLater
   const later = await laterAnswer(journey, context, isLater);
   if (!later) return;
   const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
-  const after = await context.store.update(later.id, (now) =>
-    now.answer && !now.erasedAt && (now.state === 'answered' || now.state === 'written')
-      ? { journey: step(now, 'answered', context.clock.now()), trace: [why] }
-      : undefined,
+  const after = await context.store.update(
+    later.id,
+    ifStill(['answered', 'written'], {
+      to: 'answered',
+      at: context.clock.now(),
+      trace: [why],
+      when: ({ answer, erasedAt }) => answer !== undefined && erasedAt === undefined,
+    }),
   );
   if (after?.state === 'answered') await context.queueWriteBack([later.id]);
 }
@@ -264,7 +280,6 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
 export async function giveUpWriteBack({ journeyId }: WriteBackJob, why: string, context: SourceContext): Promise<void> {
   await context.store.update(journeyId, (now) => {
     if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
-    if (now.state !== 'answered') return undefined;
-    return { journey: step(now, 'failed', context.clock.now(), { why }), trace: [`failed: ${why}`] };
+    return ifStill('answered', { to: 'failed', at: context.clock.now(), why })(now);
   });
 }
