@@ -9,15 +9,17 @@ import {
   WaitingError,
   Worker,
 } from 'bullmq';
-import { z } from 'zod';
-import { type Advice, adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import type { z } from 'zod';
+import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
-import { type Seal, SealError } from '../redis/seal.ts';
+import type { Seal } from '../redis/seal.ts';
 import { isRedisTrouble } from '../redis/unavailable.ts';
 import { Door } from './admission.ts';
+import { JobCodec } from './job-codec.ts';
+import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
 import type { StageResult } from './jobs.ts';
 import type { Quarantine } from './quarantine.ts';
 
@@ -78,9 +80,6 @@ const asideMs = 600_000;
 /** Until a held job looks by itself whether it is still held; mended, it goes on at once. Spread. Real time. */
 const heldMs = 600_000;
 
-/** How a job fails, kept with it. */
-const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
-
 /** A job that was running when a process ended is suspected. Nearly all are innocent: a kill hits many at once. */
 const suspectedAfter = 1;
 
@@ -91,6 +90,7 @@ const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalled
 export class Stage<Data extends z.ZodType> {
   readonly queue: Queue;
   readonly #options: StageOptions<Data>;
+  readonly #codec: JobCodec<Data>;
   #worker: Worker | undefined;
   #trouble: Promise<void> | undefined;
   readonly #door: Door;
@@ -99,6 +99,7 @@ export class Stage<Data extends z.ZodType> {
 
   constructor(options: StageOptions<Data>) {
     this.#options = options;
+    this.#codec = new JobCodec(options.name, options.data, options.seal);
     this.queue = new Queue(options.name, {
       prefix: options.prefix,
       connection: options.connection,
@@ -143,39 +144,26 @@ export class Stage<Data extends z.ZodType> {
 
   /** A job's data as Redis holds them. */
   toStored(data: z.input<Data>): unknown {
-    const { seal } = this.#options;
-    return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
+    return this.#codec.toStored(data);
+  }
+
+  /** A job's data as they were: see `JobCodec`. */
+  fromStored(stored: unknown): unknown {
+    return this.#codec.fromStored(stored);
   }
 
   /** @throws ZodError for a job that only another version can read */
   read(stored: unknown): z.output<Data> {
-    return this.#options.data.parse(this.fromStored(stored));
-  }
-
-  /** A job's data as they were. What does not open is left out: nobody can read such a job. */
-  fromStored(stored: unknown): unknown {
-    const { seal } = this.#options;
-    const { data } = Sealed.safeParse(stored);
-    if (seal === undefined || data === undefined) return stored;
-    try {
-      return JSON.parse(seal.open(data.sealed, this.#about));
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
-  }
-
-  get #about(): string {
-    return `job of ${this.#options.name}`;
+    return this.#codec.read(stored);
   }
 
   /** Jobs that were given up and are kept (`keepGivenUp`), oldest first. Those of other versions are left out. */
   async givenUp(): Promise<GivenUp<z.output<Data>>[]> {
     const jobs = await this.queue.getJobs(['failed'], 0, -1, true);
     return jobs.flatMap((job) => {
-      const { data } = this.#options.data.safeParse(this.fromStored(job.data));
-      if (data === undefined || job.id === undefined) return [];
-      return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, data }];
+      const readable = this.#codec.readable(job.data);
+      if (readable === undefined || job.id === undefined) return [];
+      return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, ...readable }];
     });
   }
 
@@ -263,8 +251,8 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #attempt(job: Job, token: string | undefined): Promise<void> {
-    const parsed = this.#options.data.safeParse(this.fromStored(job.data));
-    if (!parsed.success) {
+    const readable = this.#codec.readable(job.data);
+    if (!readable) {
       const { name, source, log } = this.#options;
       const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
       log.error({ source, stage: name, job: job.id }, why);
@@ -274,7 +262,7 @@ export class Stage<Data extends z.ZodType> {
     const admission = await this.#door.admit(token ?? '');
     if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
     try {
-      await this.#work(job, token, parsed.data);
+      await this.#work(job, token, readable.data);
     } finally {
       await admission.done();
     }
@@ -288,7 +276,7 @@ export class Stage<Data extends z.ZodType> {
         ? await quarantine.run({ source, stage: name, data: job.data })
         : await this.#options.process(data);
       if (result.do === 'done') return;
-      if (Failing.safeParse(job.progress).success) await job.updateProgress({});
+      await forgetFailures(job);
       await this.#delay(job, token, result.delayMs);
     } catch (error) {
       if (error instanceof DelayedError) throw error;
@@ -309,7 +297,7 @@ export class Stage<Data extends z.ZodType> {
       { ...patient, ...(retryForMs !== undefined && { forMs: retryForMs }) },
     );
     if (step.do === 'wait') return await this.#delay(job, token, step.delayMs);
-    const about = { source, stage: name, ...idsOf(data), why: messageOf(error), ...detailOf(error) };
+    const about = { source, stage: name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
       // That an endpoint is down is told once, not for each job.
       const isTold = (await this.#door.down()) !== undefined;
@@ -357,33 +345,3 @@ export class Stage<Data extends z.ZodType> {
     this.#options.onLost(error instanceof Error ? error : new Error(String(error)));
   }
 }
-
-/** This failure counted. */
-function failingOf(job: Job, advice: Advice, now: number): z.output<typeof Failing> {
-  const before = Failing.safeParse(job.progress).data ?? { since: now, attempts: 0, doubts: 0 };
-  const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
-  return { ...before, attempts: before.attempts + 1, doubts: before.doubts + (isDoubtful ? 1 : 0) };
-}
-
-/** Our own bugs keep their stack in the log; what a connector or client says is a sentence for people. */
-function detailOf(error: unknown): { stack?: string | undefined; reference?: string | undefined } {
-  if (error instanceof CloseloopError) return error.reference === undefined ? {} : { reference: error.reference };
-  return { stack: error instanceof Error ? error.stack : undefined };
-}
-const Sealed = z.strictObject({ sealed: z.string() });
-
-/** What a job is about, for the log: jobs hold ids only. */
-function idsOf(data: unknown): { record?: string; journey?: string; campaign?: number } {
-  const ids = JobIds.safeParse(data).data ?? {};
-  return {
-    ...(ids.recordId === undefined ? {} : { record: ids.recordId }),
-    ...(ids.journeyId === undefined ? {} : { journey: ids.journeyId }),
-    ...(ids.campaign === undefined ? {} : { campaign: ids.campaign }),
-  };
-}
-
-const JobIds = z.object({
-  recordId: z.string().optional(),
-  journeyId: z.string().optional(),
-  campaign: z.number().optional(),
-});
