@@ -2,9 +2,9 @@ import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import { lookAt, refOf, type SourceContext } from '../context.ts';
+import { type Look, lookAt, refOf, type SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
-import type { PlanJob, RecordJob, StageResult } from '../jobs.ts';
+import { done, type PlanJob, type RecordJob, type StageResult } from '../jobs.ts';
 import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
 import { takeGraded } from './external-grade.ts';
 import { getOrCreateJourney } from './get-or-create.ts';
@@ -26,81 +26,116 @@ export async function plan(event: PlanJob, context: SourceContext): Promise<Stag
       return await takeSurvey(event, context);
     case 'revoked':
       await context.revoke(event.what);
-      return { do: 'done' };
+      return done;
     default:
       return await planRecord(event, context);
   }
 }
 
+/** What is known of the event's record before it is read. */
+interface Before {
+  /** Can still be ended by what happens to the record: of earlier closings as well, and of records that were merged into it. */
+  live: readonly Journey[];
+  latest: Journey | undefined;
+  /** The closing's journey was ended as the record was out of question. */
+  wasOut: boolean;
+}
+
 /**
- * The event is a hint; the record, read now, is the truth. The journey of a closing is claimed once, and every step looks
+ * The event is a hint; the record, read now, is the truth. The journey of a closing is made once, and every step looks
  * at its state first.
  */
 async function planRecord(event: RecordJob, context: SourceContext): Promise<StageResult> {
   failpoint('plan-begun');
-  const { store } = context;
-  const known =
-    (await store.ofEvent(event.recordId, event.key)) ??
-    (event.closing === undefined ? undefined : await store.ofClosing(event.recordId, event.closing));
-  if (!known?.erasedAt) await keepSnapshot(event, context);
-  else if ((await store.ofRecord(event.recordId)).every(({ erasedAt }) => erasedAt)) {
-    await context.aliases.fade(event.recordId);
-  }
+  const known = await knownJourney(event, context);
+  await keepWhatIsTold(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await goOn(known, context);
   const untilTurn = event.everyMs === undefined ? 0 : await context.untilTurn(event.key, event.everyMs);
   if (untilTurn > 0) return { do: 'wait', delayMs: untilTurn };
 
-  let journeys = await store.ofRecord(event.recordId);
-  if (await finishWithdrawals(journeys, context)) journeys = await store.ofRecord(event.recordId);
+  const journeys = await journeysOf(event.recordId, context);
   const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
-  // Of earlier closings as well, and of records that were merged into it.
   const live = journeys.filter((one) => one.state === 'creating' || endable(one));
   // The service may be at work on it: what becomes of the request decides what can still be done.
   if (live.some(({ state }) => state === 'creating')) return comeAgain;
   if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, context);
-  if (event.kind === 'changed' && live.length === 0) return { do: 'done' };
+  if (event.kind === 'changed' && live.length === 0) return done;
 
   const look = lookAt(await context.read(event.recordId, 'plan'));
   failpoint('record-read');
-  if (look.is === 'open') {
-    const why = `the record is open again (${event.what})`;
-    if ((await withdrawAll(live, why, context)) === 'asking') return comeAgain;
-    if (look.lookAgainAt && event.kind === 'closed') {
-      return { do: 'wait', delayMs: Math.max(1_000, look.lookAgainAt.getTime() - Date.now()) };
-    }
-    if (event.certain && !wasOut) return await closedButOpen(event, context);
-    context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
-    return { do: 'done' };
-  }
-  if (look.is === 'out') {
-    if ((await withdrawAll(live, look.why, context, { isOut: true })) === 'asking') return comeAgain;
-    if (wasOut) return { do: 'done' };
-    if (event.kind === 'changed' || (latest && unaskedStates.includes(latest.state)) || isOutside(event.at, event)) {
-      return { do: 'done' };
-    }
-    const { journey } = await getOrCreateJourney(
-      event,
-      { recordId: event.recordId, closing: 'out', closedAt: event.at },
-      context,
-    );
-    await skipJourney(journey, look.why, [], context);
-    return { do: 'done' };
-  }
-  if (event.kind === 'changed' || isOutside(look.closedAt, event)) return { do: 'done' };
+  const before = { live, latest, wasOut };
+  if (look.is === 'open') return await planOpen(event, look, before, context);
+  if (look.is === 'out') return await planOut(event, look.why, before, context);
+  return await planClosed(event, look, context);
+}
 
-  const { closing, closedAt, record } = look;
+async function knownJourney(event: RecordJob, { store }: SourceContext): Promise<Journey | undefined> {
+  const ofEvent = await store.ofEvent(event.recordId, event.key);
+  if (ofEvent || event.closing === undefined) return ofEvent;
+  return await store.ofClosing(event.recordId, event.closing);
+}
+
+/** What the event tells of its record; of one whose person was forgotten nothing is kept. */
+async function keepWhatIsTold(event: RecordJob, known: Journey | undefined, context: SourceContext): Promise<void> {
+  if (!known?.erasedAt) return await keepSnapshot(event, context);
+  const all = await context.store.ofRecord(event.recordId);
+  if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
+}
+
+/** The record's, once what a killed worker had begun to withdraw is withdrawn. */
+async function journeysOf(recordId: string, context: SourceContext): Promise<Journey[]> {
+  const { store } = context;
+  const journeys = await store.ofRecord(recordId);
+  return (await finishWithdrawals(journeys, context)) ? await store.ofRecord(recordId) : journeys;
+}
+
+async function planOpen(
+  event: RecordJob,
+  { lookAgainAt }: Extract<Look, { is: 'open' }>,
+  { live, wasOut }: Before,
+  context: SourceContext,
+): Promise<StageResult> {
+  const why = `the record is open again (${event.what})`;
+  if ((await withdrawAll(live, why, context)) === 'asking') return comeAgain;
+  if (lookAgainAt && event.kind === 'closed') {
+    return { do: 'wait', delayMs: Math.max(1_000, lookAgainAt.getTime() - Date.now()) };
+  }
+  if (event.certain && !wasOut) return await closedButOpen(event, context);
+  context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
+  return done;
+}
+
+async function planOut(
+  event: RecordJob,
+  why: string,
+  { live, latest, wasOut }: Before,
+  context: SourceContext,
+): Promise<StageResult> {
+  if ((await withdrawAll(live, why, context, { isOut: true })) === 'asking') return comeAgain;
+  if (wasOut || event.kind === 'changed' || isOutside(event.at, event)) return done;
+  if (latest && unaskedStates.includes(latest.state)) return done;
+  const at = { recordId: event.recordId, closing: 'out', closedAt: event.at };
+  const { journey } = await getOrCreateJourney(event, at, context);
+  await skipJourney(journey, why, [], context);
+  return done;
+}
+
+async function planClosed(
+  event: RecordJob,
+  { closing, closedAt, record }: Extract<Look, { is: 'closed' }>,
+  context: SourceContext,
+): Promise<StageResult> {
+  const { store } = context;
+  if (event.kind === 'changed' || isOutside(closedAt, event)) return done;
   // It may have asked, and its journey been removed since: somebody has touched an old record.
   const isOld = event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs;
   if (isOld && !(await store.ofClosing(record.currentId, closing))) {
     context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
-    return { do: 'done' };
+    return done;
   }
-  const { journey, created } = await getOrCreateJourney(
-    event,
-    { recordId: record.currentId, closing, closedAt },
-    context,
-  );
+  const at = { recordId: record.currentId, closing, closedAt };
+  const { journey, created } = await getOrCreateJourney(event, at, context);
   failpoint('journey-claimed');
   await cancelEarlier(journey, context);
   if (mayComeBack(journey)) return await goOn(await takenUpAgain(journey, record, event, context), context);
@@ -145,7 +180,7 @@ async function closedButOpen(event: RecordJob, context: SourceContext): Promise<
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
   await skipJourney(journey, 'it was open again when it was read', [], context);
-  return { do: 'done' };
+  return done;
 }
 
 /** Journeys of earlier closings that have not asked yet: this closing is the one to ask about. */
@@ -176,5 +211,5 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
 async function goOn(journey: Journey, context: SourceContext): Promise<StageResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
   failpoint('ask-queued');
-  return { do: 'done' };
+  return done;
 }
