@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
-import type { Campaign } from '../../../core/feedback/schemas.ts';
+import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import { evaluateAll } from '../../../core/mapping/expression.ts';
-import { asEarlier, beforeThat } from '../../journey/contacts.ts';
+import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
@@ -21,6 +21,20 @@ import { staleMs } from './with-contact.ts';
 /** As the service's client calls the form of the call that creates. */
 export const createNeed = 'operation create';
 
+/** One attempt to ask: what the contact's lock protects (with-contact.ts). */
+interface Attempt {
+  journey: Journey;
+  rule: LoadedRule;
+  campaign: Campaign;
+  contact: Contact;
+  /** As the service shows it before. */
+  known: ContactRecord | undefined;
+  /** The last request to this contact that isn't this journey's. */
+  last: LastAsked | undefined;
+  /** What was looked at is too old after this. Real time. */
+  leaveBy: Date;
+}
+
 /** Creates the feedback request, once. The contact is ours alone meanwhile (with-contact.ts). */
 export async function create(
   journey: Journey,
@@ -29,51 +43,66 @@ export async function create(
   contact: Contact,
   context: SourceContext,
 ): Promise<StageResult> {
-  const { store, contacts, clock, feedback } = context;
+  const { contacts, clock, feedback } = context;
   const ref = markOf(journey);
   // Waiting for a place among those who talk to the service may have taken us past the window.
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > clock.now()) return await wait(journey, due, context);
 
   if (await erasedMeanwhile(journey, context)) return done;
-  const { asked: askedBefore } = await store.memoryOf(journey.recordId);
+  const { asked: askedBefore } = await context.store.memoryOf(journey.recordId);
   if (rule.again === 'never' && askedBefore !== undefined && askedBefore !== journey.id) {
     const why = `this record's customer was asked already: journey ${refOf(context.name, askedBefore)} (again: never)`;
     return await end(journey, 'skipped', why, context);
   }
-  const key = contactKey(contact);
   const known = await feedback.contact(contact);
   const leaveBy = new Date(Date.now() + staleMs);
-  const lastHere = await contacts.lastAsked(key);
-  const intentAt = (at: Date): Intent => ({
-    token: randomUUID(),
-    at,
-    campaign: campaign.id,
-    ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: ref } } : {}),
-    numAppeals: known?.num_appeals ?? 0,
-    lastAppeal: known?.last_appeal ?? null,
-    lookAfter: new Date(clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
-  });
+  const lastHere = await contacts.lastAsked(contactKey(contact));
+  // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
+  const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
+  const attempt: Attempt = { journey, rule, campaign, contact, known, last, leaveBy };
   const forgotten = forgottenRequest(journey, ref, known, lastHere);
   if (forgotten && onList(known, rule) === undefined) {
-    const { token, lookAfter, ...anew } = intentAt(forgotten.at);
+    const { token, lookAfter, ...anew } = intentOf(attempt, forgotten.at, context);
     const { sought = anew, isSuspicion, why } = forgotten;
     return await lookFirst(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
   }
-
-  // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
-  const lastOther = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
-  const no = whyNotNow(known, lastOther, rule, clock.now());
+  const no = whyNotNow(known, last, rule, clock.now());
   if (no) return await end(journey, 'skipped', no, context);
-
-  const at = clock.now();
-  const intent = intentAt(at);
-  const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
-  const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
-  const before = lastCounted(known, lastOther);
-  const note = { at, journey: ref, ...scheduled, ...(before && asEarlier(before)) };
   // This process stood still: it would send nothing, and the contact may be another's meanwhile.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
+  return await noteAndSend(attempt, context);
+}
+
+/** What is to be noted of an attempt before anything is sent. */
+function intentOf({ journey, campaign, known }: Attempt, at: Date, context: SourceContext): Intent {
+  return {
+    token: randomUUID(),
+    at,
+    campaign: campaign.id,
+    ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: markOf(journey) } } : {}),
+    numAppeals: known?.num_appeals ?? 0,
+    lastAppeal: known?.last_appeal ?? null,
+    lookAfter: new Date(context.clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
+  };
+}
+
+/** The contact's note of having been asked by this attempt, made before it is. */
+function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: SourceContext): LastAsked {
+  const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
+  const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
+  const before = lastCounted(known, last);
+  return { at, journey: markOf(journey), ...scheduled, ...(before && asEarlier(before)) };
+}
+
+/** The intent is stored, with the contact and with the journey, and found by whoever takes over; then the request is sent. */
+async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<StageResult> {
+  const { journey, contact, last } = attempt;
+  const { store, contacts, clock } = context;
+  const key = contactKey(contact);
+  const at = clock.now();
+  const intent = intentOf(attempt, at, context);
+  const note = noteOf(attempt, at, context);
   await contacts.setLastAsked(key, note);
   failpoint('last-asked-noted');
   const creating = await store.update(
@@ -90,31 +119,41 @@ export async function create(
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
     // Of somebody who was forgotten meanwhile nothing comes back.
-    if (isNobodys) await contacts.takeBack(key, note, creating?.erasedAt ? undefined : lastOther);
+    if (isNobodys) await contacts.takeBack(key, note, creating?.erasedAt ? undefined : last);
     return done;
   }
+  const takeBack = async (why: string) => {
+    await contacts.takeBack(key, note, last);
+    await backToWaiting(creating, why, context, { counts: false });
+  };
   try {
     await context.replicated();
   } catch (error) {
-    await contacts.takeBack(key, note, lastOther);
-    await backToWaiting(creating, `nothing was sent: ${messageOf(error)}`, context, { counts: false });
+    await takeBack(`nothing was sent: ${messageOf(error)}`);
     throw error;
   }
-
   // By Redis' word, not the clock's: that may have stood still with its machine, while another worker went ahead.
   if ((await store.get(journey.id))?.intent?.token !== intent.token) return done;
+  return await send(attempt, { creating, intent, takeBack }, context);
+}
+
+async function send(
+  { rule, campaign, contact, leaveBy }: Attempt,
+  { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
+  context: SourceContext,
+): Promise<StageResult> {
+  const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
+  const request = { campaign: campaign.id, contact, scheduled: intent.at, customFields };
   try {
-    const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
-    const request = await feedback.create({ campaign: campaign.id, contact, scheduled: at, customFields }, { leaveBy });
+    const { id } = await context.feedback.create(request, { leaveBy });
     failpoint('create-answered');
-    const result = await asked(creating, request.id, 'the service took it', context);
+    const result = await asked(creating, id, 'the service took it', context);
     await context.holds.lift('ask', [...needsOf(rule), createNeed]);
     return result;
   } catch (error) {
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
     if (outcome === 'unknown') return await laterLook(creating, error, context);
-    await contacts.takeBack(key, note, lastOther);
-    await backToWaiting(creating, `the service did not take it: ${messageOf(error)}`, context, { counts: false });
+    await takeBack(`the service did not take it: ${messageOf(error)}`);
     if (error instanceof FeedbackError && error.status === 400 && error.fields) {
       context.campaigns.drop(campaign.id);
       if (!creating.remapped && (await remap(creating, rule, context))) return { do: 'wait', delayMs: 0 };
