@@ -33,61 +33,73 @@ export async function sweep(
   settings: SweepSettings,
   places: SweepPlaces = new Map(),
 ): Promise<void> {
-  const { store, clock, log } = context;
-  const next = (what: string, state: JourneyState, ms: number) =>
-    nextPage(places, `${what} ${state}`, () =>
-      store.pagesIn(state, new Date(clock.now().getTime() - ms), settings.pageSize ?? pageSize),
-    );
+  const due = dueJourneys(context, settings, places);
+  await due('expire', 'asked', settings.expireAfterMs, (id) => expire(id, context));
+  await goOnWithErasures(context, settings);
+  await addLostJobs(context, due);
+  for (const state of settings.isGone ? journeyStates : settledStates) {
+    await due('forget', state, settings.retentionMs, async (id) => {
+      const journey = await context.store.get(id);
+      if (journey) await context.store.forget(journey);
+    });
+  }
+}
 
-  /** One that can't be read (another version wrote it) must not keep the others from being looked at. */
-  const each = async (ids: readonly string[], work: (id: string) => Promise<unknown>) => {
-    for (const id of ids) {
+type Due = ReturnType<typeof dueJourneys>;
+
+/** Works on the next page of journeys that have been in a state for so long. */
+function dueJourneys(context: SourceContext, settings: SweepSettings, places: SweepPlaces) {
+  const { store, clock, log } = context;
+  const size = settings.pageSize ?? pageSize;
+  return async (what: string, state: JourneyState, ms: number, work: (id: string) => Promise<unknown>) => {
+    const begin = () => store.pagesIn(state, new Date(clock.now().getTime() - ms), size);
+    for (const id of await nextPage(places, `${what} ${state}`, begin)) {
       try {
         await work(id);
       } catch (error) {
+        // One that can't be read (another version wrote it) must not keep the others from being looked at.
         if (isRedisTrouble(error)) throw error;
         const why = error instanceof Error ? error.name : 'unknown';
         log.warn({ journey: refOf(context.name, id), why }, 'the sweep could not look at a journey');
       }
     }
   };
+}
 
-  await each(await next('expire', 'asked', settings.expireAfterMs), async (id) => {
-    // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
-    if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
-    await store.update(id, ifStill('asked', { to: 'expired', at: clock.now(), trace: ['expired: no answer came'] }));
-    failpoint('expired-saved');
-    log.info({ journey: refOf(context.name, id) }, 'expired');
-  });
+async function expire(id: string, context: SourceContext): Promise<void> {
+  const { store, clock, log } = context;
+  // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
+  if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
+  await store.update(id, ifStill('asked', { to: 'expired', at: clock.now(), trace: ['expired: no answer came'] }));
+  failpoint('expired-saved');
+  log.info({ journey: refOf(context.name, id) }, 'expired');
+}
 
+async function goOnWithErasures(context: SourceContext, { isGone = false }: SweepSettings): Promise<void> {
   for (const id of await context.erasures.overdue(new Date(context.ports.now().getTime() - overdueMs))) {
     // Nobody runs the jobs of a source that is gone.
-    if (settings.isGone) await attempt(id, context);
+    if (isGone) await attempt(id, context);
     else await context.queueErasure(id, 0);
   }
-  await each(await next('plan', 'received', unplannedMs), async (id) => {
+}
+
+async function addLostJobs(context: SourceContext, due: Due): Promise<void> {
+  const { store, clock } = context;
+  await due('plan', 'received', unplannedMs, async (id) => {
     const journey = await store.get(id);
     if (journey) await planAgain(journey, context);
   });
   for (const state of ['waiting', 'creating'] as const) {
-    await each(await next('ask', state, overdueMs), async (id) => {
+    await due('ask', state, overdueMs, async (id) => {
       const journey = await store.get(id);
       if (journey) await context.queueAsk(id, journey.dueAt ?? clock.now());
     });
   }
   const unwritten: string[] = [];
-  await each(await next('write', 'answered', overdueMs), async (id) => {
-    const journey = await store.get(id);
-    if (journey?.answer) unwritten.push(id);
+  await due('write', 'answered', overdueMs, async (id) => {
+    if ((await store.get(id))?.answer) unwritten.push(id);
   });
   await context.queueWriteBack(unwritten);
-
-  for (const state of settings.isGone ? journeyStates : settledStates) {
-    await each(await next('forget', state, settings.retentionMs), async (id) => {
-      const journey = await store.get(id);
-      if (journey) await store.forget(journey);
-    });
-  }
 }
 
 async function planAgain(journey: Journey, context: SourceContext): Promise<void> {
