@@ -3,6 +3,8 @@ import { journeyStates } from '../journey/journey.ts';
 import { refusedOf } from '../operations/refused-counts.ts';
 import { refOf, type SourceContext } from '../pipeline/context.ts';
 import { pollState } from '../pipeline/plan/poll.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { type Orphan, orphanRemedy, stateOf, whatWaits } from '../sources/orphans.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
@@ -11,75 +13,10 @@ import { withSources } from './with-engine.ts';
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
   return await withSources({ ...options, looks: 'only' }, async ({ pipelines, runtime, engine }) => {
     const service = await engine.service.down({ now: true });
-    for (const { context, stages, pauses, holds, vendor } of pipelines()) {
-      const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
-        context.store.counts(),
-        pauses.list(),
-        holds.list(),
-        vendor.down({ now: true }),
-        vendor.quota(),
-        pollState(runtime.redis, context.name),
-        context.erasures.all(),
-        context.erasures.open(),
-        stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
-        lastParked(context),
-        refusedOf(runtime.redis, context.name),
-      ]);
-      const shown = {
-        source: context.name,
-        journeys: counts,
-        paused,
-        held,
-        quotaUsedUpUntil: quota?.until,
-        down: [down, service].flatMap((one) =>
-          one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [],
-        ),
-        parked,
-        notPlanned: waiting,
-        poll,
-        refused,
-        erasures: erasures.length,
-        // Proof for whoever asks later.
-        erased: erasures,
-        /** Asked for, and not done yet. */
-        erasing,
-      };
-      if (options.json) {
-        process.stdout.write(`${JSON.stringify(shown)}\n`);
-        continue;
-      }
-      const states = journeyStates.filter((state) => counts[state] > 0).map((state) => `${state} ${counts[state]}`);
-      const lines = [
-        styleText('bold', context.name),
-        `  journeys    ${states.join(' · ') || 'none'}`,
-        `  queue       ${waitingInQueue(waiting)}`,
-        `  poll        ${pollLine(poll, context.source.poll !== undefined)}`,
-        ...(erasures.length > 0 ? [`  erasures    ${erasures.length} done`] : []),
-        ...erasing.map(({ id, receivedAt, held }) =>
-          styleText(
-            'red',
-            `  erasing     ${id} since ${receivedAt.toISOString()}: ${held.join('; ') || 'at work'} ("contact erasures retry")`,
-          ),
-        ),
-        ...Object.entries(refused).map(
-          ([why, count]) => `  refused     ${count} ${count === 1 ? 'delivery' : 'deliveries'} within a day: ${why}`,
-        ),
-        ...paused.map(pauseLine),
-        ...held.map(({ stage, only, why, at, jobs }) =>
-          styleText('red', `  held up     ${only} (${stage}, ${jobs} waiting) since ${at.toISOString()}: ${why}`),
-        ),
-        ...(quota
-          ? [styleText('yellow', `  waits       the vendor's quota is used up until ${quota.until.toISOString()}`)]
-          : []),
-        ...shown.down.map(({ endpoint, since, why }) =>
-          styleText('yellow', `  away        ${endpoint} does not answer since ${since.toISOString()}: ${why}`),
-        ),
-      ];
-      for (const { journey, why } of parked) lines.push(styleText('red', `  parked      ${journey}: ${why}`));
-      if (counts.parked > parked.length) {
-        lines.push(`              all: closeloop journeys list --source ${context.name} --state parked`);
-      }
-      process.stdout.write(`${lines.join('\n')}\n`);
+    for (const pipeline of pipelines()) {
+      const shown = await stateOfSource(pipeline, service, runtime.redis);
+      const canPoll = pipeline.context.source.poll !== undefined;
+      process.stdout.write(`${options.json ? JSON.stringify(shown) : linesOf(shown, canPoll).join('\n')}\n`);
     }
     const { collect = [] } = await engine.paused();
     if (collect.length > 0) {
@@ -89,6 +26,80 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     for (const orphan of await engine.orphans()) await showOrphan(orphan, options.json);
     return 0;
   });
+}
+
+type Down = Awaited<ReturnType<SourcePipeline['vendor']['down']>>;
+type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
+
+/** As machines are shown it. */
+async function stateOfSource(pipeline: SourcePipeline, service: Down, redis: RedisClient) {
+  const { context, stages, pauses, holds, vendor } = pipeline;
+  const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
+    context.store.counts(),
+    pauses.list(),
+    holds.list(),
+    vendor.down({ now: true }),
+    vendor.quota(),
+    pollState(redis, context.name),
+    context.erasures.all(),
+    context.erasures.open(),
+    stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
+    lastParked(context),
+    refusedOf(redis, context.name),
+  ]);
+  return {
+    source: context.name,
+    journeys: counts,
+    paused,
+    held,
+    quotaUsedUpUntil: quota?.until,
+    down: [down, service].flatMap((one) => (one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [])),
+    parked,
+    notPlanned: waiting,
+    poll,
+    refused,
+    erasures: erasures.length,
+    // Proof for whoever asks later.
+    erased: erasures,
+    /** Asked for, and not done yet. */
+    erasing,
+  };
+}
+
+/** As people are shown it. */
+function linesOf(state: SourceState, canPoll: boolean): string[] {
+  const { source, journeys, refused, quotaUsedUpUntil, parked } = state;
+  const states = journeyStates.filter((one) => journeys[one] > 0).map((one) => `${one} ${journeys[one]}`);
+  return [
+    styleText('bold', source),
+    `  journeys    ${states.join(' · ') || 'none'}`,
+    `  queue       ${waitingInQueue(state.notPlanned)}`,
+    `  poll        ${pollLine(state.poll, canPoll)}`,
+    ...(state.erasures > 0 ? [`  erasures    ${state.erasures} done`] : []),
+    ...state.erasing.map(({ id, receivedAt, held }) =>
+      styleText(
+        'red',
+        `  erasing     ${id} since ${receivedAt.toISOString()}: ${held.join('; ') || 'at work'} ("contact erasures retry")`,
+      ),
+    ),
+    ...Object.entries(refused).map(
+      ([why, count]) => `  refused     ${count} ${count === 1 ? 'delivery' : 'deliveries'} within a day: ${why}`,
+    ),
+    ...state.paused.map(pauseLine),
+    ...state.held.map(({ stage, only, why, at, jobs }) =>
+      styleText('red', `  held up     ${only} (${stage}, ${jobs} waiting) since ${at.toISOString()}: ${why}`),
+    ),
+    ...(quotaUsedUpUntil
+      ? [styleText('yellow', `  waits       the vendor's quota is used up until ${quotaUsedUpUntil.toISOString()}`)]
+      : []),
+    ...state.down.map(({ endpoint, since, why }) =>
+      styleText('yellow', `  away        ${endpoint} does not answer since ${since.toISOString()}: ${why}`),
+    ),
+    ...parked.map(({ journey, why }) => styleText('red', `  parked      ${journey}: ${why}`)),
+    ...(journeys.parked > parked.length
+      ? [`              all: closeloop journeys list --source ${source} --state parked`]
+      : []),
+  ];
 }
 
 const mostParked = 5;

@@ -1,4 +1,16 @@
-import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { surprisesOf } from './plain-yaml.ts';
 import type { Found, Path, Place } from './problem.ts';
 
@@ -21,33 +33,62 @@ const variables = /\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** A `${NAME}` in a flow list or section: YAML takes its brace for one of its own, and complains elsewhere. */
 const bareVariable = /^[^#\n]*(?<!\$)[[{](?:[^#\n]*[\s,])?\$\{\w+\}/m;
 
+type At = (offset: number) => Place;
+
 /** Never throws; when the YAML itself is broken, `value` is undefined and `found` says where. */
 export function readDocument(text: string, env: Readonly<Record<string, string | undefined>>): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const at = (offset: number): Place => {
+  const at: At = (offset) => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  const broken = (found: Found[]): ConfigDocument => ({
+  if (document.errors.length > 0) return broken(mistakesIn(text, document, at));
+
+  const surprises = surprisesOf(document, at, pathOf);
+  const { found, whole, used } = putVariablesIn(document, env);
+  let value: unknown;
+  try {
+    value = document.toJS();
+  } catch {
+    return broken([{ path: [], message: 'an alias (*name) has no anchor (&name), or aliases grow without end' }]);
+  }
+  return {
+    value,
+    found: [...surprises, ...found],
+    placeOf: (path) => nodeAt(document, path, at).place,
+    isVariable: (path) => {
+      const { node, exact } = nodeAt(document, path, at);
+      return exact && whole.has(isAlias(node) ? node.resolve(document) : node);
+    },
+    hide: (message) => [...used].reduce((rest, [secret, name]) => rest.replaceAll(secret, name), message),
+  };
+}
+
+function broken(found: Found[]): ConfigDocument {
+  return {
     value: undefined,
     found,
     placeOf: () => undefined,
     isVariable: () => false,
     hide: (message) => message,
-  });
-  if (document.errors.length > 0) {
-    // Not the parser's own words, which quote the file: it may hold a secret.
-    // The first one only: those after it follow from it as a rule, and point at lines that are right.
-    const mistakes: Found[] = document.errors.slice(0, 1).map(({ code, pos }) => {
-      return { path: [], message: yamlMistake(code), place: at(pos[0]) };
-    });
-    const bare = text.search(bareVariable);
-    if (bare >= 0) mistakes.push({ path: [], message: 'within [ ] and { } a variable needs quotes', place: at(bare) });
-    return broken(mistakes);
-  }
+  };
+}
 
-  const found: Found[] = surprisesOf(document, at, pathOf);
+function mistakesIn(text: string, { errors }: Document, at: At): Found[] {
+  // Not the parser's own words, which quote the file: it may hold a secret.
+  // The first one only: those after it follow from it as a rule, and point at lines that are right.
+  const mistakes: Found[] = errors.slice(0, 1).map(({ code, pos }) => {
+    return { path: [], message: yamlMistake(code), place: at(pos[0]) };
+  });
+  const bare = text.search(bareVariable);
+  if (bare >= 0) mistakes.push({ path: [], message: 'within [ ] and { } a variable needs quotes', place: at(bare) });
+  return mistakes;
+}
+
+/** `whole`: values that are one variable and nothing else. `used`: how each value that was put in was written. */
+function putVariablesIn(document: Document, env: Readonly<Record<string, string | undefined>>) {
+  const found: Found[] = [];
   const whole = new Set<unknown>();
   const used = new Map<string, string>();
   visit(document, {
@@ -73,33 +114,20 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
       if (/^\$\{\w+\}$/.test(value)) whole.add(node);
     },
   });
-  const nodeAt = (path: Path): { node: unknown; place: Place | undefined; exact: boolean } => {
-    let node: unknown = document.contents;
-    let place: Place | undefined;
-    for (const key of path) {
-      const [next, shown] = child(isAlias(node) ? node.resolve(document) : node, key);
-      if (shown?.range) place = at(shown.range[0]);
-      if (shown === undefined) return { node, place, exact: false };
-      node = next;
-    }
-    return { node, place, exact: true };
-  };
-  let value: unknown;
-  try {
-    value = document.toJS();
-  } catch {
-    return broken([{ path: [], message: 'an alias (*name) has no anchor (&name), or aliases grow without end' }]);
+  return { found, whole, used };
+}
+
+/** The value at `path`, or of the nearest thing around it that exists (not `exact`). */
+function nodeAt(document: Document, path: Path, at: At): { node: unknown; place: Place | undefined; exact: boolean } {
+  let node: unknown = document.contents;
+  let place: Place | undefined;
+  for (const key of path) {
+    const [next, shown] = child(isAlias(node) ? node.resolve(document) : node, key);
+    if (shown?.range) place = at(shown.range[0]);
+    if (shown === undefined) return { node, place, exact: false };
+    node = next;
   }
-  return {
-    value,
-    found,
-    placeOf: (path) => nodeAt(path).place,
-    isVariable: (path) => {
-      const { node, exact } = nodeAt(path);
-      return exact && whole.has(isAlias(node) ? node.resolve(document) : node);
-    },
-    hide: (message) => [...used].reduce((rest, [secret, name]) => rest.replaceAll(secret, name), message),
-  };
+  return { node, place, exact: true };
 }
 
 /** The entry `key` of a section or list, and the node that shows where it stands. */
