@@ -3,7 +3,14 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Journey } from '../journey/journey.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
 import { failpoint } from '../operations/failpoints.ts';
-import { markOf, refOf, type SourceContext } from './context.ts';
+import { type Journeys, markOf, type Named, type Operations, refOf, type Service, type Timing } from './context.ts';
+
+/** What withdrawing takes of a source. */
+export type WithdrawContext = Named &
+  Timing &
+  Pick<Journeys, 'store' | 'contacts'> &
+  Pick<Service, 'feedback'> &
+  Pick<Operations, 'log' | 'holds'>;
 
 /**
  * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
@@ -14,7 +21,7 @@ import { markOf, refOf, type SourceContext } from './context.ts';
 export async function withdraw(
   journey: Journey,
   why: string,
-  context: SourceContext,
+  context: WithdrawContext,
   options = { isOut: false },
 ): Promise<'ended' | 'asking'> {
   const { store, log } = context;
@@ -67,7 +74,7 @@ export async function withdraw(
 export async function tryToWithdraw(
   journey: Journey,
   why: string,
-  context: SourceContext,
+  context: WithdrawContext,
 ): Promise<'ended' | 'asking'> {
   try {
     return await withdraw(journey, why, context);
@@ -81,7 +88,7 @@ export async function tryToWithdraw(
 }
 
 /** What a worker began and was killed at: first of all, whatever the record is by now. @returns whether there was any */
-export async function finishWithdrawals(journeys: readonly Journey[], context: SourceContext): Promise<boolean> {
+export async function finishWithdrawals(journeys: readonly Journey[], context: WithdrawContext): Promise<boolean> {
   let any = false;
   for (const journey of journeys) {
     if (journey.state !== 'asked' || journey.withdrawing === undefined) continue;
@@ -95,7 +102,7 @@ export async function finishWithdrawals(journeys: readonly Journey[], context: S
 export async function withdrawAll(
   journeys: readonly Journey[],
   why: string,
-  context: SourceContext,
+  context: WithdrawContext,
   options = { isOut: false },
 ): Promise<'ended' | 'asking'> {
   const ends: string[] = [];
@@ -115,7 +122,7 @@ function isFormFault(error: unknown): boolean {
 }
 
 /** Undefined: it is cancelled. Else what stands in the way. */
-async function cancelRequest(requestId: string, { feedback, holds }: SourceContext): Promise<string | undefined> {
+async function cancelRequest(requestId: string, { feedback, holds }: WithdrawContext): Promise<string | undefined> {
   await holds.pass('plan', [cancelNeed]);
   try {
     await feedback.cancel(requestId);

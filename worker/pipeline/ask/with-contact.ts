@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Policy, Service } from '../context.ts';
 import type { StageResult } from '../jobs.ts';
 import { lockedMs } from './ask-steps.ts';
 
 /** A process that stood still for longer than this, between looking at the contact and sending, no longer sends. Real time. */
 export const staleMs = 5_000;
+
+type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited'> & Pick<Policy, 'callMs'>;
 
 /**
  * One journey at a time asks a person, over all sources. The lock is taken only when one of this process's places for
@@ -14,7 +16,7 @@ export const staleMs = 5_000;
  */
 export async function withContact(
   contact: Contact,
-  context: SourceContext,
+  context: ContactContext,
   work: () => Promise<StageResult>,
 ): Promise<StageResult> {
   const key = contactKey(contact);

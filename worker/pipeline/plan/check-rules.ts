@@ -1,10 +1,13 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Holds } from '../../operations/holds.ts';
-import type { SourceContext } from '../context.ts';
-import { campaignOf, ruleFault } from './decide.ts';
+import type { Operations } from '../context.ts';
+import { campaignOf, type DecisionContext, ruleFault } from './decide.ts';
 
 /** Problems of rules that can be seen without a record: told now, and what such a rule is chosen for waits for a mend. */
-export async function checkRules(context: SourceContext, holds: Pick<Holds, 'set'>): Promise<void> {
+export async function checkRules(
+  context: DecisionContext & Pick<Operations, 'log'>,
+  holds: Pick<Holds, 'set'>,
+): Promise<void> {
   for (const rule of context.rules) {
     try {
       const problem = ruleFault(rule, await campaignOf(rule, context), context);

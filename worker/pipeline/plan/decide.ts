@@ -8,14 +8,14 @@ import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import { checkWindows, nextSendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { JourneyStore } from '../../journey/store.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import { type Named, type Policy, refOf, type Service, type Timing } from '../context.ts';
 import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
 
 /** What a decision needs: all of it can be had without a journey, for a preview. */
-export type DecisionContext = Pick<
-  SourceContext,
-  'name' | 'rules' | 'campaigns' | 'timeZone' | 'defaultCountry' | 'marker' | 'clock' | 'serviceAddsDelay'
-> & { store: Pick<JourneyStore, 'memoryOf'> };
+export type DecisionContext = Pick<Named, 'name'> &
+  Pick<Policy, 'rules' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
+  Pick<Service, 'campaigns'> &
+  Pick<Timing, 'clock'> & { store: Pick<JourneyStore, 'memoryOf'> };
 
 /** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
 export type Verdict =

@@ -1,12 +1,14 @@
 import type { Journey } from '../../journey/journey.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import { type Journeys, type Named, type Operations, refOf } from '../context.ts';
 import type { RecordJob } from '../jobs.ts';
+
+type CreateContext = Named & Pick<Journeys, 'store'> & Pick<Operations, 'log' | 'missed'>;
 
 /** The one journey of this closing: made now (`created`), or found. */
 export async function getOrCreateJourney(
   event: RecordJob,
   closing: { recordId: string; closing: string; closedAt: Date },
-  context: SourceContext,
+  context: CreateContext,
 ): Promise<{ journey: Journey; created: boolean }> {
   const { key: eventKey, receivedAt, via } = event;
   const found =

@@ -8,7 +8,7 @@ import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { tagOf } from '../../redis/keys.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
-import type { SourceContext } from '../context.ts';
+import type { Named, Operations, Vendor } from '../context.ts';
 import type { RecordJob } from '../jobs.ts';
 
 /** What is known of a source's polls: for `status`, and for the next one. */
@@ -63,11 +63,13 @@ export interface PollOptions {
 /** Of one poll, or backfill: years of a large company. */
 export const mostPages = 100_000;
 
+type PollContext = Named & Pick<Vendor, 'source'> & Pick<Operations, 'log' | 'alert'>;
+
 /**
  * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.
  * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
  */
-export async function poll(context: SourceContext, options: PollOptions): Promise<void> {
+export async function poll(context: PollContext, options: PollOptions): Promise<void> {
   const { redis, pauses, everyMs, headStartMs, queueEvents } = options;
   const { name, source, log } = context;
   const key = pollKey(name);

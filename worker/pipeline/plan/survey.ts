@@ -1,16 +1,18 @@
 import { mayFollow, step } from '../../journey/transitions.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import { type Journeys, type Named, type Operations, refOf } from '../context.ts';
 import type { StageResult, SurveyJob } from '../jobs.ts';
 
 /** Longer than it can take to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;
 const lookAgainMs = 10_000;
 
+type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>;
+
 /**
  * A survey's answers go to the journey whose feedback request they belong to, whichever source that is of, and are written
  * back with its grade. The newest version wins.
  */
-export async function takeSurvey(event: SurveyJob, context: SourceContext): Promise<StageResult> {
+export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<StageResult> {
   for (const of of await context.sources()) {
     const [id] = await of.store.idsOfRequests([event.requestId]);
     if (id === undefined) continue;
@@ -41,7 +43,7 @@ export async function takeSurvey(event: SurveyJob, context: SourceContext): Prom
   return { do: 'done' };
 }
 
-async function isAnyAsking(context: SourceContext): Promise<boolean> {
+async function isAnyAsking(context: SurveyContext): Promise<boolean> {
   const sources = await context.sources();
   const asking = sources.map(({ store }) => store.idsIn('creating', { limit: 1 }));
   return (await Promise.all(asking)).some((ids) => ids.length > 0);
