@@ -19,7 +19,7 @@ const isAttemptOf =
   (now: Journey): boolean =>
     now.intent?.token === intent?.token;
 
-export async function wait(
+export async function postpone(
   journey: Journey,
   due: { at: Date; why: string[] },
   context: SourceContext,
@@ -37,7 +37,7 @@ export async function wait(
   return { do: 'wait', delayMs: context.clock.until(due.at) };
 }
 
-export async function end(
+export async function endJourney(
   journey: Journey,
   state: 'cancelled' | 'skipped',
   why: string,
@@ -77,7 +77,7 @@ export async function lookFirst(
   return { do: 'wait', delayMs: context.clock.until(intent.lookAfter) };
 }
 
-export async function asked(
+export async function markAsked(
   journey: Journey,
   requestId: string,
   how: string,
@@ -158,18 +158,29 @@ export async function laterLook(
   return { do: 'wait', delayMs: context.clock.until(lookAfter) };
 }
 
-export async function settle(
+/** Whether its customer was asked can't be found out: a person has to. */
+export async function park(journey: Journey, why: string, context: SourceContext): Promise<void> {
+  if (!(await settle(journey, 'parked', why, context))) return;
+  await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
+}
+
+/** Its customer was not asked, and is not tried again. */
+export async function fail(journey: Journey, why: string, context: SourceContext): Promise<void> {
+  await settle(journey, 'failed', why, context);
+}
+
+/** @returns false: somebody else was faster */
+async function settle(
   journey: Journey,
   state: 'parked' | 'failed',
   why: string,
   context: SourceContext,
-): Promise<void> {
+): Promise<boolean> {
   const after = await context.store.update(
     journey.id,
     ifStill('creating', { to: state, at: context.clock.now(), why, when: isAttemptOf(journey) }),
   );
-  if (after?.state !== state) return;
+  if (after?.state !== state) return false;
   context.log.error({ journey: refOf(context.name, journey.id), why }, state);
-  if (state === 'parked')
-    await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
+  return true;
 }

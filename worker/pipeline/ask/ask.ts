@@ -5,7 +5,7 @@ import { lookAt, type SourceContext } from '../context.ts';
 import { type AskJob, done, type StageResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
 import { planJourney } from '../plan/plan-journey.ts';
-import { end, wait } from './ask-steps.ts';
+import { endJourney, postpone } from './ask-steps.ts';
 import { create, createNeed } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 import { withContact } from './with-contact.ts';
@@ -28,11 +28,11 @@ export async function ask({ journeyId }: AskJob, context: SourceContext): Promis
   await context.holds.pass('ask', [...needsOf(rule), createNeed]);
   const campaign = await campaignOf(rule, context);
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
-  if (due.at > context.clock.now()) return await wait(journey, due, context);
+  if (due.at > context.clock.now()) return await postpone(journey, due, context);
 
   const gone = await recheck(journey, context);
   failpoint('record-read-again');
-  if (gone) return await end(journey, 'cancelled', gone.why, context, { isOut: gone.isOut });
+  if (gone) return await endJourney(journey, 'cancelled', gone.why, context, { isOut: gone.isOut });
 
   return await withContact(contact, context, () => create(journey, rule, campaign, contact, context));
 }
@@ -50,8 +50,8 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Sou
 /** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
 async function planAnew(journey: Journey, context: SourceContext): Promise<StageResult> {
   const look = lookAt(await context.read(journey.recordId, 'plan'));
-  if (look.is === 'open') return await end(journey, 'cancelled', 'the record is open again', context);
-  if (look.is === 'out') return await end(journey, 'cancelled', look.why, context, { isOut: true });
+  if (look.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
+  if (look.is === 'out') return await endJourney(journey, 'cancelled', look.why, context, { isOut: true });
   const received = await context.store.update(
     journey.id,
     ifStill('waiting', { to: 'received', at: context.clock.now(), trace: ['its rule changed: planned anew'] }),

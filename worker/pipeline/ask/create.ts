@@ -13,7 +13,7 @@ import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type StageResult } from '../jobs.ts';
 import { campaignFault, campaignOf, mapFields, needsOf, sendTime } from '../plan/decide.ts';
 import type { LoadedRule } from '../rules.ts';
-import { asked, backToWaiting, end, laterLook, lookFirst, wait } from './ask-steps.ts';
+import { backToWaiting, endJourney, laterLook, lookFirst, markAsked, postpone } from './ask-steps.ts';
 import { lastCounted, onList, whyNotNow } from './contact-eligibility.ts';
 import { forgottenRequest } from './lost-request.ts';
 import { staleMs } from './with-contact.ts';
@@ -47,13 +47,13 @@ export async function create(
   const ref = markOf(journey);
   // Waiting for a place among those who talk to the service may have taken us past the window.
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
-  if (due.at > clock.now()) return await wait(journey, due, context);
+  if (due.at > clock.now()) return await postpone(journey, due, context);
 
   if (await erasedMeanwhile(journey, context)) return done;
   const { asked: askedBefore } = await context.store.memoryOf(journey.recordId);
   if (rule.again === 'never' && askedBefore !== undefined && askedBefore !== journey.id) {
     const why = `this record's customer was asked already: journey ${refOf(context.name, askedBefore)} (again: never)`;
-    return await end(journey, 'skipped', why, context);
+    return await endJourney(journey, 'skipped', why, context);
   }
   const known = await feedback.contact(contact);
   const leaveBy = new Date(Date.now() + staleMs);
@@ -68,7 +68,7 @@ export async function create(
     return await lookFirst(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
   }
   const no = whyNotNow(known, last, rule, clock.now());
-  if (no) return await end(journey, 'skipped', no, context);
+  if (no) return await endJourney(journey, 'skipped', no, context);
   // This process stood still: it would send nothing, and the contact may be another's meanwhile.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);
@@ -147,7 +147,7 @@ async function send(
   try {
     const { id } = await context.feedback.create(request, { leaveBy });
     failpoint('create-answered');
-    const result = await asked(creating, id, 'the service took it', context);
+    const result = await markAsked(creating, id, 'the service took it', context);
     await context.holds.lift('ask', [...needsOf(rule), createNeed]);
     return result;
   } catch (error) {

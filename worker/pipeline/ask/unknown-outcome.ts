@@ -3,7 +3,7 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { done, type StageResult } from '../jobs.ts';
-import { asked, backToWaiting, laterLook, lockedMs, settle } from './ask-steps.ts';
+import { backToWaiting, fail, laterLook, lockedMs, markAsked, park } from './ask-steps.ts';
 import { type Found, lookForRequest } from './find-request.ts';
 import { withContact } from './with-contact.ts';
 
@@ -29,18 +29,13 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
   const looks = (intent.looks ?? 0) + 1;
   if (found.is === 'not yet clear' && looks < mostLooks) return await laterLook(journey, found.why, context, looks);
   if (found.is === 'unclear' || found.is === 'not yet clear') {
-    await settle(journey, 'parked', found.why, context);
+    await park(journey, found.why, context);
     return done;
   }
   const attempts = journey.attempts ?? 1;
   const forMs = context.clock.now().getTime() - (journey.dueAt ?? journey.closedAt).getTime();
   if (attempts >= fewAttempts && forMs >= context.retryForMs) {
-    await settle(
-      journey,
-      'failed',
-      `the service never took the request in ${attempts} attempts (${found.how})`,
-      context,
-    );
+    await fail(journey, `the service never took the request in ${attempts} attempts (${found.how})`, context);
     return done;
   }
   const { numAppeals, lastAppeal } = found;
@@ -68,9 +63,9 @@ async function take(
   context: SourceContext,
 ): Promise<StageResult> {
   const [isTaken] = await context.areOwned([found.requestId]);
-  if (!isTaken) return await asked(journey, found.requestId, found.how, context, { late: true });
+  if (!isTaken) return await markAsked(journey, found.requestId, found.how, context, { late: true });
   if (!intent.marker) return { do: 'wait', delayMs: lockedMs };
   const why = `request ${found.requestId} names this journey, and belongs to another`;
-  await settle(journey, 'parked', why, context);
+  await park(journey, why, context);
   return done;
 }

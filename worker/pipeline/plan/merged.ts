@@ -3,7 +3,7 @@ import type { StageResult } from '../jobs.ts';
 import { type WithdrawContext, withdraw } from '../withdraw.ts';
 
 /** Whether the service has a request is being found out. Real time. */
-const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
+const retryLater: StageResult = { do: 'wait', delayMs: 2_000 };
 
 /** Nobody is asked about a record that is no more; what has been asked is answered on the one it became. */
 export async function merged(recordId: string, into: string, context: WithdrawContext): Promise<StageResult> {
@@ -11,9 +11,9 @@ export async function merged(recordId: string, into: string, context: WithdrawCo
   const remaining = await store.remainingOf(recordId, into);
   const why = `its record was merged into ${remaining}`;
   for (const journey of await store.ofRecord(recordId)) {
-    if (journey.state === 'creating') return comeAgain;
+    if (journey.state === 'creating') return retryLater;
     if (unaskedStates.includes(journey.state)) {
-      if ((await withdraw(journey, why, context)) === 'asking') return comeAgain;
+      if ((await withdraw(journey, why, context)) === 'asking') return retryLater;
       continue;
     }
     await store.update(journey.id, (now) =>

@@ -15,7 +15,7 @@ import { takeSurvey } from './survey.ts';
 /** How long a vendor's reading may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
 /** Whether the service has a request is being found out. Real time. */
-const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
+const retryLater: StageResult = { do: 'wait', delayMs: 2_000 };
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
 export async function plan(event: PlanJob, context: SourceContext): Promise<StageResult> {
@@ -50,7 +50,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   const known = await knownJourney(event, context);
   await keepWhatIsTold(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
-  if (known && known.state !== 'received' && !wasOut) return await goOn(known, context);
+  if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, context);
   const untilTurn = event.everyMs === undefined ? 0 : await context.untilTurn(event.key, event.everyMs);
   if (untilTurn > 0) return { do: 'wait', delayMs: untilTurn };
 
@@ -58,7 +58,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
   const live = journeys.filter((one) => one.state === 'creating' || endable(one));
   // The service may be at work on it: what becomes of the request decides what can still be done.
-  if (live.some(({ state }) => state === 'creating')) return comeAgain;
+  if (live.some(({ state }) => state === 'creating')) return retryLater;
   if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, context);
   if (event.kind === 'changed' && live.length === 0) return done;
 
@@ -97,7 +97,7 @@ async function planOpen(
   context: SourceContext,
 ): Promise<StageResult> {
   const why = `the record is open again (${event.what})`;
-  if ((await withdrawAll(live, why, context)) === 'asking') return comeAgain;
+  if ((await withdrawAll(live, why, context)) === 'asking') return retryLater;
   if (lookAgainAt && event.kind === 'closed') {
     return { do: 'wait', delayMs: Math.max(1_000, lookAgainAt.getTime() - Date.now()) };
   }
@@ -112,7 +112,7 @@ async function planOut(
   { live, latest, wasOut }: Before,
   context: SourceContext,
 ): Promise<StageResult> {
-  if ((await withdrawAll(live, why, context, { isOut: true })) === 'asking') return comeAgain;
+  if ((await withdrawAll(live, why, context, { isOut: true })) === 'asking') return retryLater;
   if (wasOut || event.kind === 'changed' || isOutside(event.at, event)) return done;
   if (latest && unaskedStates.includes(latest.state)) return done;
   const at = { recordId: event.recordId, closing: 'out', closedAt: event.at };
@@ -138,12 +138,12 @@ async function planClosed(
   const { journey, created } = await getOrCreateJourney(event, at, context);
   failpoint('journey-claimed');
   await cancelEarlier(journey, context);
-  if (mayComeBack(journey)) return await goOn(await takenUpAgain(journey, record, event, context), context);
+  if (mayComeBack(journey)) return await enqueueAsk(await takenUpAgain(journey, record, event, context), context);
   if (!created && journey.state !== 'received') {
     if (event.via === 'webhook') await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
-    return await goOn(journey, context);
+    return await enqueueAsk(journey, context);
   }
-  return await goOn(await planJourney(journey, record, context), context);
+  return await enqueueAsk(await planJourney(journey, record, context), context);
 }
 
 /** Its record was deleted, or otherwise out of question, before its customer was asked; it is back, closed as it was. */
@@ -208,7 +208,7 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
 }
 
 /** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
-async function goOn(journey: Journey, context: SourceContext): Promise<StageResult> {
+async function enqueueAsk(journey: Journey, context: SourceContext): Promise<StageResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
   failpoint('ask-queued');
   return done;
