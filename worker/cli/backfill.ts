@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { PollPage, RecordEvent } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
-import { lookAt, type SourceContext } from '../pipeline/context.ts';
+import type { SourceContext } from '../pipeline/context.ts';
 import { decide } from '../pipeline/plan/decide.ts';
 import { mostPages } from '../pipeline/plan/poll.ts';
+import { statusOf } from '../pipeline/record-status.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { livePorts } from './engine-of.ts';
@@ -185,14 +186,14 @@ async function tryAll(context: SourceContext, range: Range, shown: Progress) {
 }
 
 async function outcomeOf(
-  result: Parameters<typeof lookAt>[0],
+  result: Parameters<typeof statusOf>[0],
   { since, until }: Range,
   context: SourceContext,
 ): Promise<Outcome> {
-  const look = lookAt(result);
-  if (look.is === 'open') return skip('it is not closed any more');
-  if (look.is === 'out') return skip(look.why);
-  const { record, closing, closedAt } = look;
+  const status = statusOf(result);
+  if (status.is === 'open') return skip('it is not closed any more');
+  if (status.is === 'out') return skip(status.why);
+  const { record, closing, closedAt } = status;
   if (closedAt < since || closedAt > until) return skip('it was closed at another time');
   const { id, exists } = await context.store.nameOf(record.currentId, closing);
   if (exists) return skip('its closing has a journey already');

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import type { JourneyState } from '../journey/journey.ts';
+import { refOf } from '../journey/refs.ts';
 import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
-import { refOf } from '../pipeline/context.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { checkAccount, engineOf } from './engine-of.ts';
 import { openForNow, type RuntimeOptions } from './runtime.ts';

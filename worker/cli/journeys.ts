@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
-import { refOf } from '../pipeline/context.ts';
+import { refOf } from '../journey/refs.ts';
 import { type Found, type JourneyFilter, select } from './journey-filter.ts';
 import { find } from './repair.ts';
 import type { RuntimeOptions } from './runtime.ts';

@@ -2,9 +2,11 @@ import { styleText } from 'node:util';
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import { refOf } from '../journey/refs.ts';
 import { whyNotNow } from '../pipeline/ask/contact-eligibility.ts';
-import { lookAt, refOf, type SourceContext } from '../pipeline/context.ts';
+import type { SourceContext } from '../pipeline/context.ts';
 import { decide } from '../pipeline/plan/decide.ts';
+import { statusOf } from '../pipeline/record-status.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
@@ -19,7 +21,7 @@ export async function preview(
     const { context } = pipeline(options.source);
     const [result] = await context.source.read([recordIn(context, options.record)], 'plan');
     if (!result) throw new Error('the connector gave no result');
-    const look = lookAt(result);
+    const status = statusOf(result);
     const shape = options.showRecord && result.ok ? result.record.shape : undefined;
     const print = (shown: object, lines: readonly string[]): number => {
       const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
@@ -27,14 +29,14 @@ export async function preview(
       process.stdout.write(`${text}\n`);
       return 0;
     };
-    if (look.is === 'out' || !result.ok) {
-      const why = look.is === 'out' ? look.why : 'it can not be read';
+    if (status.is === 'out' || !result.ok) {
+      const why = status.is === 'out' ? status.why : 'it can not be read';
       return print({ decision: 'skip', why }, [heading('would not ask', why)]);
     }
     const { record } = result;
-    if (look.is === 'open') {
+    if (status.is === 'open') {
       const why = 'it is not closed';
-      const { lookAgainAt } = look;
+      const { lookAgainAt } = status;
       const { id } = await context.store.nameOf(record.currentId, notYet);
       const ifClosed = await judge(record, id, lookAgainAt ?? context.clock.now(), context);
       return print({ decision: 'skip', why, lookAgainAt, ifClosed: ifClosed.shown }, [
@@ -46,7 +48,7 @@ export async function preview(
       ]);
     }
 
-    const { closing, closedAt } = look;
+    const { closing, closedAt } = status;
     const { id, exists } = await context.store.nameOf(record.currentId, closing);
     const journey = exists ? await context.store.get(id) : undefined;
     const { decision, why, shown, lines } = await judge(record, id, closedAt, context);

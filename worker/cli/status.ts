@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
 import { journeyStates } from '../journey/journey.ts';
+import { refOf } from '../journey/refs.ts';
 import { refusedOf } from '../operations/refused-counts.ts';
-import { refOf, type SourceContext } from '../pipeline/context.ts';
+import type { SourceContext } from '../pipeline/context.ts';
 import { pollState } from '../pipeline/plan/poll.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { RedisClient } from '../redis/client.ts';

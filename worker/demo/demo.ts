@@ -8,10 +8,10 @@ import { type App, run } from '../cli/app.ts';
 import { openRedis } from '../cli/runtime.ts';
 import { loadConfig } from '../config/config.ts';
 import type { Journey } from '../journey/journey.ts';
+import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { settledStates } from '../journey/transitions.ts';
 import { fastClock } from '../pipeline/clock.ts';
-import { refOf } from '../pipeline/context.ts';
 import { type Story, stories } from './scenario.ts';
 import { openTown, type Town, timeZone } from './town.ts';
 

@@ -1,11 +1,10 @@
-import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import type { ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
 import type { Erasures } from '../journey/erasures.ts';
-import type { Journey } from '../journey/journey.ts';
 import type { ToldStore } from '../journey/snapshots.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import type { Alert } from '../operations/alerts.ts';
@@ -124,33 +123,3 @@ export interface Timing {
 
 /** Everything the steps of one source work with. A step that needs less takes less. */
 export interface SourceContext extends Named, Journeys, Service, Vendor, Queues, Policy, Operations, Timing {}
-
-/** `support/41960.1`: how people name a journey. */
-export function refOf(source: string, journeyId: string): string {
-  return `${source}/${journeyId}`;
-}
-
-/**
- * How markers at the service and the vendor, and the memory of its contact, name a journey: by what its source was called when
- * it began, so that they are found again after a rename.
- */
-export function markOf({ source, id }: Pick<Journey, 'source' | 'id'>): string {
-  return refOf(source, id);
-}
-
-/** What a read says about asking: the record, or the reason why nobody will be asked about it. */
-export type Look =
-  | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
-  | { is: 'open'; lookAgainAt?: Date }
-  | { is: 'out'; why: string };
-
-/** @throws the record's own error, for the queue to retry */
-export function lookAt(result: ReadResult): Look {
-  if (!result.ok) {
-    if (result.why === 'error') throw result.error;
-    return { is: 'out', why: 'the record does not exist (deleted, or not visible to this connection)' };
-  }
-  const { record } = result;
-  if (record.state.is !== 'closed') return record.state;
-  return { is: 'closed', record, closing: record.state.closing, closedAt: record.state.closedAt };
-}

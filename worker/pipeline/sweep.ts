@@ -1,9 +1,9 @@
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
+import { refOf } from '../journey/refs.ts';
 import { ifStill, settledStates } from '../journey/transitions.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { isRedisTrouble } from '../redis/unavailable.ts';
 import type { SourceContext } from './context.ts';
-import { refOf } from './context.ts';
 import { attempt } from './erase/erase.ts';
 
 export interface SweepSettings {

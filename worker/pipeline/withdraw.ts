@@ -1,9 +1,10 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Journey } from '../journey/journey.ts';
+import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
 import { failpoint } from '../operations/failpoints.ts';
-import { type Journeys, markOf, type Named, type Operations, refOf, type Service, type Timing } from './context.ts';
+import type { Journeys, Named, Operations, Service, Timing } from './context.ts';
 
 /** What withdrawing takes of a source. */
 export type WithdrawContext = Named &

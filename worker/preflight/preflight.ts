@@ -3,8 +3,9 @@ import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
-import { lookAt, type SourceContext } from '../pipeline/context.ts';
+import type { SourceContext } from '../pipeline/context.ts';
 import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
+import { statusOf } from '../pipeline/record-status.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 import { surveyFindings } from './survey-questions.ts';
 
@@ -203,15 +204,15 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
   const whys = new Map<string, number>();
   let tried = 0;
   for (const result of results) {
-    const look = result.ok ? lookAt(result) : undefined;
-    if (look?.is !== 'closed') continue;
+    const status = result.ok ? statusOf(result) : undefined;
+    if (status?.is !== 'closed') continue;
     tried++;
     const closing = {
-      recordId: look.record.currentId,
-      journeyId: `${look.record.currentId}.trial`,
+      recordId: status.record.currentId,
+      journeyId: `${status.record.currentId}.trial`,
       closedAt: clock.now(),
     };
-    const verdict = await decide(closing, look.record, { ...context, store: { memoryOf: noMemory } });
+    const verdict = await decide(closing, status.record, { ...context, store: { memoryOf: noMemory } });
     if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
     whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
   }

@@ -1,8 +1,9 @@
 import { messageOf } from '../../../core/errors.ts';
 import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
+import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import { markOf, refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import { done, type StageResult } from '../jobs.ts';
 import { passOn } from '../plan/external-grade.ts';
 

@@ -1,10 +1,11 @@
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import { lookAt, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import { type AskJob, done, type StageResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
 import { planJourney } from '../plan/plan-journey.ts';
+import { statusOf } from '../record-status.ts';
 import { endJourney, postpone } from './ask-steps.ts';
 import { create, createNeed } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
@@ -49,35 +50,35 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Sou
 
 /** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
 async function planAnew(journey: Journey, context: SourceContext): Promise<StageResult> {
-  const look = lookAt(await context.read(journey.recordId, 'plan'));
-  if (look.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
-  if (look.is === 'out') return await endJourney(journey, 'cancelled', look.why, context, { isOut: true });
+  const status = statusOf(await context.read(journey.recordId, 'plan'));
+  if (status.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
+  if (status.is === 'out') return await endJourney(journey, 'cancelled', status.why, context, { isOut: true });
   const received = await context.store.update(
     journey.id,
     ifStill('waiting', { to: 'received', at: context.clock.now(), trace: ['its rule changed: planned anew'] }),
   );
   if (received?.state !== 'received') return done;
-  const anew = await planJourney(received, look.record, context);
+  const anew = await planJourney(received, status.record, context);
   return anew.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
 }
 
 /** Why the customer should no longer be asked, if so. */
 async function recheck(journey: Journey, context: SourceContext): Promise<{ why: string; isOut: boolean } | undefined> {
   const gone = (why: string) => ({ why, isOut: false });
-  const look = lookAt(await context.read(journey.recordId, 'ask'));
-  if (look.is === 'closed' && look.record.currentId !== journey.recordId) {
-    return gone(await mergedUnseen(journey, look.record.currentId, look.closedAt, context));
+  const status = statusOf(await context.read(journey.recordId, 'ask'));
+  if (status.is === 'closed' && status.record.currentId !== journey.recordId) {
+    return gone(await mergedUnseen(journey, status.record.currentId, status.closedAt, context));
   }
-  if (look.is === 'open') return gone('the record is open again');
-  if (look.is === 'out') return { why: look.why, isOut: true };
+  if (status.is === 'open') return gone('the record is open again');
+  if (status.is === 'out') return { why: status.why, isOut: true };
   // A reading without history can't name the closing; that it is closed has to do then.
-  if (look.closing === '' || look.closing === journey.closing) return undefined;
+  if (status.closing === '' || status.closing === journey.closing) return undefined;
   // Its webhook may have been missed; if not, the closing's journey is found and nothing happens.
   await context.queueEvent({
     kind: 'closed',
     recordId: journey.recordId,
-    at: look.closedAt,
-    key: `seen when asking:${journey.recordId}:${look.closing}`,
+    at: status.closedAt,
+    key: `seen when asking:${journey.recordId}:${status.closing}`,
     what: 'found closed again when its customer was to be asked',
     receivedAt: new Date(),
   });

@@ -6,12 +6,14 @@ import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts'
 import { evaluateAll } from '../../../core/mapping/expression.ts';
 import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
+import { markOf, refOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import { lookAt, markOf, refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type StageResult } from '../jobs.ts';
 import { campaignFault, campaignOf, mapFields, needsOf, sendTime } from '../plan/decide.ts';
+import { statusOf } from '../record-status.ts';
 import type { LoadedRule } from '../rules.ts';
 import { backToWaiting, endJourney, laterLook, lookFirst, markAsked, postpone } from './ask-steps.ts';
 import { lastCounted, onList, whyNotNow } from './contact-eligibility.ts';
@@ -191,10 +193,10 @@ function hasMarker(campaign: Campaign, marker: string): boolean {
 
 /** The service rejected a value: the campaign may have changed. True when there are other values to try now. */
 async function remap(journey: Journey, rule: LoadedRule, context: SourceContext): Promise<boolean> {
-  const look = lookAt(await context.read(journey.recordId, 'plan'));
-  if (look.is !== 'closed') return false;
+  const status = statusOf(await context.read(journey.recordId, 'plan'));
+  if (status.is !== 'closed') return false;
   const campaign = await campaignOf(rule, context);
-  const findings = await evaluateAll([...rule.mapping.values()], look.record.shape);
+  const findings = await evaluateAll([...rule.mapping.values()], status.record.shape);
   const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok || JSON.stringify(mapped.values) === JSON.stringify(journey.values)) return false;
   await context.store.update(

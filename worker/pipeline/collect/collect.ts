@@ -9,6 +9,7 @@ import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
+import { refOf } from '../../journey/refs.ts';
 import { type CollectPass, isUnreadable } from '../../journey/store.ts';
 import { type Decision, mayFollow, step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
@@ -17,7 +18,7 @@ import { absentKey, begunKey, failingKey, seenKey } from '../../redis/keys.ts';
 import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
 import { isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import type { CollectJob, StageResult } from '../jobs.ts';
 
 const Seen = keepingUnknown({ stats: z.string(), fullAt: z.coerce.date() });

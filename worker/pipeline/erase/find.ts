@@ -1,8 +1,9 @@
 import type { Contact } from '../../../core/contact.ts';
 import { type Erasure, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
 import { isUnreadable } from '../../journey/store.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
 import { named, namesOf } from './erasure-race.ts';
 import { contactsIn, customersIn, personIn, subjectsOf } from './people-in-snapshot.ts';

@@ -1,4 +1,5 @@
-import { refOf, type SourceContext } from '../context.ts';
+import { refOf } from '../../journey/refs.ts';
+import type { SourceContext } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
 import type { Found } from './find.ts';
 

@@ -7,8 +7,9 @@ import type { Findings } from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import { checkWindows, nextSendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
-import { type Named, type Policy, refOf, type Service, type Timing } from '../context.ts';
+import type { Named, Policy, Service, Timing } from '../context.ts';
 import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
 
 /** What a decision needs: all of it can be had without a journey, for a preview. */

@@ -3,10 +3,12 @@ import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.t
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
-import { lookAt, refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
 import type { GradedJob, StageResult } from '../jobs.ts';
+import { statusOf } from '../record-status.ts';
 import { planJourney } from './plan-journey.ts';
 
 /** Nobody is asked by a journey in these. */
@@ -79,19 +81,19 @@ async function journeyFor(event: GradedJob, context: SourceContext): Promise<Jou
   if (before) return before;
   if (known && known.state !== 'received') return known;
   await keepSnapshot(event, context, { onlyFirst: true });
-  const look = lookAt(await context.read(event.recordId, 'plan'));
-  if (look.is !== 'closed') {
-    const why = look.is === 'open' ? 'it is not closed' : look.why;
+  const status = statusOf(await context.read(event.recordId, 'plan'));
+  if (status.is !== 'closed') {
+    const why = status.is === 'open' ? 'it is not closed' : status.why;
     context.log.warn({ source: context.name, record: event.recordId, why }, 'a grade for a record that asks nobody');
     return undefined;
   }
   const { recordId, key: eventKey, receivedAt } = event;
   const { journey } = await store.claim(
-    { recordId, closing: look.closing, closedAt: look.closedAt, eventKey, receivedAt },
+    { recordId, closing: status.closing, closedAt: status.closedAt, eventKey, receivedAt },
     [`received ${receivedAt.toISOString()}: ${event.what}`],
   );
   if (journey.state !== 'received') return journey;
-  const after = await planJourney(journey, look.record, context);
+  const after = await planJourney(journey, status.record, context);
   if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after.id, after.dueAt);
   return after;
 }

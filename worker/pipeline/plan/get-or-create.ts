@@ -1,5 +1,6 @@
 import type { Journey } from '../../journey/journey.ts';
-import { type Journeys, type Named, type Operations, refOf } from '../context.ts';
+import { refOf } from '../../journey/refs.ts';
+import type { Journeys, Named, Operations } from '../context.ts';
 import type { RecordJob } from '../jobs.ts';
 
 type CreateContext = Named & Pick<Journeys, 'store'> & Pick<Operations, 'log' | 'missed'>;

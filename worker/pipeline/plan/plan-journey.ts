@@ -1,9 +1,10 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import { refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { decide, needsOf } from './decide.ts';
 

@@ -1,10 +1,12 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import { type Look, lookAt, refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
 import { done, type PlanJob, type RecordJob, type StageResult } from '../jobs.ts';
+import { type RecordStatus, statusOf } from '../record-status.ts';
 import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
 import { takeGraded } from './external-grade.ts';
 import { getOrCreateJourney } from './get-or-create.ts';
@@ -62,12 +64,12 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, context);
   if (event.kind === 'changed' && live.length === 0) return done;
 
-  const look = lookAt(await context.read(event.recordId, 'plan'));
+  const status = statusOf(await context.read(event.recordId, 'plan'));
   failpoint('record-read');
   const before = { live, latest, wasOut };
-  if (look.is === 'open') return await planOpen(event, look, before, context);
-  if (look.is === 'out') return await planOut(event, look.why, before, context);
-  return await planClosed(event, look, context);
+  if (status.is === 'open') return await planOpen(event, status, before, context);
+  if (status.is === 'out') return await planOut(event, status.why, before, context);
+  return await planClosed(event, status, context);
 }
 
 async function knownJourney(event: RecordJob, { store }: SourceContext): Promise<Journey | undefined> {
@@ -92,7 +94,7 @@ async function journeysOf(recordId: string, context: SourceContext): Promise<Jou
 
 async function planOpen(
   event: RecordJob,
-  { lookAgainAt }: Extract<Look, { is: 'open' }>,
+  { lookAgainAt }: Extract<RecordStatus, { is: 'open' }>,
   { live, wasOut }: Before,
   context: SourceContext,
 ): Promise<StageResult> {
@@ -123,7 +125,7 @@ async function planOut(
 
 async function planClosed(
   event: RecordJob,
-  { closing, closedAt, record }: Extract<Look, { is: 'closed' }>,
+  { closing, closedAt, record }: Extract<RecordStatus, { is: 'closed' }>,
   context: SourceContext,
 ): Promise<StageResult> {
   const { store } = context;

@@ -1,5 +1,6 @@
+import { refOf } from '../../journey/refs.ts';
 import { mayFollow, step } from '../../journey/transitions.ts';
-import { type Journeys, type Named, type Operations, refOf } from '../context.ts';
+import type { Journeys, Named, Operations } from '../context.ts';
 import type { StageResult, SurveyJob } from '../jobs.ts';
 
 /** Longer than it can take to find out whether a request was created. Real time. */

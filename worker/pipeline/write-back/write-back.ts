@@ -1,9 +1,10 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
-import { markOf, refOf, type SourceContext } from '../context.ts';
+import type { SourceContext } from '../context.ts';
 import { takeOffLate } from '../erase/copies.ts';
 import type { StageResult, WriteBackJob } from '../jobs.ts';
 
