@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ConnectionOptions,
   DelayedError,
@@ -22,6 +21,7 @@ import { JobCodec } from './job-codec.ts';
 import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
 import type { StageResult } from './jobs.ts';
 import type { Quarantine } from './quarantine.ts';
+import { RedisTrouble, troubleMs } from './redis-trouble.ts';
 
 export interface StageOptions<Data extends z.ZodType> {
   name: string;
@@ -71,9 +71,6 @@ export interface GivenUp<Data> {
 /** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
 
-/** Redis was in trouble: how often it is tried again. No attempt is spent on it. Real time. */
-const troubleMs = 1_000;
-
 /** A job that only another version can read: how often this one looks whether it still can't. Real time. */
 const asideMs = 600_000;
 
@@ -91,14 +88,15 @@ export class Stage<Data extends z.ZodType> {
   readonly queue: Queue;
   readonly #options: StageOptions<Data>;
   readonly #codec: JobCodec<Data>;
+  readonly #trouble: RedisTrouble;
   #worker: Worker | undefined;
-  #trouble: Promise<void> | undefined;
   readonly #door: Door;
   /** Jobs that run in this process. */
   #running = 0;
 
   constructor(options: StageOptions<Data>) {
     this.#options = options;
+    this.#trouble = new RedisTrouble(options.probe);
     this.#codec = new JobCodec(options.name, options.data, options.seal);
     this.queue = new Queue(options.name, {
       prefix: options.prefix,
@@ -196,7 +194,7 @@ export class Stage<Data extends z.ZodType> {
     this.#worker.on('error', (error) => {
       this.#lost(error);
       // A worker that is refused a job asks for the next at once, again and again.
-      if (isRedisTrouble(error)) void this.#troubleOver();
+      if (isRedisTrouble(error)) void this.#trouble.over(this.#worker);
     });
   }
 
@@ -228,26 +226,9 @@ export class Stage<Data extends z.ZodType> {
       } catch (error) {
         if (!isRedisTrouble(error)) throw error;
         this.#lost(error);
-        await this.#troubleOver();
+        await this.#trouble.over(this.#worker);
       }
     }
-  }
-
-  /** No job is begun until Redis takes writes again; then all go on at once. */
-  #troubleOver(): Promise<void> {
-    this.#trouble ??= this.#untilWritable().finally(() => {
-      this.#trouble = undefined;
-    });
-    return this.#trouble;
-  }
-
-  async #untilWritable(): Promise<void> {
-    const worker = this.#worker;
-    await worker?.pause(true);
-    const isRefused = () => this.#options.probe().then(() => false, isRedisTrouble);
-    do await sleep(troubleMs);
-    while (await isRefused());
-    await worker?.resume();
   }
 
   async #attempt(job: Job, token: string | undefined): Promise<void> {

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRedisTrouble } from '../redis/unavailable.ts';
+
+/** Redis was in trouble: how often it is tried again. No attempt is spent on it. Real time. */
+export const troubleMs = 1_000;
+
+interface Pausable {
+  pause(doNotWaitActive: boolean): Promise<void>;
+  resume(): unknown;
+}
+
+/** While Redis takes no writes no job is begun; then all go on at once. */
+export class RedisTrouble {
+  readonly #probe: () => Promise<unknown>;
+  #over: Promise<void> | undefined;
+
+  constructor(probe: () => Promise<unknown>) {
+    this.#probe = probe;
+  }
+
+  /** Resolves when Redis takes writes again. */
+  over(worker: Pausable | undefined): Promise<void> {
+    this.#over ??= this.#untilWritable(worker).finally(() => {
+      this.#over = undefined;
+    });
+    return this.#over;
+  }
+
+  async #untilWritable(worker: Pausable | undefined): Promise<void> {
+    await worker?.pause(true);
+    const isRefused = () => this.#probe().then(() => false, isRedisTrouble);
+    do await sleep(troubleMs);
+    while (await isRefused());
+    await worker?.resume();
+  }
+}
