@@ -2,6 +2,8 @@
 
 /** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
 export { z } from 'zod';
+export { type Cached, cached } from './connector/cached.ts';
+export { type Meaning, type MeaningTable, type ResponseRules, VendorError } from './connector/classify.ts';
 export type {
   AnswerValue,
   Budget,
@@ -11,11 +13,12 @@ export type {
   EraseEvent,
   Events,
   Finding,
-  GoingLive,
   GradedEvent,
   PollPage,
+  PreflightContext,
   PresentedRecord,
   Quota,
+  RateLimit,
   ReadResult,
   RecordEvent,
   RecordState,
@@ -33,7 +36,16 @@ export type {
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
 export { jsonBody } from './connector/json-body.ts';
-export { type HmacForm, isEqual, signHmac, verifyHmac } from './connector/signature.ts';
+export type { HttpResponse } from './connector/send.ts';
+export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
+export {
+  type Credentials,
+  clientCredentials,
+  type GrantedToken,
+  refreshedToken,
+  staticToken,
+  TokenGrant,
+} from './connector/token.ts';
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
 export { type Advice, CloseloopError, type Outcome } from './errors.ts';
 export type { Log, Ports } from './ports.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { mismatchesOf } from '../../core/feedback/failure.ts';
+import { mismatchesOf } from '../../core/mismatches.ts';
 import type { HubSpotApi } from './client.ts';
 import { ErrorBody, inWords, refusalOf } from './failure.ts';
 import { type Plural, type Properties, paths } from './objects.ts';

@@ -98,9 +98,9 @@ export function listening(budget: Budget): { budget: Budget; day: () => Quota | 
       take: (lane, urgency) => budget.take(lane, urgency),
       takePoints: (wanted, urgency) => budget.takePoints(wanted, urgency),
       pause: (ms, lane) => budget.pause(ms, lane),
-      left(quota, name) {
+      reportRemaining(quota, name) {
         if (name === 'daily') day = quota;
-        return budget.left(quota, name);
+        return budget.reportRemaining(quota, name);
       },
     },
   };

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
-import type { Finding, GoingLive } from '../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import type { ObjectType } from './objects.ts';
 import { isClosed, type PipelineList } from './pipelines.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -16,7 +16,7 @@ interface Owned extends Pipeline {
 export function pipelineFindings(
   settings: Pick<HubSpotSettings, 'objects' | 'pipelines' | 'stages'>,
   lists: ReadonlyMap<ObjectType, readonly Pipeline[]>,
-  reads: GoingLive['reads'],
+  reads: PreflightContext['reads'],
 ): Finding[] {
   const all: Owned[] = [...lists].flatMap(([type, list]) => list.map((pipeline) => ({ type, ...pipeline })));
   const complete = settings.objects.every((type) => lists.has(type));
@@ -83,7 +83,7 @@ const tellsWonFromLost = /^(stage|dealstage|hs_deal_stage_probability|hs_is_clos
 function lostDeals(
   { stages }: Pick<HubSpotSettings, 'stages'>,
   looked: readonly Owned[],
-  reads: GoingLive['reads'],
+  reads: PreflightContext['reads'],
 ): Finding[] {
   const decided =
     stages !== undefined ||

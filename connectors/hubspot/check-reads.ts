@@ -1,5 +1,5 @@
 import { errorAt, unknownReads, warningAt } from '../../core/connector/check.ts';
-import type { Finding, GoingLive } from '../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import { contactProperties } from './contacts.ts';
 import { type CrmObject, objectTypes, pluralOf } from './objects.ts';
 import type { Definitions } from './properties.ts';
@@ -40,7 +40,7 @@ function readOf(object: CrmObject, settings: HubSpotSettings): Set<string> {
 }
 
 /** HubSpot leaves unknown names out without a word: a rule would find nothing, for ever. */
-export function readFindings(settings: HubSpotSettings, { reads }: GoingLive, defined: Definitions): Finding[] {
+export function readFindings(settings: HubSpotSettings, { reads }: PreflightContext, defined: Definitions): Finding[] {
   const told = new Set<string>();
   const findings = [
     ...listed('properties', settings.properties, settings.objects, defined),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorAt } from '../../core/connector/check.ts';
-import type { ConnectorPorts, Finding, GoingLive } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, Finding, PreflightContext } from '../../core/connector/contract.ts';
 import {
   Account,
   accountFindings,
@@ -37,7 +37,7 @@ const readScope = (object: CrmObject) => (object === 'contact' ? contacts.read :
  * anything. What can't be read becomes a finding, and the rest goes on; without access there is nothing else to read.
  */
 export function checker(settings: HubSpotSettings, ports: ConnectorPorts) {
-  return async (about: GoingLive): Promise<Finding[]> => {
+  return async (about: PreflightContext): Promise<Finding[]> => {
     const { budget, day } = listening(ports.budget);
     const api = hubSpotApi(settings, { ...ports, budget });
     const prober = accountProber(api);
@@ -156,7 +156,7 @@ async function labelFindings({ objects, contactLabel }: HubSpotSettings, prober:
 /** The webhooks, as far as HubSpot shows them to us. */
 async function deliveryFindings(
   settings: HubSpotSettings,
-  { hookUrl }: GoingLive,
+  { hookUrl }: PreflightContext,
   appId: string | undefined,
   written: readonly WantedProperty[],
   ports: ConnectorPorts,

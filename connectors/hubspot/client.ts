@@ -78,13 +78,14 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, tim
   async function once(method: Method, path: string, token: string, options: Options): Promise<Received> {
     const { body, query, urgency } = options;
     const lane = laneOf(path);
-    if (lane !== undefined) await ports.budget.left(searchQuota, lane);
+    if (lane !== undefined) await ports.budget.reportRemaining(searchQuota, lane);
     await ports.budget.take(lane, urgency);
     const got = await received(`${method} ${path}`, () => {
       const headers = { Authorization: `Bearer ${token}` };
       return client.apiRequest({ method, path, headers, ...(body && { body }), ...(query && { qs: query }) });
     });
-    for (const [quota, name] of quotasIn(got.headers, ports.now(), timeZone)) await ports.budget.left(quota, name);
+    for (const [quota, name] of quotasIn(got.headers, ports.now(), timeZone))
+      await ports.budget.reportRemaining(quota, name);
     return got;
   }
 

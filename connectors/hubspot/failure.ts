@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { retryAfterMs } from '../../core/connector/retry-after.ts';
 import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
-import { retryAfter as retryAfterMs } from '../../core/feedback/failure.ts';
 import { objectTypes } from './objects.ts';
 import { untilMidnightMs } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';

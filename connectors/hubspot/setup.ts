@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConnectorPorts, GoingLive, SetupStep } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, PreflightContext, SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { statusValues } from './answer.ts';
 import { appIdOf } from './check-account.ts';
@@ -27,7 +27,7 @@ import {
 /** What is missing in the account, in the order in which it can be made. What is there is never changed, but for added options. */
 export function preparer(settings: HubSpotSettings, ports: ConnectorPorts) {
   const api = hubSpotApi(settings, ports);
-  return async ({ grades, hookUrl }: GoingLive): Promise<SetupStep[]> => [
+  return async ({ grades, hookUrl }: PreflightContext): Promise<SetupStep[]> => [
     ...(await propertySteps(wantedProperties(settings, grades), api)),
     ...(await webhookSteps(settings, hookUrl, api, ports)),
   ];

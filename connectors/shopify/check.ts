@@ -1,10 +1,11 @@
-import type { Finding, GoingLive, Source } from '../../core/connector/contract.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { VendorError } from '../../core/connector/classify.ts';
+import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { type Field, fieldsOf } from './answer.ts';
 import type { ShopifyApi } from './client.ts';
 import { type Inventory, takeInventory } from './inventory.ts';
+import { missingScopes } from './scopes.ts';
 import { apiVersion, type ShopifySettings } from './settings.ts';
-import { missingScopes, type Subscription, topicsFor } from './subscriptions.ts';
+import { type Subscription, topicsFor } from './subscriptions.ts';
 
 const aDayMs = 86_400_000;
 /** Without `read_all_orders` an app sees orders of so many days. */
@@ -17,15 +18,15 @@ export function checker(settings: ShopifySettings, api: ShopifyApi): NonNullable
       return findingsIn(await takeInventory(settings, api), settings, about);
     } catch (error) {
       // Access that is refused is what a check is there to find; a shop that doesn't answer is not known to be wrong.
-      if (!(error instanceof CloseloopError) || error.advice.kind !== 'config') throw error;
-      const [problem = '', ...remedy] = error.message.split(': ').slice(1);
-      return [{ level: 'error', at: 'access', problem, remedy: remedy.join(': ') || error.message }];
+      if (!(error instanceof VendorError) || error.advice.kind !== 'config') throw error;
+      const { problem, remedy } = error;
+      return [{ level: 'error', at: 'access', problem, remedy }];
     }
   };
 }
 
 /** Pure: the inventory against what the settings need. */
-export function findingsIn(inventory: Inventory, settings: ShopifySettings, about: GoingLive): Finding[] {
+export function findingsIn(inventory: Inventory, settings: ShopifySettings, about: PreflightContext): Finding[] {
   return [
     ...ofAccess(inventory, settings, about),
     ...ofWebhooks(inventory.subscriptions, settings, about.hookUrl),
@@ -37,7 +38,11 @@ export function findingsIn(inventory: Inventory, settings: ShopifySettings, abou
 const error = (at: string, problem: string, remedy: string): Finding => ({ level: 'error', at, problem, remedy });
 const warning = (at: string, problem: string, remedy: string): Finding => ({ level: 'warning', at, problem, remedy });
 
-function ofAccess({ scopes, webhookVersion, shop }: Inventory, settings: ShopifySettings, about: GoingLive): Finding[] {
+function ofAccess(
+  { scopes, webhookVersion, shop }: Inventory,
+  settings: ShopifySettings,
+  about: PreflightContext,
+): Finding[] {
   const found: Finding[] = [];
   for (const scope of missingScopes(scopes)) {
     found.push(
@@ -188,7 +193,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   customer: ['id', 'firstName', 'lastName', 'locale', 'tags', 'orders', 'emailConsent', 'smsConsent'],
 };
 
-function ofReads({ metafields, trigger }: ShopifySettings, reads: GoingLive['reads']): Finding[] {
+function ofReads({ metafields, trigger }: ShopifySettings, reads: PreflightContext['reads']): Finding[] {
   return reads.flatMap(({ at, path }): Finding[] => {
     const [first = '', second, third] = path;
     const names = known[first];

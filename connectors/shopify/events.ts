@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
+import { exactJsonBody } from '../../core/connector/json-body.ts';
 import { isOrderId } from './ids.ts';
+import { missingScopes } from './scopes.ts';
 import type { ShopifySettings } from './settings.ts';
-import { missingScopes } from './subscriptions.ts';
 
 type Choice = Pick<ShopifySettings, 'shop' | 'trigger' | 'parcels'>;
 
@@ -15,7 +16,8 @@ type Said =
   | { kind: 'ignored'; why: string; act?: true }
   | { kind: 'unreadable'; why: string };
 
-const id = z.string().refine(isOrderId);
+/** Ids have up to 19 digits. */
+const id = z.union([z.int(), z.string()]).transform(String).refine(isOrderId);
 const status = z.string().nullish().catch(undefined);
 const contact = z.string().trim().min(1).nullish().catch(undefined);
 
@@ -37,10 +39,10 @@ const Scopes = z.object({ current: z.array(z.string()) });
  * about the same closing by the record. Topics that we don't know are left out.
  */
 export function events(delivery: Delivery, choice: Choice): Events {
-  const json = jsonOf(delivery.raw);
-  if (!json.ok) return json;
+  const json = exactJsonBody(delivery.raw);
+  if (json === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
   const topic = topicOf(delivery);
-  const said = read(topic, json.value, choice);
+  const said = read(topic, json, choice);
   switch (said.kind) {
     case 'unreadable':
       return { ok: false, why: said.why };
@@ -176,16 +178,4 @@ function keyOf(topic: string, { headers, raw }: Delivery): string {
 function timeOf({ headers, receivedAt }: Delivery): Date {
   const at = new Date(headers['x-shopify-triggered-at'] ?? Number.NaN);
   return Number.isNaN(at.getTime()) ? receivedAt : at;
-}
-
-/** Ids have more digits than a number holds, so whole numbers come out as texts. */
-function jsonOf(raw: Uint8Array): { ok: true; value: unknown } | { ok: false; why: string } {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(raw);
-    const digits = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-      typeof value === 'number' && /^\d+$/.test(context?.source ?? '') ? context?.source : value;
-    return { ok: true, value: JSON.parse(text, digits) };
-  } catch (error) {
-    return { ok: false, why: error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8' };
-  }
 }

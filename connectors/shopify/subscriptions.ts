@@ -2,14 +2,8 @@ import { z } from 'zod';
 import type { Urgency } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './client.ts';
+import { scopes } from './scopes.ts';
 import type { ShopifySettings } from './settings.ts';
-
-/** What the app must be allowed. A right to write includes the one to read. */
-export const scopes = ['read_orders', 'write_orders', 'read_customers', 'read_fulfillments', 'read_locations'] as const;
-
-export function missingScopes(granted: readonly string[]): string[] {
-  return scopes.filter((one) => !granted.includes(one) && !granted.includes(one.replace('read_', 'write_')));
-}
 
 /** The webhooks that this source lives on, by the names of the API. Compliance topics can't be subscribed to with it. */
 export function topicsFor({ trigger, parcels }: Pick<ShopifySettings, 'trigger' | 'parcels'>): string[] {

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../core/address.ts';
-import type { Delivery, Finding, GoingLive, Source } from '../../core/connector/contract.ts';
+import type { Delivery, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { eventReader } from './events.ts';
 import { compileAll } from './expressions.ts';
 import { reach } from './reach.ts';
@@ -27,7 +27,7 @@ export function checker(settings: WebhookSettings): NonNullable<Source['check']>
 /** Fewer characters than this can be guessed, or were made up by a person. */
 const shortest = 20;
 
-function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: GoingLive): Finding[] {
+function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: PreflightContext): Finding[] {
   const found: Finding[] = [];
   const tell = (...args: Parameters<typeof finding>): void => void found.push(finding(...args));
   const at = 'signature.secrets';
@@ -92,7 +92,7 @@ function ofExpressions({ event }: WebhookSettings): Finding[] {
   return found;
 }
 
-async function ofSamples(settings: WebhookSettings, { reads }: GoingLive): Promise<Finding[]> {
+async function ofSamples(settings: WebhookSettings, { reads }: PreflightContext): Promise<Finding[]> {
   const { samples } = settings;
   const read = eventReader(settings);
   const found: Finding[] = [];
@@ -133,7 +133,7 @@ function holds(value: unknown, [name, ...rest]: readonly string[]): boolean {
   return holds(Object.entries(value).find(([key]) => key === name)?.[1], rest);
 }
 
-async function ofWriteBack({ event, writeBack }: WebhookSettings, { hookUrl }: GoingLive): Promise<Finding[]> {
+async function ofWriteBack({ event, writeBack }: WebhookSettings, { hookUrl }: PreflightContext): Promise<Finding[]> {
   const at = 'writeBack.url';
   if (writeBack === undefined) {
     if (event.closed === undefined) return [];

@@ -56,6 +56,8 @@ export function literalIn(url: string): string | undefined {
 /** A name that leads to an address which isn't public. */
 export class PrivateAddress extends Error {
   override readonly name = 'PrivateAddress';
+  /** As the system says it of a host that can't be reached: nothing was sent. */
+  readonly code = 'EHOSTUNREACH';
 }
 
 type Resolve = (

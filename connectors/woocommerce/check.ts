@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../../core/address.ts';
-import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector/contract.ts';
+import { VendorError } from '../../core/connector/classify.ts';
+import type { ConnectorPorts, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import type { Shop } from './client.ts';
-import { ShopError } from './failure.ts';
 import { shapeNames } from './record.ts';
 import type { WooCommerceSettings } from './settings.ts';
 import { isNamedOurs, listWebhooks, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
@@ -39,18 +39,18 @@ export function checker(
   };
 }
 
-type Attempt<T> = { ok: true; value: T } | { ok: false; error: ShopError };
+type Attempt<T> = { ok: true; value: T } | { ok: false; error: VendorError };
 
 async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { ok: true, value: await work() };
   } catch (error) {
-    if (error instanceof ShopError) return { ok: false, error };
+    if (error instanceof VendorError) return { ok: false, error };
     throw error;
   }
 }
 
-function inWords({ problem, remedy, status, advice }: ShopError): Finding {
+function inWords({ problem, remedy, status, advice }: VendorError): Finding {
   const isOfKey = advice.kind === 'config' && (status === 401 || status === 403);
   const at = isOfKey ? 'consumerKey' : 'site';
   return { level: 'error', at, problem, remedy };
@@ -83,7 +83,7 @@ function ofSettings({ webhookSecrets, writeBack }: WooCommerceSettings): Finding
 }
 
 /** What WordPress delivers to. Source: wp_http_validate_url. A stand-in on this machine isn't so particular. */
-function ofAddress({ site }: WooCommerceSettings, { hookUrl }: GoingLive): Finding[] {
+function ofAddress({ site }: WooCommerceSettings, { hookUrl }: PreflightContext): Finding[] {
   if (hookUrl === undefined) {
     return [
       {
@@ -121,7 +121,7 @@ function isPrivate(hostname: string): boolean {
 }
 
 /** A warning, as an expression may reach its names in more ways than can be told from outside. */
-function ofExpressions({ reads }: GoingLive): Finding[] {
+function ofExpressions({ reads }: PreflightContext): Finding[] {
   const names: Readonly<Record<string, Readonly<Record<string, true>>>> = shapeNames;
   return reads.flatMap(({ at, path }): Finding[] => {
     const [first = '', second] = path;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
-import { parseJson } from './json.ts';
+import { exactJsonBody } from '../../core/connector/json-body.ts';
 import { closedAt, closingOf, OrderMoment } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
@@ -28,10 +28,11 @@ export const brokenWebhook =
 
 /** What a verified delivery says. What isn't understood is no error: WooCommerce gives up on a webhook that is refused often. */
 export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, 'statuses'>): Events {
-  const json = jsonOf(delivery.raw);
+  const json = exactJsonBody(delivery.raw);
   // What PHP couldn't encode is signed and sent all the same. Refused, it would bring the webhook nearer to its end.
-  if (!json.ok) {
-    const why = `${json.why}: the poll finds the order; look for a plugin that changes what webhooks send`;
+  if (json === undefined) {
+    const why =
+      'the body is not JSON in UTF-8: the poll finds the order; look for a plugin that changes what webhooks send';
     return { ok: true, events: [], ignored: [{ what: 'an unreadable delivery', why, act: true }] };
   }
   const { headers, receivedAt } = delivery;
@@ -39,26 +40,26 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
   const isOfOrders = topic === '' || /^(?:order|action)\./.test(topic);
   if (!isOfOrders) return left('a delivery', 'not of the topics of orders');
 
-  const order = OrderMoment.safeParse(json.value);
+  const order = OrderMoment.safeParse(json);
   if (order.success) {
     const news = new Date(receivedAt.getTime() - newsMs);
     const what = /^order\.[a-z]{1,20}$/.test(topic) ? topic : 'order';
     return outcomeOf(order.data, { ...settings, via: 'webhook', what, news, at: receivedAt });
   }
-  const action = Action.safeParse(json.value);
+  const action = Action.safeParse(json);
   // The id of one delivery is made from the webhook and the second: alone, it would be shared by two orders.
   const deliveryId = headers['x-wc-webhook-delivery-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   if (action.success) {
     const { action: what, arg: recordId } = action.data;
     return found({ kind: 'closed', recordId, at: receivedAt, key: `action.${recordId}.${short(deliveryId)}`, what });
   }
-  const deleted = Deleted.safeParse(json.value);
+  const deleted = Deleted.safeParse(json);
   if (topic === 'order.deleted' && deleted.success) {
     const { id: recordId } = deleted.data;
     const key = `deleted.${recordId}.${short(deliveryId)}`;
     return found({ kind: 'changed', recordId, at: receivedAt, key, what: topic });
   }
-  if (ErrorObject.safeParse(json.value).success) {
+  if (ErrorObject.safeParse(json).success) {
     const what = 'an error instead of an order';
     return { ok: true, events: [], ignored: [{ what, why: brokenWebhook, act: true }] };
   }
@@ -95,14 +96,6 @@ export function outcomeOf(
 function isNews({ date_completed_gmt: completed, date_created_gmt: created }: OrderMoment, news: Date): boolean {
   if (completed !== null) return completed >= news;
   return created === null || created.getTime() + undatedMs >= news.getTime();
-}
-
-function jsonOf(raw: Uint8Array): { ok: true; value: unknown } | { ok: false; why: string } {
-  try {
-    return { ok: true, value: parseJson(new TextDecoder('utf-8', { fatal: true }).decode(raw)) };
-  } catch (error) {
-    return { ok: false, why: error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8' };
-  }
 }
 
 const short = (text: string): string => text.slice(0, 64);

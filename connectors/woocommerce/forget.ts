@@ -1,8 +1,8 @@
+import { VendorError } from '../../core/connector/classify.ts';
 import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { namesOf, WrittenOrder } from './answer.ts';
 import type { Shop } from './client.ts';
-import { ShopError } from './failure.ts';
 import { type Row, updateMeta } from './meta-update.ts';
 import { removeNotes } from './note.ts';
 import { isOrderId } from './order.ts';
@@ -60,5 +60,5 @@ function leftOn(id: string, change: readonly { key: string }[], row: Row | undef
 
 /** Deleted since it was listed; or the note was. */
 function unlessGone(error: unknown): void {
-  if (!(error instanceof ShopError && error.status === 404 && error.advice.kind === 'permanent')) throw error;
+  if (!(error instanceof VendorError && error.isGone)) throw error;
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ConnectorPorts, Source } from '../../core/connector/contract.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './client.ts';
 import { outcomeOf } from './events.ts';
-import { parseJson } from './json.ts';
 import { ListedOrder, momentFields } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 import { activate, isNamedOurs, listWebhooks, makeWebhook, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
@@ -135,7 +135,7 @@ function nextStart(after: Date, at: Date): Date {
 const seconds = (at: Date): string => at.toISOString().slice(0, 19);
 
 function read(text: string): Cursor {
-  return Cursor.parse(parseJson(text));
+  return Cursor.parse(jsonBody(text));
 }
 
 function written({ after, page, since, watched, here }: Cursor): string {

@@ -102,9 +102,9 @@ export const settings = z.strictObject({
 
 export type WooCommerceSettings = z.output<typeof settings>;
 
-/** `https://shop.example.com/wp-json/wc/v3/orders?include=1`, whichever way the shop takes it. */
-export function addressOf(
-  { site, restRoute }: Pick<WooCommerceSettings, 'site' | 'restRoute'>,
+/** `/wp-json/wc/v3/orders?include=1`, whichever way the shop takes it. */
+export function pathOf(
+  { restRoute }: Pick<WooCommerceSettings, 'restRoute'>,
   route: string,
   query: Readonly<Record<string, string>>,
 ): string {
@@ -112,5 +112,5 @@ export function addressOf(
   const search = new URLSearchParams({ ...(restRoute ? { rest_route: path } : {}), ...query }).toString();
   // Commas separate values in a list, and need no escape in a query.
   const tail = search === '' ? '' : `?${search.replaceAll('%2C', ',')}`;
-  return `${site}${restRoute ? '/' : `/wp-json${path}`}${tail}`;
+  return `${restRoute ? '/' : `/wp-json${path}`}${tail}`;
 }

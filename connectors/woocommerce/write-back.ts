@@ -1,8 +1,8 @@
+import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
 import { changeFor, isOutdated, notTaken, WrittenOrder, wantedOf } from './answer.ts';
 import type { Shop } from './client.ts';
-import { ShopError } from './failure.ts';
 import { type Change, type Row, updateMeta } from './meta-update.ts';
 import { addNote, hasNote } from './note.ts';
 import { isOrderId } from './order.ts';
@@ -55,7 +55,7 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
       shop,
       changed.map(({ item, change }) => ({ id: item.recordId, change })),
     );
-    for (const job of changed) job.result = judge(job, rows.get(job.item.recordId));
+    for (const job of changed) job.result = resultOf(job, rows.get(job.item.recordId));
   }
 
   /** After one failure that isn't about its order alone no further call is made: the others' notes wait for the next attempt. */
@@ -69,7 +69,7 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
         if (change.length > 0 || !(await hasNote(shop, item))) await addNote(shop, item);
       } catch (error) {
         if (!(error instanceof CloseloopError)) throw error;
-        const isGone = error instanceof ShopError && error.status === 404 && error.advice.kind === 'permanent';
+        const isGone = error instanceof VendorError && error.isGone;
         if (error.advice.kind !== 'permanent') failure = error;
         job.result = isGone ? notFound(item) : { ok: false, why: 'error', error };
       }
@@ -100,7 +100,7 @@ export function batchesOf(items: readonly WriteBack[]): WriteBack[][] {
 }
 
 /** What became of one order, by the shop's word and by what the order holds now. */
-function judge({ item, change }: Job, row: Row | undefined): WriteResult {
+function resultOf({ item, change }: Job, row: Row | undefined): WriteResult {
   if (row === undefined) {
     return failed(item, 'the shop said nothing of it', { kind: 'transient' }, 'unknown');
   }

@@ -1,5 +1,5 @@
 import { errorAt, unknownReads } from '../../core/connector/check.ts';
-import type { Finding, GoingLive } from '../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import { catalogueOf, type KeyedField, type TicketField } from './fields.ts';
 import type { ZendeskShape } from './record.ts';
 import { ticketField, userField } from './targets.ts';
@@ -35,11 +35,11 @@ const requester: Names<ZendeskShape['requester']> = {
 const shape: Record<keyof ZendeskShape, Record<string, true>> = { ticket, requester, assignee };
 
 /** Names that no record has. */
-export const nameFindings = (reads: GoingLive['reads']): Finding[] =>
+export const nameFindings = (reads: PreflightContext['reads']): Finding[] =>
   unknownReads('Zendesk', shape, 'custom fields are under `fields`', reads);
 
 /** Ticket fields that rules read (`ticket.fields.store`, `ticket.labels.store`): an expression with a wrong name is silently empty. */
-export function readFindings(reads: GoingLive['reads'], fields: readonly TicketField[]): Finding[] {
+export function readFindings(reads: PreflightContext['reads'], fields: readonly TicketField[]): Finding[] {
   const { byId, slugs } = catalogueOf(fields);
   const idOf = new Map([...slugs].map(([id, slug]) => [slug, id]));
   const isMeant = (path: readonly string[]) => path[0] === 'ticket' && (path[1] === 'fields' || path[1] === 'labels');
@@ -64,7 +64,7 @@ function whyEmpty(field: TicketField | undefined, isLabel: boolean): string | un
 }
 
 /** User fields that rules read (`requester.fields.plan`). */
-export function userReadFindings(reads: GoingLive['reads'], fields: readonly KeyedField[]): Finding[] {
+export function userReadFindings(reads: PreflightContext['reads'], fields: readonly KeyedField[]): Finding[] {
   return reads.flatMap(({ at, path: [top, next, key] }) => {
     if (top !== 'requester' || next !== 'fields' || !key) return [];
     const field = fields.find((one) => one.key === key);

@@ -1,5 +1,5 @@
 import { combined, errorAt, type Prober, prober, warningAt } from '../../core/connector/check.ts';
-import type { ConnectorPorts, Finding, GoingLive, Source } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { asksForRatings, automations, changedSince, me, tokenScopes, triggers } from './admin.ts';
 import { accessFindings, scopesOf, settingsFindings } from './check-access.ts';
@@ -47,7 +47,7 @@ async function accountFindings(
   settings: ZendeskSettings,
   api: ZendeskApi,
   ports: Pick<ConnectorPorts, 'now'>,
-  about: GoingLive,
+  about: PreflightContext,
   probe: Prober['probe'],
 ): Promise<Finding[]> {
   const found = [...nameFindings(about.reads), ...(await fieldFindings(settings, api, about, probe))];
@@ -73,7 +73,7 @@ async function accountFindings(
 async function fieldFindings(
   { writeBack }: ZendeskSettings,
   api: ZendeskApi,
-  { grades, reads }: GoingLive,
+  { grades, reads }: PreflightContext,
   probe: Prober['probe'],
 ): Promise<Finding[]> {
   const answers = { writeBack, grades };

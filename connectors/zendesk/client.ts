@@ -66,7 +66,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
     const seen = isThrottle(thrown) ? { ...answer, statusCode: 429 } : answer;
     const pause = pauseAfter(seen, retryAfterMs, lane);
     if (pause !== undefined) await ports.budget.pause(pause.ms, pause.lane);
-    for (const { quota, name } of quotasOf(seen, lane)) await ports.budget.left(quota, name);
+    for (const { quota, name } of quotasOf(seen, lane)) await ports.budget.reportRemaining(quota, name);
     const dropped = answer.headers['x-zendesk-api-warn'];
     if (dropped !== undefined) ports.log.warn({ subdomain, dropped }, 'Zendesk dropped keys of a request');
   }

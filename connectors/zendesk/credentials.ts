@@ -1,4 +1,9 @@
-import { type FetchedToken, renewedToken } from '../../core/connector/token.ts';
+import { renewedToken } from '../../core/connector/token.ts';
+
+interface FetchedToken<Token> {
+  token: Token;
+  lifeMs: number;
+}
 
 /** What a call carries. The second form is the one `zendesk-node-api` wants. */
 export interface Credential {

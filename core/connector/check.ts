@@ -1,4 +1,4 @@
-import type { Finding, GoingLive, SetupStep } from './contract.ts';
+import type { Finding, PreflightContext, SetupStep } from './contract.ts';
 
 /* What `check` and `setup` of every connector are made of. */
 
@@ -96,7 +96,12 @@ export type ShapeNames = Readonly<Record<string, Readonly<Record<string, true>>>
  * from outside.
  * @param hint Where else a name may be found: 'custom fields are under `fields`'
  */
-export function unknownReads(vendor: string, names: ShapeNames, hint: string, reads: GoingLive['reads']): Finding[] {
+export function unknownReads(
+  vendor: string,
+  names: ShapeNames,
+  hint: string,
+  reads: PreflightContext['reads'],
+): Finding[] {
   return reads.flatMap(({ at, path: [root = '', name] }): Finding[] => {
     const below = Object.hasOwn(names, root) ? names[root] : undefined;
     if (below === undefined) {

@@ -1,5 +1,19 @@
 import type { z } from 'zod';
 import type { Log, Ports } from '../ports.ts';
+import type { AnswerValue, RecordEvent, SourceEvent } from './events.ts';
+import type { Budget } from './quota.ts';
+
+export type {
+  AnswerValue,
+  EraseEvent,
+  GradedEvent,
+  RecordEvent,
+  RevokedEvent,
+  SourceEvent,
+  SurveyEvent,
+} from './events.ts';
+export { mostEvents } from './events.ts';
+export type { Budget, PointsBucket, PointsTaken, PointsWanted, Quota, RateLimit, Urgency } from './quota.ts';
 
 /** One HTTP request as a vendor delivered it. Header names are lower case. */
 export interface Delivery {
@@ -17,76 +31,6 @@ export interface Delivery {
  * `ping`: a vendor's unsigned test call, to be answered like any other; nothing of it is looked at.
  */
 export type Verdict = { ok: true; ping?: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
-
-interface Happened {
-  /** When it happened at the vendor; the time of receipt where the vendor doesn't say. */
-  at: Date;
-  /** Same for every repetition of this event, different for every other event of the source. */
-  key: string;
-  /** In words, for the trace: "status SOLVED, was OPEN". No personal data. */
-  what: string;
-}
-
-/**
- * What happened to a record. A hint, not the truth: the worker always reads the record before it acts.
- * - `closed`: it may have gone from open to closed. Starts a journey unless one exists for this closing.
- * - `changed`: something that may end a running journey (reopened, merged, deleted, marked as spam …). Starts nothing.
- */
-export interface RecordEvent extends Happened {
-  kind: 'closed' | 'changed';
-  /** The record, unique within the source: no spaces, no ':', at most 100 characters. */
-  recordId: string;
-  /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
-  certain?: boolean;
-  /** Which closing it is, where the event already tells (`RecordState`): one that has a journey isn't read again. */
-  closing?: string;
-  /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
-  mergedInto?: string;
-  /** The record as this event tells it (`Told`). Personal data only with `closed`. */
-  told?: Readonly<Record<string, unknown>>;
-}
-
-/** A person is to be forgotten: masked at the Feedback service, taken out of their journeys. Any of the three finds them. */
-export interface EraseEvent extends Happened {
-  kind: 'erase';
-  /** As in `PresentedRecord.personId`. */
-  personIds?: readonly string[];
-  recordIds?: readonly string[];
-  /** Phone numbers and e-mail addresses as the vendor writes them. */
-  contacts?: readonly string[];
-  /** Everybody of this source (the shop was closed). */
-  everybody?: true;
-}
-
-/** A grade that was given elsewhere, for the external campaign of the record's rule. The newest (`at`) wins. */
-export interface GradedEvent extends Happened {
-  kind: 'graded';
-  recordId: string;
-  grade: number | null;
-  comment: string | null;
-  /** As in `RecordEvent`; counts only where nothing has been told of the record yet. */
-  told?: Readonly<Record<string, unknown>>;
-}
-
-/** Answers to the questions of a survey, for the journey of a feedback request. The newest (`at`) wins. */
-export interface SurveyEvent extends Happened {
-  kind: 'survey';
-  requestId: string;
-  /** By question id. */
-  answers: Readonly<Record<string, AnswerValue>>;
-}
-
-/** The vendor has taken our access away: the source stops until a person has given it back. `what` says who must do what. */
-export interface RevokedEvent extends Happened {
-  kind: 'revoked';
-}
-
-export type AnswerValue = string | number | boolean | readonly string[];
-
-export type SourceEvent = RecordEvent | EraseEvent | GradedEvent | SurveyEvent | RevokedEvent;
-
-/** A delivery of more events is refused: it could not be stored before the vendor gives up. No vendor sends more than 100. */
-export const mostEvents = 500;
 
 /** What a delivery holds: events for the queue, and the reason for everything that was left out. */
 export type Events =
@@ -182,73 +126,6 @@ export type WriteResult =
   | { ok: false; why: 'error'; error: Error };
 
 /**
- * What a call is for. Sweeps (`background`: polls, backfills) leave the larger part of a quota to those for whom a
- * person waits.
- */
-export type Urgency = 'work' | 'background';
-
-/** What the vendor's headers say is left of one of its limits. */
-export interface Quota {
-  limit: number;
-  remaining: number;
-  /** Milliseconds until it is full again. */
-  resetMs: number;
-}
-
-/** A bucket of points that fills up again by the second, as vendors have it that charge a call for what it asks. */
-export interface PointsBucket {
-  limit: number;
-  available: number;
-  perSecond: number;
-}
-
-/** A call that is charged in points, for a number of records that the bucket may lower. */
-export interface PointsWanted {
-  /** At most, and before the vendor gives back what the call didn't need: without a record, and for each. */
-  base: number;
-  each: number;
-  /** Records: not more, and not fewer (default 1) than so many. */
-  most: number;
-  least?: number;
-  /** Of the first call of the same work: the rest of it goes on before what came after it. */
-  since?: number;
-  /** What the bucket is taken for until an answer has told. */
-  assumed: Omit<PointsBucket, 'available'>;
-}
-
-export interface PointsTaken {
-  /** For how many records. */
-  records: number;
-  since: number;
-  /**
-   * To be called when the call is over: what its answer says of the bucket; `unspent` when the vendor never got it or
-   * refused it; `unknown` otherwise.
-   */
-  settle(said: PointsBucket | 'unspent' | 'unknown'): Promise<void>;
-}
-
-/** The quota of one vendor account, shared by all processes. Before every vendor call: `take`. */
-export interface Budget {
-  /**
-   * Waits for a slot. Throws a transient CloseloopError with `retryAfterMs` and `throttled` when the wait would be long.
-   * @param lane Names an endpoint with a limit of its own ("search"); the account's own budget is always taken as well.
-   */
-  take(lane?: string, urgency?: Urgency): Promise<void>;
-  /**
-   * Waits until the bucket affords the call, however long: the oldest work of all processes first, and `background` behind
-   * `work`. Before `take`, at vendors that charge in points.
-   */
-  takePoints(wanted: PointsWanted, urgency?: Urgency): Promise<PointsTaken>;
-  /** The vendor told us to stop: no call of this account (or lane), from any process, before `ms` have passed. */
-  pause(ms: number, lane?: string): Promise<void>;
-  /**
-   * What an answer's headers say. A used-up quota holds everybody back until it is full again, a half-used one the
-   * background. @param name One of several limits of the account: "daily" …; or a lane, and then it holds for that lane.
-   */
-  left(quota: Quota, name?: string): Promise<void>;
-}
-
-/**
  * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, sealed at
  * rest with the installation's key. Names are the source's own.
  */
@@ -304,9 +181,9 @@ export interface Source<Shape extends object = object> {
    */
   poll?(from: { cursor: string } | { since: Date }): Promise<PollPage>;
   /** Everything that would keep this source from working, found at the live account. Changes nothing. */
-  check?(about: GoingLive): Promise<Finding[]>;
+  check?(about: PreflightContext): Promise<Finding[]>;
   /** The steps that are still missing at the vendor, in order; none when everything is there. Looks only: `apply` acts. */
-  setup?(about: GoingLive): Promise<SetupStep[]>;
+  setup?(about: PreflightContext): Promise<SetupStep[]>;
   /**
    * Takes off records again all that `writeBack` put there, for people who are to be forgotten. May be repeated; records that
    * are gone are none of its business. What has to stay is in the result: in words for the proof, without personal data
@@ -335,7 +212,7 @@ export interface Source<Shape extends object = object> {
 }
 
 /** What `check` and `setup` know of the rest of the configuration. */
-export interface GoingLive {
+export interface PreflightContext {
   /** Where the vendor has to deliver; left out while `http.publicUrl` isn't configured. */
   hookUrl?: string;
   /** Every grade that the rules' campaigns can give, ascending; empty where they couldn't be read. */

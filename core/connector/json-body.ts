@@ -1,7 +1,21 @@
 /** A body as JSON; `undefined` when it isn't (no JSON, no UTF-8, empty). Never throws, never quotes. */
 export function jsonBody(body: Uint8Array | string): unknown {
+  return parsed(body);
+}
+
+/** The same, with all the digits of whole numbers: those that a number can't hold come as text. Ids have that many. */
+export function exactJsonBody(body: Uint8Array | string): unknown {
+  // The third argument is the digits as written; the types don't know it yet.
+  return parsed(body, (_key, value: unknown, context?: { source?: string }) => {
+    const source = context?.source;
+    const isWhole = typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source);
+    return isWhole && !Number.isSafeInteger(value) ? source : value;
+  });
+}
+
+function parsed(body: Uint8Array | string, revive?: Parameters<typeof JSON.parse>[1]): unknown {
   try {
-    return JSON.parse(typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return JSON.parse(typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body), revive);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../errors.ts';
-import { faultOf, isCut, isNeverSent } from '../feedback/network-failure.ts';
 import { jsonBody } from './json-body.ts';
 import { tooIntricate } from './json-structure.ts';
+import { faultOf, isCut, neverSentBy } from './network.ts';
 
 /*
  * The one place that sends: to the service, to vendors, to whoever takes answers and alerts. Whoever answers may be broken,
@@ -94,7 +94,7 @@ export async function send(
     if (isLate || nameOf(cause) === 'TimeoutError')
       throw new SendFailure('late', `no whole answer within ${timeoutMs} ms`, { cause });
     if (giveUp.signal.aborted) throw new SendFailure('stopped', 'stopped on request', { cause });
-    const outcome = isNeverSent(cause) ? 'never-sent' : 'unknown';
+    const outcome = neverSentBy(cause) === undefined ? 'unknown' : 'never-sent';
     const { code } = faultOf(cause);
     const what = outcome === 'never-sent' ? 'no connection' : 'the connection failed';
     throw new SendFailure('cut', code === '' ? what : `${what} (${code})`, { outcome, cause });

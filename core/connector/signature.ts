@@ -1,43 +1,76 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Verdict } from './contract.ts';
+import type { Delivery, Verdict } from './contract.ts';
 
-export interface HmacForm {
+/** How a vendor signs its deliveries, declared. */
+export interface HmacScheme {
+  /** The header that holds the signature, in small letters. */
+  header: string;
   algorithm: 'sha1' | 'sha256' | 'sha512';
-  /** How the vendor writes the digest. `hex` is in small letters. */
   encoding: 'base64' | 'hex';
+  /** What stands before the digest: `sha256=`. */
+  prefix?: string;
+  /** Where the vendor signs a time as well: its header, how it is written, how far it may be from ours, both ways. */
+  timestamp?: { header: string; as: 'seconds' | 'milliseconds' | 'iso'; toleranceMs: number };
+  /** What is signed, one part after the other. Default: the body. With `timestamp` it has to hold that, or anybody could put in another. */
+  signed?: (delivery: SignedDelivery, timestamp: string) => readonly (string | Uint8Array)[];
 }
 
-/** The signature of `parts`, one after the other, as a vendor would write it. The secret is a text, never decoded. */
-export function signHmac(secret: string, parts: readonly (string | Uint8Array)[], form: HmacForm): string {
-  const hmac = createHmac(form.algorithm, secret);
-  for (const part of parts) hmac.update(part);
-  return hmac.digest(form.encoding);
+type SignedDelivery = Pick<Delivery, 'method' | 'url' | 'raw'>;
+
+/** The header's value, as the vendor would write it. The secret is a text, never decoded. */
+export function signHmac(secret: string, delivery: SignedDelivery, scheme: HmacScheme, timestamp = ''): string {
+  const { algorithm, encoding, prefix = '', signed = ({ raw }) => [raw] } = scheme;
+  const hmac = createHmac(algorithm, secret);
+  for (const part of signed(delivery, timestamp)) hmac.update(part);
+  return prefix + hmac.digest(encoding);
+}
+
+/** Other spellings of a time are none. */
+const written = { seconds: /^\d{1,12}$/, milliseconds: /^\d{13}$/, iso: /./ };
+
+/** Is the delivery signed with one of the secrets? Always tries all of them, each in constant time. */
+export function verifyHmac(delivery: Delivery, secrets: readonly string[], scheme: HmacScheme): Verdict {
+  const { encoding, prefix = '', timestamp } = scheme;
+  const given = delivery.headers[scheme.header] ?? '';
+  const signedAt = timestamp === undefined ? '' : (delivery.headers[timestamp.header] ?? '');
+  if (given === '' || (timestamp !== undefined && signedAt === '')) return { ok: false, why: 'unsigned' };
+  if (timestamp !== undefined && !written[timestamp.as].test(signedAt)) return { ok: false, why: 'mismatch' };
+  // Some write their hex in capitals; in base64 they would be other letters.
+  const digest = encoding === 'hex' ? prefix + given.slice(prefix.length).toLowerCase() : given;
+  if (
+    !given.startsWith(prefix) ||
+    !matchesAny(digest, secrets, (secret) => signHmac(secret, delivery, scheme, signedAt))
+  )
+    return { ok: false, why: 'mismatch' };
+  if (timestamp === undefined) return { ok: true };
+  const ageMs = Math.abs(delivery.receivedAt.getTime() - millisecondsOf(signedAt, timestamp.as));
+  // Not `>`: a time that is no date gives NaN, which must not pass.
+  return ageMs <= timestamp.toleranceMs ? { ok: true } : { ok: false, why: 'stale' };
+}
+
+function millisecondsOf(text: string, as: 'seconds' | 'milliseconds' | 'iso'): number {
+  if (as === 'iso') return Date.parse(text);
+  return Number(text) * (as === 'seconds' ? 1000 : 1);
 }
 
 /**
- * Is `given` the signature of `parts` with one of the secrets? Always tries all of them, each in constant time.
- * @param given As it stands in the header, without a prefix like "sha256="; missing or empty is `unsigned`.
- * @param fresh Where the vendor signs a time as well: a genuine delivery further than `toleranceMs` from it is `stale`,
- *   before and after. `parts` has to hold that time, or anybody could put in another.
+ * For vendors that sign nothing: is the whole value of this header one of the secrets (`Bearer …` included)? Weak: who has
+ * seen one delivery can send any other.
  */
-export function verifyHmac(
-  given: string | undefined,
-  secrets: readonly string[],
-  parts: readonly (string | Uint8Array)[],
-  form: HmacForm,
-  fresh?: { signedAt: Date; receivedAt: Date; toleranceMs: number },
-): Verdict {
-  if (given === undefined || given === '') return { ok: false, why: 'unsigned' };
-  const matches = secrets.map((secret) => isEqual(signHmac(secret, parts, form), given));
-  if (!matches.includes(true)) return { ok: false, why: 'mismatch' };
-  if (fresh === undefined) return { ok: true };
-  const ageMs = Math.abs(fresh.receivedAt.getTime() - fresh.signedAt.getTime());
-  // Not `>`: a time that is no date gives NaN, which must not pass.
-  return ageMs <= fresh.toleranceMs ? { ok: true } : { ok: false, why: 'stale' };
+export function verifySecretHeader(delivery: Delivery, secrets: readonly string[], header: string): Verdict {
+  const given = delivery.headers[header] ?? '';
+  if (given === '') return { ok: false, why: 'unsigned' };
+  return matchesAny(given, secrets, (secret) => secret) ? { ok: true } : { ok: false, why: 'mismatch' };
 }
 
-/** Are two texts (a shared secret in a header, say) the same? In constant time for texts of one length. */
-export function isEqual(expected: string, given: string): boolean {
-  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
-  return a.length === b.length && timingSafeEqual(a, b);
+/** All of them are compared, whatever the first ones say; an empty secret matches nothing. */
+function matchesAny(given: string, secrets: readonly string[], expected: (secret: string) => string): boolean {
+  return secrets
+    .map((secret) => secret !== '' && isEqual(Buffer.from(expected(secret)), Buffer.from(given)))
+    .includes(true);
+}
+
+/** Are these the same bytes? In constant time for those of one length: the one place that compares signatures. */
+export function isEqual(expected: Uint8Array, given: Uint8Array): boolean {
+  return expected.length === given.length && timingSafeEqual(expected, given);
 }

@@ -1,5 +1,6 @@
-import { createHmac, createPublicKey, timingSafeEqual, verify as verifyBytes } from 'node:crypto';
+import { createHmac, createPublicKey, verify as verifyBytes } from 'node:crypto';
 import type { Verdict } from './contract.ts';
+import { isEqual } from './signature.ts';
 
 /*
  * Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md), both ways.
@@ -91,7 +92,7 @@ function isSignedWith(secret: string, given: readonly string[], head: Buffer, ra
   const texts = ofVersion('v1', given).filter((text) => /^[A-Za-z0-9+/]{43}=$/.test(text));
   if (!isKey(key) || texts.length === 0) return false;
   const digest = createHmac('sha256', key).update(head).update(raw).digest();
-  return texts.map((text) => timingSafeEqual(Buffer.from(text, 'base64'), digest)).includes(true);
+  return texts.map((text) => isEqual(digest, Buffer.from(text, 'base64'))).includes(true);
 }
 
 function isSignedBy(key: Buffer, given: readonly string[], head: Buffer, raw: Uint8Array): boolean {

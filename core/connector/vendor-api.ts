@@ -1,31 +1,52 @@
 import type { z } from 'zod';
-import { type Advice, CloseloopError, type Outcome } from '../errors.ts';
-import { mismatchesOf, retryAfter } from '../feedback/failure.ts';
-import type { ConnectorPorts, Quota, Urgency } from './contract.ts';
+import { mismatchesOf } from '../mismatches.ts';
+import { classifyResponse, classifyShape, type Meaning, type ResponseRules, VendorError } from './classify.ts';
+import type { ConnectorPorts } from './contract.ts';
+import { applyRateLimits, type RateLimit, type Urgency } from './quota.ts';
 import { type HttpResponse, SendFailure, send } from './send.ts';
+import type { Credentials } from './token.ts';
 
+/** A vendor account as its calls need to know it. */
 export interface VendorAccount {
   /** Begins every message: 'Freshdesk acme'. */
   name: string;
-  /** Without a slash at its end. Headers go here and nowhere else. */
+  /** Without a slash at its end. Credentials go here and nowhere else. */
   baseUrl: string;
-  /** The credentials, mostly; asked for before every call. */
-  headers: () => Record<string, string> | Promise<Record<string, string>>;
+  /** Left out: calls carry none. */
+  credentials?: Credentials;
+  /** The headers that carry the token. Default: `Authorization: Bearer`. */
+  authorize?: (token: string) => Record<string, string>;
   /** For one call, to the last byte. Default 30,000. */
   timeoutMs?: number;
-  /** What the headers of an answer say of a quota, if anything. */
-  quota?: (headers: Headers) => Quota | undefined;
+  /** Only so many bytes of an answer are looked at. */
+  head?: number;
+  /** What the headers of an answer say of the account's limits, and of the endpoint's (`VendorCall.endpoint`). */
+  rateLimits?: (headers: Headers, now: Date, endpoint: string | undefined) => readonly RateLimit[];
+  /** What is peculiar to its answers. */
+  rules?: ResponseRules;
+  /** What it means that there was no answer. Default: transient. */
+  unanswered?: (failure: SendFailure) => Meaning | undefined;
+  /** The header that holds the vendor's own name of a call, for its support. */
+  requestIdHeader?: string;
+  /** The JSON of an answer; undefined where it holds none. Default: its text, as JSON. */
+  jsonOf?: (response: HttpResponse) => unknown;
+  /** Another way to send: a vendor's own client, underneath. */
+  transport?: typeof globalThis.fetch;
 }
 
-/** Both are in the message of an error: no personal data in a path. Its query isn't told. */
 export interface VendorCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Continues the base address; may hold a query. */
   path: string;
-  /** Sent as JSON. */
-  body?: object;
+  /** What messages call it: no personal data, no ids. Default: method and path, whose numbers are left out. */
+  place?: string;
+  /** Sent as JSON; a text as it is. */
+  body?: object | string;
+  /** Sent form-encoded. */
+  form?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
   /** As in `Budget.take`. */
-  lane?: string;
+  endpoint?: string;
   urgency?: Urgency;
 }
 
@@ -33,117 +54,115 @@ export interface VendorApi {
   /**
    * One attempt, out of the budget and within the deadline; repeating is the queue's business. The answer's JSON as
    * `schema` describes it (`undefined` is parsed for a body that is empty).
-   * @throws CloseloopError for everything else: what it advises is in the table of `judge`
+   * @throws VendorError for everything else: what it advises is in the table of classify.ts
    */
   call<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>>;
   /** The same; `undefined` when the vendor says that there is no such thing (404). */
   find<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S> | undefined>;
+  /** The same as `call`, in its steps: the answer, whatever it says; a token that is refused is replaced once. */
+  exchange(call: VendorCall): Promise<HttpResponse>;
+  /** Then: is it what was asked for? Pauses whom it asks to wait. @throws VendorError */
+  accept(call: VendorCall, response: HttpResponse): Promise<void>;
+  /** Then: what it says. @throws VendorError for another shape */
+  parse<S extends z.ZodType>(call: VendorCall, response: HttpResponse, schema: S): z.output<S>;
 }
 
-const defaultTimeoutMs = 30_000;
-/** A vendor that says "too many" but not for how long is left alone for a minute, the usual window. */
-const defaultPauseMs = 60_000;
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 /** The calls to one vendor account, the way every connector needs them. */
-export function createVendorApi(account: VendorAccount, ports: ConnectorPorts): VendorApi {
-  const { name, baseUrl, headers, timeoutMs = defaultTimeoutMs, quota } = account;
+export function createVendorApi(
+  account: VendorAccount,
+  ports: Pick<ConnectorPorts, 'fetch' | 'now' | 'budget'>,
+): VendorApi {
+  const { name, baseUrl, credentials, authorize = bearer, timeoutMs = 30_000, head, rules } = account;
+  const { jsonOf = ({ json }: HttpResponse) => json, transport = ports.fetch, requestIdHeader } = account;
+  const placeOf = ({ method, path, place }: VendorCall): string =>
+    `${name}: ${place ?? `${method} ${(path.split('?')[0] ?? '').replace(/\/\d+(?=\/|$)/g, '/{id}')}`}`;
 
-  async function sendCall({ method, path, body, lane, urgency }: VendorCall, place: string): Promise<HttpResponse> {
-    const credentials = await headers();
-    await ports.budget.take(lane, urgency);
-    const init = {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...credentials,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    };
-    return await send(ports.fetch, baseUrl + path, init, { timeoutMs }).catch((error: unknown) => {
-      throw error instanceof SendFailure ? notAnswered(place, error) : error;
+  async function attempt(call: VendorCall, token: string | undefined): Promise<HttpResponse> {
+    const { endpoint, urgency, path } = call;
+    if (path !== '' && !path.startsWith('/')) throw new TypeError(`${placeOf(call)}: a path begins with a slash`);
+    await ports.budget.take(endpoint, urgency);
+    const init = requestOf(call, token === undefined ? {} : authorize(token));
+    const options = { timeoutMs, ...(head !== undefined && { head }) };
+    const response = await send(transport, baseUrl + path, init, options).catch((error: unknown) => {
+      throw error instanceof SendFailure ? unanswered(placeOf(call), error, account.unanswered) : error;
     });
+    await applyRateLimits(ports.budget, account.rateLimits?.(response.headers, ports.now(), endpoint) ?? []);
+    const { status, ok, headers, text } = response;
+    return { status, ok, headers, text, json: jsonOf(response) };
   }
 
-  async function heed({ status, headers }: HttpResponse): Promise<number | undefined> {
-    const retryAfterMs = retryAfter(headers.get('retry-after'), ports.now());
-    const pauseMs = status === 429 ? (retryAfterMs ?? defaultPauseMs) : status === 503 ? (retryAfterMs ?? 0) : 0;
-    if (pauseMs > 0) await ports.budget.pause(pauseMs);
-    const left = quota?.(headers);
-    if (left !== undefined) await ports.budget.left(left);
-    return retryAfterMs;
+  async function exchange(call: VendorCall): Promise<HttpResponse> {
+    const token = await credentials?.current();
+    const response = await attempt(call, token);
+    if (response.status !== 401 || token === undefined) return response;
+    const other = await credentials?.instead(token);
+    return other === undefined ? response : await attempt(call, other);
   }
 
-  async function find<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S> | undefined> {
-    const place = `${name}: ${call.method} ${call.path.split('?')[0]}`;
-    if (!call.path.startsWith('/')) throw new TypeError(`${place}: a path begins with a slash`);
-    const answer = await sendCall(call, place);
-    const retryAfterMs = await heed(answer);
-    const { status, text, json } = answer;
-    if (status === 404 && (text === '' || json !== undefined)) return undefined;
-    const failure = judge(status, text !== '' && json === undefined, retryAfterMs);
-    if (failure !== undefined) {
-      const { advice, outcome, meaning } = failure;
-      throw new CloseloopError(`${place} answered ${status}: ${meaning}.`, advice, { outcome });
+  async function accept(call: VendorCall, response: HttpResponse): Promise<void> {
+    const found = classifyResponse(response, ports.now(), rules);
+    if (found === undefined) return;
+    if (found.pause !== undefined) {
+      await ports.budget.pause(found.pause.ms, found.pause.of === 'endpoint' ? call.endpoint : undefined);
     }
-    const parsed = schema.safeParse(json);
+    const reference = requestIdHeader === undefined ? undefined : (response.headers.get(requestIdHeader) ?? undefined);
+    throw new VendorError(placeOf(call), found, { reference });
+  }
+
+  function parse<S extends z.ZodType>(call: VendorCall, response: HttpResponse, schema: S): z.output<S> {
+    const parsed = schema.safeParse(response.json);
     if (parsed.success) return parsed.data;
     const at = mismatchesOf(parsed.error).slice(0, 5).join('; ');
-    const message = `${place} answered in another shape than expected, at ${at}.`;
-    throw new CloseloopError(message, { kind: 'permanent' }, { outcome: 'unknown' });
+    throw new VendorError(placeOf(call), classifyShape(response, at, ports.now(), rules));
+  }
+
+  async function call<S extends z.ZodType>(one: VendorCall, schema: S): Promise<z.output<S>> {
+    const response = await exchange(one);
+    await accept(one, response);
+    return parse(one, response, schema);
   }
 
   return {
-    find,
-    async call(call, schema) {
-      const found = await find(
-        call,
-        schema.transform((value) => ({ value })),
-      );
-      if (found !== undefined) return found.value;
-      throw new CloseloopError(`${name}: ${call.method} ${call.path.split('?')[0]} answered 404: it does not exist.`, {
-        kind: 'permanent',
-      });
+    call,
+    async find(one, schema) {
+      try {
+        return await call(one, schema);
+      } catch (error) {
+        if (error instanceof VendorError && error.isGone) return undefined;
+        throw error;
+      }
     },
+    exchange,
+    accept,
+    parse,
   };
 }
 
-/** The error for a call that was not answered, as `place` began it. */
-export function notAnswered(place: string, { message, outcome, cause }: SendFailure): CloseloopError {
-  return new CloseloopError(`${place}: ${message}; it is tried again.`, { kind: 'transient' }, { outcome, cause });
-}
-
-interface Failure {
-  advice: Advice;
-  outcome: Outcome;
-  /** With the remedy, where a person has to act. */
-  meaning: string;
-}
-
-/** What an answer means for the job; undefined: it is a good one. `isPage`: its body is something else than JSON. */
-export function judge(status: number, isPage: boolean, retryAfterMs?: number): Failure | undefined {
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  const later = (outcome: Outcome, meaning: string, more: object = {}): Failure => ({
-    advice: { kind: 'transient', ...wait, ...more },
-    outcome,
-    meaning,
-  });
-  // A redirect, or a page, may be a proxy's, and pass.
-  const doubt = isPage || status < 400 ? { doubtful: true } : {};
-  const never = (kind: 'permanent' | 'config', meaning: string): Failure => {
-    return { advice: { kind, ...doubt }, outcome: 'refused', meaning };
+function requestOf({ method, body, form, headers }: VendorCall, credentials: Record<string, string>): RequestInit {
+  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  const type = form !== undefined ? 'application/x-www-form-urlencoded' : text !== undefined && 'application/json';
+  const sent = form === undefined ? text : new URLSearchParams(form).toString();
+  return {
+    method,
+    headers: { accept: 'application/json', ...(type && { 'content-type': type }), ...headers, ...credentials },
+    ...(sent !== undefined && { body: sent }),
   };
-  if (status === 429) return later('refused', 'the vendor asks us to wait', { throttled: true });
-  if (status === 503 && retryAfterMs !== undefined) {
-    return later('unknown', 'the vendor asks us to wait', { throttled: true });
-  }
-  if (status >= 500 || status === 408) return later('unknown', 'the vendor failed; it is tried again');
-  if (status === 409 || status === 423) return later('refused', 'somebody works on the same thing; it is tried again');
-  if (status === 401) return never('config', 'the credentials are refused: an admin must check and replace them');
-  if (status === 403) return never('config', 'the credentials lack a right: an admin must grant it');
-  if (status >= 300 && status < 400) return never('config', 'a redirect, not followed: the address has changed');
-  // A proxy's page, most likely; behind a 404 there is no API at all.
-  if (status === 404 && isPage) return never('config', 'there is no such API at this address: check it');
-  if (status >= 400) return never('permanent', 'the vendor refuses the call');
-  return isPage ? later('unknown', 'a page instead of JSON; it is tried again') : undefined;
+}
+
+/** The error for a call that was not answered, where a vendor's own client made it. */
+export function notAnswered(place: string, failure: SendFailure): VendorError {
+  return unanswered(place, failure, undefined);
+}
+
+function unanswered(place: string, failure: SendFailure, peculiar: VendorAccount['unanswered']): VendorError {
+  const { message, outcome, cause } = failure;
+  const { kind, problem, remedy } = peculiar?.(failure) ?? {
+    kind: 'transient',
+    problem: message,
+    remedy: 'it is tried again',
+  };
+  const advice = kind === 'config' || kind === 'permanent' ? { kind } : { kind: 'transient' as const };
+  return new VendorError(place, { advice, outcome, problem, remedy, status: 0, code: '' }, { cause });
 }

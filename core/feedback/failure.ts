@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { retryAfterMs } from '../connector/retry-after.ts';
 import type { Advice, Outcome } from '../errors.ts';
 import { CloseloopError } from '../errors.ts';
 import type { OperationName } from './operations.ts';
@@ -100,7 +101,7 @@ const harmless: readonly string[] = [
 export function answerFailure(answer: Answer, call: Place, now: Date): FeedbackError {
   const { status } = answer;
   const said = wordsOf(answer, call);
-  const { advice, outcome, meaning } = judge(answer, call, said, now);
+  const { advice, outcome, meaning } = classifyResponse(answer, call, said, now);
   const quoted = said.detail !== undefined && harmless.includes(said.detail) ? ` ("${said.detail}")` : '';
   const message = `Feedback service: ${call.place} answered ${status}${quoted}: ${meaning}.`;
   return new FeedbackError(message, advice, { outcome, status, ...said });
@@ -111,17 +112,17 @@ interface Said {
   fields: Record<string, string[]> | undefined;
 }
 
-interface Judgement {
+interface Classification {
   advice: Advice;
   outcome: Outcome;
   meaning: string;
 }
 
-function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
+function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): Classification {
   const { status } = answer;
   // A page may be a proxy's, and pass; the service itself answers in JSON.
   const doubt = answer.body.json ? {} : { doubtful: true };
-  const refused = (kind: 'permanent' | 'config', meaning: string, more: object = doubt): Judgement => ({
+  const refused = (kind: 'permanent' | 'config', meaning: string, more: object = doubt): Classification => ({
     advice: { kind, ...more },
     outcome: 'refused',
     meaning,
@@ -131,7 +132,7 @@ function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
       ? ''
       : `; the form of this call is an assumption, see feedback.operations.${call.operation}`;
   /** What is wrong with the form is wrong for every record, and a person's to mend; other calls are not touched by it. */
-  const misformed = (meaning: string, more: object = doubt): Judgement =>
+  const misformed = (meaning: string, more: object = doubt): Classification =>
     refused(
       call.operation === undefined ? 'permanent' : 'config',
       `${meaning}${form}`,
@@ -180,7 +181,7 @@ function judge(answer: Answer, call: Place, said: Said, now: Date): Judgement {
 const nothingThere = /^(?:Not found\.|No \w+ matches the given query\.)$/;
 const noCampaign = 'No Campaign matches the given query.';
 
-function notFound(answer: Answer, call: Place, said: Said): Judgement {
+function notFound(answer: Answer, call: Place, said: Said): Classification {
   const { operation } = call;
   const isKnown = nothingThere.test(said.detail ?? '');
   const form =
@@ -224,17 +225,8 @@ function badRequest(call: Place, said: Said): string {
 }
 
 function transient(answer: Answer, now: Date): { kind: 'transient'; retryAfterMs?: number } {
-  const retryAfterMs = retryAfter(answer.headers.get('retry-after'), now);
-  return retryAfterMs === undefined ? { kind: 'transient' } : { kind: 'transient', retryAfterMs };
-}
-
-/** Retry-After in milliseconds from `now`, never negative; undefined when absent or unreadable. Source: RFC 9110 section 10.2.3. */
-export function retryAfter(header: string | null, now: Date): number | undefined {
-  const value = header?.trim() ?? '';
-  if (/^\d{1,9}(?:\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
-  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value)) return undefined;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+  const waitMs = retryAfterMs(answer.headers.get('retry-after'), now);
+  return waitMs === undefined ? { kind: 'transient' } : { kind: 'transient', retryAfterMs: waitMs };
 }
 
 const ErrorBody = z.record(z.string(), z.unknown());
@@ -295,12 +287,4 @@ export function notJsonFailure(answer: Answer, call: Place, outcome: Outcome): F
   const type = /^[\w.+-]+\/[\w.+-]+/.exec(answer.headers.get('content-type') ?? '')?.[0] ?? 'no content type';
   const message = `Feedback service: ${call.place} answered ${answer.status} without JSON (${type}): something other than the service answers at feedback.baseUrl.`;
   return new FeedbackError(message, { kind: 'transient' }, { outcome, status: answer.status });
-}
-
-/** Places of a failed parse with what was expected, without the values found. */
-export function mismatchesOf(error: z.ZodError): string[] {
-  return error.issues.map((issue) => {
-    const path = issue.path.length === 0 ? '(root)' : issue.path.map(String).join('.');
-    return issue.code === 'invalid_type' ? `${path} (expected ${issue.expected})` : path;
-  });
 }

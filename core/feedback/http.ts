@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import { SendFailure, send } from '../connector/send.ts';
 import type { Outcome } from '../errors.ts';
+import { mismatchesOf } from '../mismatches.ts';
 import type { Ports } from '../ports.ts';
 import type { Answer, Place } from './failure.ts';
-import { answerFailure, FeedbackError, mismatchesOf, notJsonFailure, shapeFailure } from './failure.ts';
-import { abortFailure, networkFailure, timeoutFailure } from './network-failure.ts';
+import { answerFailure, FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
 import { leavingBy } from './send-deadline.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf } from './settings.ts';
+import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
 
 /** One call. `path` continues the base address, encoded, and may hold a query. */
 export interface Call extends Place {

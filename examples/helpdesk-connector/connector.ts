@@ -1,4 +1,4 @@
-import { createVendorApi, defineConnector, jsonBody, type RecordEvent, verifyHmac, z } from 'closeloop';
+import { createVendorApi, defineConnector, jsonBody, type RecordEvent, staticToken, verifyHmac, z } from 'closeloop';
 
 const Ticket = z.object({
   id: z.string(),
@@ -27,13 +27,12 @@ export default defineConnector({
   }),
   account: ({ baseUrl }) => new URL(baseUrl).host,
   open: ({ baseUrl, apiKey, webhookSecrets }, ports) => {
-    const headers = () => ({ authorization: `Bearer ${apiKey}` });
-    const api = createVendorApi({ name: 'Deskly', baseUrl, headers }, ports);
+    const api = createVendorApi({ name: 'Deskly', baseUrl, credentials: staticToken(apiKey) }, ports);
+    const signature = { header: 'x-deskly-signature', algorithm: 'sha256', encoding: 'hex' } as const;
     return {
       batchSize: 100,
       acceptedStatus: 202,
-      verify: ({ headers, raw }) =>
-        verifyHmac(headers['x-deskly-signature'], webhookSecrets, [raw], { algorithm: 'sha256', encoding: 'hex' }),
+      verify: (delivery) => verifyHmac(delivery, webhookSecrets, signature),
       events({ raw }) {
         const { data } = Happening.safeParse(jsonBody(raw));
         return data ? { ok: true, events: [data], ignored: [] } : { ok: false, why: 'no delivery of Deskly' };

@@ -123,7 +123,7 @@ const zendeskSample: ConnectorSample = {
       async settle() {
         aheadMs += 120_000;
       },
-      goingLive: () => ({ hookUrl, grades: [1, 2, 3], reads: [], answersWithinMs: 86_400_000 }),
+      preflight: () => ({ hookUrl, grades: [1, 2, 3], reads: [], answersWithinMs: 86_400_000 }),
       async plant(what) {
         if (what === 'webhook') standin.removeWebhooks();
         else standin.ticketField(grade).active = false;

@@ -48,7 +48,7 @@ function ports(fetch: typeof globalThis.fetch): ConnectorPorts {
       take: async () => undefined,
       takePoints: endlessPoints,
       pause: async () => undefined,
-      left: async () => undefined,
+      reportRemaining: async () => undefined,
     },
     vault: memoryVault(),
     told: { of: async (ids) => ids.map(() => undefined) },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Finding, GoingLive, SetupStep } from '../../core/connector/contract.ts';
+import type { Finding, PreflightContext, SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { backfill } from '../../worker/cli/backfill.ts';
 import { check } from '../../worker/cli/check.ts';
@@ -625,7 +625,7 @@ describe('check and setup', () => {
 
   test('it tells the connector what it must know, and reports everything found at once', async () => {
     const vendor = new ToyVendor();
-    const told: GoingLive[] = [];
+    const told: PreflightContext[] = [];
     vendor.check = async (about) => {
       told.push(about);
       return [finding];

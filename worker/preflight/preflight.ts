@@ -1,4 +1,4 @@
-import type { Finding, GoingLive } from '../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
@@ -15,7 +15,7 @@ const trialMs = 7 * 86_400_000;
 const dayMs = 86_400_000;
 
 /** What a connector has to know of the rest of the configuration. Campaigns that can't be read are left out. */
-export async function aboutSource(context: SourceContext, config: Config): Promise<GoingLive> {
+export async function aboutSource(context: SourceContext, config: Config): Promise<PreflightContext> {
   const { name, rules } = context;
   const campaigns = await Promise.all(rules.map((rule) => campaignOf(rule, context).catch(() => undefined)));
   const grades = new Set(campaigns.flatMap((campaign) => campaign?.grade_list ?? []));
@@ -29,7 +29,7 @@ export async function aboutSource(context: SourceContext, config: Config): Promi
   };
 }
 
-function readsOf(rule: LoadedRule, at: string): GoingLive['reads'] {
+function readsOf(rule: LoadedRule, at: string): PreflightContext['reads'] {
   const expressions = [
     ...(rule.when ? [{ at: `${at}.when`, expression: rule.when }] : []),
     ...rule.contact.map((expression, i) => ({ at: `${at}.contact[${i}]`, expression })),

@@ -64,7 +64,7 @@ export function createBudget(
 ): Budget {
   const { account, maxWaitMs = 15_000 } = settings;
   const tag = `{cl:${account}}:budget`;
-  const pauseKey = (lane?: string) => (lane === undefined ? `${tag}:pause` : `${tag}:pause:${lane}`);
+  const pauseKey = (endpoint?: string) => (endpoint === undefined ? `${tag}:pause` : `${tag}:pause:${endpoint}`);
   const quotaKey = (name?: string) => (name === undefined ? `${tag}:quota` : `${tag}:quota:${name}`);
   const run = async (script: string, keys: string[], ...args: (number | string)[]): Promise<number> =>
     z.number().parse(await redis.eval(script, keys.length, ...keys, ...args));
@@ -72,10 +72,10 @@ export function createBudget(
   return {
     takePoints: createPoints(redis, tag, ports),
 
-    async take(lane, urgency = 'work') {
-      const lanes = lane === undefined ? [] : [lane];
-      const pauses = [pauseKey(), ...lanes.map(pauseKey)];
-      const quotas = ['', daily, ...lanes];
+    async take(endpoint, urgency = 'work') {
+      const endpoints = endpoint === undefined ? [] : [endpoint];
+      const pauses = [pauseKey(), ...endpoints.map(pauseKey)];
+      const quotas = ['', daily, ...endpoints];
       const keys = [...pauses, ...quotas.map((name) => quotaKey(name === '' ? undefined : name))];
       let patience = maxWaitMs;
       for (;;) {
@@ -94,11 +94,11 @@ export function createBudget(
       }
     },
 
-    async pause(ms, lane) {
-      if (ms > 0) await run(pauseScript, [pauseKey(lane)], Math.ceil(ms));
+    async pause(ms, endpoint) {
+      if (ms > 0) await run(pauseScript, [pauseKey(endpoint)], Math.ceil(ms));
     },
 
-    async left({ limit, remaining, resetMs }, name) {
+    async reportRemaining({ limit, remaining, resetMs }, name) {
       if (limit > 0 && resetMs > 0) {
         await run(leftScript, [quotaKey(name)], limit, Math.max(0, Math.floor(remaining)), Math.ceil(resetMs));
       }

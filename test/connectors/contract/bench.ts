@@ -78,7 +78,7 @@ export function openPorts(
       takePoints: endlessPoints,
       take: async (_lane, urgency = 'work') => void asked.takes.push(urgency),
       pause: async (ms) => void asked.pauses.push(ms),
-      left: async () => undefined,
+      reportRemaining: async () => undefined,
     },
   };
   const log = (fields: object, message: string): void => void asked.logged.push(`${message} ${JSON.stringify(fields)}`);

@@ -36,7 +36,7 @@ export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => 
       take: () => Promise.reject(refusal),
       takePoints: endlessPoints,
       pause: async () => undefined,
-      left: async () => undefined,
+      reportRemaining: async () => undefined,
     });
     const starved = connector.open(vendor.settings(secrets), ports);
     for (const doing of calling) {

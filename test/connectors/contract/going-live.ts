@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Finding, GoingLive, Source } from '../../../core/connector/contract.ts';
+import type { Finding, PreflightContext, Source } from '../../../core/connector/contract.ts';
 import { assertNothingPersonal, type Bench, needed, reopen, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 
@@ -58,17 +58,17 @@ export function setups({ does = [] }: ConnectorSample, bench: () => Bench, { tes
   });
 }
 
-async function check(source: Source, about: GoingLive): Promise<Finding[]> {
+async function check(source: Source, about: PreflightContext): Promise<Finding[]> {
   const findings = await (source.check?.(about) ?? assert.fail('the source has no check'));
   for (const { at, problem, remedy } of findings) assert.ok(at !== '' && problem !== '' && remedy !== '');
   assertNothingPersonal(findings);
   return findings;
 }
 
-async function setup(source: Source, about: GoingLive) {
+async function setup(source: Source, about: PreflightContext) {
   return await (source.setup?.(about) ?? assert.fail('the source has no setup'));
 }
 
-function about({ vendor }: Bench): GoingLive {
-  return needed(vendor.goingLive, 'goingLive').call(vendor);
+function about({ vendor }: Bench): PreflightContext {
+  return needed(vendor.preflight, 'preflight').call(vendor);
 }

@@ -1,4 +1,4 @@
-import type { Connector, ConnectorPorts, Delivery, GoingLive } from '../../../core/connector/contract.ts';
+import type { Connector, ConnectorPorts, Delivery, PreflightContext } from '../../../core/connector/contract.ts';
 
 /**
  * How the vendor misbehaves from now on, on every call: `429` (with Retry-After), `401` (the credentials were taken
@@ -36,7 +36,7 @@ export interface Vendor {
   /** `poll`: resolves when everything that happened so far can be found (an index that lags). */
   settle?(): Promise<void>;
   /** `check`, `setup`: the rest of a configuration with which all is well in this account. */
-  goingLive?(): GoingLive;
+  preflight?(): PreflightContext;
   /** `check`: brings one misconfiguration about, by its name in the sample's `planted`. */
   plant?(what: string): Promise<void>;
   /** `setup`: takes away from the account everything that `setup` makes. */

@@ -121,7 +121,7 @@ export function sampleOf(connector: Connector, does: readonly Part[] = everythin
         },
         calls: () => desk.calls,
         settle: () => new Promise((done) => setTimeout(done, 2)),
-        goingLive: () => ({ grades: [1, 2, 3], reads: [], answersWithinMs: 1 }),
+        preflight: () => ({ grades: [1, 2, 3], reads: [], answersWithinMs: 1 }),
         plant: async (what) => void Object.assign(account, { [what]: false }),
         strip: async () => void Object.assign(account, { webhook: false }),
         async delivered(secret) {

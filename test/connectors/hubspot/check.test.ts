@@ -3,7 +3,7 @@ import { accountFindings } from '../../../connectors/hubspot/check-account.ts';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { settings as hubspotSettings } from '../../../connectors/hubspot/settings.ts';
 import { targetUrlFindings } from '../../../connectors/hubspot/webhooks.ts';
-import type { Finding, GoingLive } from '../../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { HubspotStandin, HubspotStandinOptions } from '../../../standins/hubspot/standin.ts';
 import { testPorts } from './fake-hubspot.ts';
@@ -25,7 +25,7 @@ interface Plant {
   account?: (standin: HubspotStandin) => void;
   options?: HubspotStandinOptions;
   settings?: object;
-  about?: Partial<GoingLive>;
+  about?: Partial<PreflightContext>;
   /** Where closeloop listens; null: nobody said. */
   hookUrl?: string | null;
   clock?: () => Date;

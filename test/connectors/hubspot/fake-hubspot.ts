@@ -87,7 +87,7 @@ export function testPorts(clock = () => now) {
         used.pauses.push(ms);
         used.lanes.push(lane);
       },
-      left: async (quota, name) => {
+      reportRemaining: async (quota, name) => {
         used.left.push(name === undefined ? [quota] : [quota, name]);
       },
     },

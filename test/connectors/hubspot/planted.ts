@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
-import type { GoingLive, Source } from '../../../core/connector/contract.ts';
+import type { PreflightContext, Source } from '../../../core/connector/contract.ts';
 import {
   type HubspotStandin,
   type HubspotStandinOptions,
@@ -11,7 +11,7 @@ import { testPorts } from './fake-hubspot.ts';
 export const hookUrl = 'https://closeloop.example.com/hooks/crm';
 export const labelId = 71;
 
-export const about: GoingLive = {
+export const about: PreflightContext = {
   hookUrl,
   grades: [1, 2, 3, 4, 5],
   reads: [

@@ -60,7 +60,7 @@ describe('a poll', () => {
         takePoints: endlessPoints,
         take: async (lane?: string, urgency?: string) => void taken.push([lane, urgency]),
         pause: async () => undefined,
-        left: async () => undefined,
+        reportRemaining: async () => undefined,
       };
       const source = desk.source({ objects: ['ticket', 'deal'] }, { budget });
       await source.poll?.(since(desk));

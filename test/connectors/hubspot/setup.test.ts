@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { GoingLive, SetupStep } from '../../../core/connector/contract.ts';
+import type { PreflightContext, SetupStep } from '../../../core/connector/contract.ts';
 import type { HubspotStandin } from '../../../standins/hubspot/standin.ts';
 import {
   about,
@@ -193,7 +193,7 @@ describe('setup', () => {
       });
     }));
 
-  const withoutSteps: [name: string, settings: object, about: GoingLive][] = [
+  const withoutSteps: [name: string, settings: object, about: PreflightContext][] = [
     [
       'nothing to write and no address',
       { ...ticketsOnly, writeBack: {} },

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { failureOf, untilAffordable } from '../../../connectors/shopify/failure.ts';
+import { responseRules, untilAffordable } from '../../../connectors/shopify/responses.ts';
+import { classifyResponse } from '../../../core/connector/classify.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { answer, openShop } from './fixture.ts';
 
@@ -8,6 +9,18 @@ beforeEach(async () => {
   shop = await openShop({ trigger: 'fulfilled' });
 });
 afterEach(() => shop.close());
+
+function classified(status: number, retryAfter: string | null, body: object | undefined, random = 0) {
+  const headers = new Headers(retryAfter === null ? {} : { 'retry-after': retryAfter });
+  const text = body === undefined ? '<html>' : JSON.stringify(body);
+  const response = { status, ok: status < 300, headers, text, json: body };
+  const found = classifyResponse(
+    response,
+    new Date(),
+    responseRules(() => random),
+  );
+  return found ?? expect.fail('it was taken for a good answer');
+}
 
 async function thrownBy(work: Promise<unknown>): Promise<CloseloopError> {
   const thrown: unknown = await work.catch((error: unknown) => error);
@@ -94,7 +107,7 @@ describe('points', () => {
 
   test('it spreads those who wait together', () => {
     const body = { errors: [{ extensions: { code: 'THROTTLED' } }], extensions: { cost: status(900, 0) } };
-    const retryAfter = (random: number) => failureOf('x', 200, null, body, random)?.error.advice;
+    const retryAfter = (random: number) => classified(200, null, body, random).advice;
     expect(retryAfter(0)).toHaveProperty('retryAfterMs', 9_000);
     expect(retryAfter(0.8)).toHaveProperty('retryAfterMs', 10_800);
   });
@@ -114,7 +127,7 @@ describe('refusals', () => {
     [403, null, {}, config, /read_fulfillments/],
     [404, null, {}, config, /permanent address/],
     [423, null, {}, config, /locked/],
-    [301, null, undefined, config, /another address/],
+    [301, null, undefined, { ...config, doubtful: true }, /another address/],
     [429, '7', {}, wait(7_000), /429/],
     [429, '2.0', {}, wait(2_000), /429/],
     [429, null, {}, wait(2_000), /429/],
@@ -133,14 +146,14 @@ describe('refusals', () => {
     [200, null, code('SHOP_INACTIVE'), config, /inactive/],
     [200, null, code('INTERNAL_SERVER_ERROR'), transient, /INTERNAL/],
     [200, null, code('MAX_COST_EXCEEDED'), transient, /fewer orders/],
-    [200, null, code('UNDEFINED_FIELD'), config, /UNDEFINED_FIELD: the API no longer takes/],
+    [200, null, code('UNDEFINED_FIELD'), config, /UNDEFINED_FIELD\); the API no longer takes/],
     [200, null, { errors: [{}] }, transient, /neither data nor the reason/],
     [200, null, { data: null }, transient, /neither data nor the reason/],
-    [400, null, { errors: [] }, config, /an error \(400\)/],
+    [400, null, { errors: [] }, config, /refuses the call \(400\)/],
   ])('it takes %i (Retry-After %s) %j for %j', (status, retryAfter, body, advice, words) => {
-    const failure = failureOf('acme, Orders', status, retryAfter, body, 0);
-    expect(failure?.error.advice).toEqual(advice);
-    expect(failure?.error.message).toMatch(words);
+    const found = classified(status, retryAfter, body);
+    expect(found.advice).toEqual(advice);
+    expect(`${found.problem}; ${found.remedy}`).toMatch(words);
   });
 
   test.each([
@@ -217,6 +230,6 @@ describe('client credentials', () => {
     await shop.standin.uninstall();
     const error = await thrownBy(shop.open(app).source.read([shop.order()], 'ask'));
     expect(error.advice).toEqual({ kind: 'config' });
-    expect(error.message).toMatch(/An owner of the shop must check that the app is installed/);
+    expect(error.message).toMatch(/an owner of the shop must check that the app is installed/);
   });
 });

@@ -99,7 +99,7 @@ export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: Connecto
     budget: {
       take: async (_lane, urgency = 'work') => void seen.takes.push(urgency),
       pause: async (ms) => void seen.pauses.push(ms),
-      left: async () => undefined,
+      reportRemaining: async () => undefined,
       takePoints: async (wanted) => {
         seen.wanted.push(wanted);
         const { most, since = 7 } = wanted;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findingsIn } from '../../../connectors/shopify/check.ts';
 import type { Inventory } from '../../../connectors/shopify/inventory.ts';
-import type { GoingLive } from '../../../core/connector/contract.ts';
+import type { PreflightContext } from '../../../core/connector/contract.ts';
 import { openShop, settingsOf } from './fixture.ts';
 import { plants, shopifySample } from './sample.ts';
 
@@ -34,7 +34,7 @@ const inventory = (more: Partial<Inventory> = {}): Inventory => ({
   definitions: new Map([definition('grade', 'number_integer'), definition('words', 'multi_line_text_field')]),
   ...more,
 });
-const about = (more: Partial<GoingLive> = {}): GoingLive => ({
+const about = (more: Partial<PreflightContext> = {}): PreflightContext => ({
   hookUrl,
   grades: [1, 5],
   reads: [
@@ -46,7 +46,7 @@ const about = (more: Partial<GoingLive> = {}): GoingLive => ({
   ...more,
 });
 const writeBack = { grade: 'grade', comment: 'words' };
-const found = (more: Partial<Inventory>, settings: object = {}, going: Partial<GoingLive> = {}): string[] =>
+const found = (more: Partial<Inventory>, settings: object = {}, going: Partial<PreflightContext> = {}): string[] =>
   findingsIn(inventory(more), settingsOf({ writeBack, ...settings }), about(going)).map(
     ({ level, at, problem }) => `${level} ${at}: ${problem}`,
   );
@@ -58,7 +58,9 @@ const defined = (...validations: { name: string; value: string }[]) =>
 describe('check', () => {
   test('it finds nothing where all is well', () => expect(found({})).toEqual([]));
 
-  test.each<[what: string, more: Partial<Inventory>, settings: object, going: Partial<GoingLive>, expected: RegExp]>([
+  test.each<
+    [what: string, more: Partial<Inventory>, settings: object, going: Partial<PreflightContext>, expected: RegExp]
+  >([
     [
       'a missing right',
       { scopes: ['write_orders', 'read_customers', 'read_locations'] },

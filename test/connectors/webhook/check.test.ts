@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { webhook } from '../../../connectors/webhook/webhook.ts';
-import type { GoingLive } from '../../../core/connector/contract.ts';
+import type { PreflightContext } from '../../../core/connector/contract.ts';
 import { serve } from '../../../standins/server.ts';
 import { openPorts } from '../contract/bench.ts';
 import { jobEvents } from './sample.ts';
@@ -9,7 +9,7 @@ import { jobEvents } from './sample.ts';
 const key = (byte: number) =>
   `whsec_${Buffer.from(Array.from({ length: 32 }, (_, i) => (i * 7 + byte) % 256)).toString('base64')}`;
 const hookUrl = 'https://closeloop.example/hooks/jobs';
-const about: GoingLive = { hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 1 };
+const about: PreflightContext = { hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 1 };
 const hmac = { kind: 'hmac', header: 'x-signature', secrets: ['a-long-enough-secret-of-letters'] };
 const token = { kind: 'token', header: 'authorization', secrets: ['Bearer 8f3b1c9e7d5a2460bbce'] };
 const sample = {
@@ -18,7 +18,7 @@ const sample = {
   data: { job: { id: 7, doneAt: null, parts: [{ sku: 'a' }] }, customer: { id: 'c', email: 'hanna@example.com' } },
 };
 
-type Going = Partial<GoingLive> | 'no address';
+type Going = Partial<PreflightContext> | 'no address';
 
 /** The findings of a source in which all is well but for what `more` changes. Closed ports refuse at once. */
 async function check(more: object, going: Going = {}) {

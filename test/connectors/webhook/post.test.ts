@@ -121,7 +121,7 @@ describe('an answer of the receiver', () => {
     [404, {}, 'Cannot POST /in', { advice: { kind: 'config' } }],
     [408, {}, '', { advice: { kind: 'transient' } }],
     [409, {}, '', { advice: { kind: 'transient' } }],
-    [410, {}, '', { advice: { kind: 'config' }, message: expect.stringMatching(/410: it wants no more/) }],
+    [410, {}, '', { advice: { kind: 'config' }, message: expect.stringMatching(/it wants no more events \(410\)/) }],
     [422, {}, '', { advice: { kind: 'permanent' } }],
     [429, { 'retry-after': '7' }, '', { advice: { kind: 'transient', throttled: true, retryAfterMs: 7_000 } }],
     [500, {}, 'hanna@example.com', { advice: { kind: 'transient' }, outcome: 'unknown' }],

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { refusalError } from '../../../connectors/woocommerce/failure.ts';
+import { responseRules } from '../../../connectors/woocommerce/responses.ts';
+import { classifyResponse } from '../../../core/connector/classify.ts';
 import type { Fault } from '../../../standins/server.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -73,7 +74,7 @@ describe('what the shop says, and what to do', () => {
       'a fatal error of PHP',
       { status: 500, ...said('internal_server_error') },
       { kind: 'transient' },
-      /500 internal_server_error/,
+      /500, internal_server_error/,
     ],
     ['no WooCommerce', { status: 404, ...said('rest_no_route') }, { kind: 'config' }, /activate WooCommerce/],
     ['no REST API', { status: 404, ...html }, { kind: 'config' }, /restRoute: true/],
@@ -81,13 +82,13 @@ describe('what the shop says, and what to do', () => {
       'a redirect',
       { status: 301, headers: { location: 'https://www.example.com/wp-json/?u=hanna@example.com' } },
       { kind: 'config' },
-      /to https:\/\/www\.example\.com\).*set `site`/,
+      /to https:\/\/www\.example\.com \(301.*set `site`/,
     ],
     [
       'a call it dislikes',
       { status: 400, ...said('rest_invalid_param') },
       { kind: 'permanent' },
-      /400 rest_invalid_param/,
+      /400, rest_invalid_param/,
     ],
     [
       'another shape',
@@ -113,8 +114,15 @@ describe('what the shop says, and what to do', () => {
 });
 
 test('it waits by lot when nobody says for how long', () => {
-  const refusal = { status: 429, code: '', isJson: false, retryAfter: null, location: null };
-  const pauses = [0, 0.999].map((random) => refusalError('GET orders', refusal, { now: new Date(), random }).pauseMs);
+  const response = { status: 429, ok: false, headers: new Headers(), text: '', json: undefined };
+  const pauses = [0, 0.999].map(
+    (random) =>
+      classifyResponse(
+        response,
+        new Date(),
+        responseRules(() => random),
+      )?.pause?.ms,
+  );
   expect(pauses).toEqual([5_000, 14_990]);
 });
 

@@ -85,7 +85,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
         takePoints: endlessPoints,
         take: async (_lane, urgency) => void seen.takes.push(urgency),
         pause: async (ms) => void seen.pauses.push(ms),
-        left: async () => undefined,
+        reportRemaining: async () => undefined,
       },
       told: memoryTold(),
       vault: memoryVault(),

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Finding, GoingLive } from '../../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../../core/connector/contract.ts';
 import { allOn, openShop, type Shop } from './shop.ts';
 
 /** Another address than the stand-in's own, as WordPress wouldn't deliver to that. */
 const site = 'https://laden.example.com';
 const hookUrl = 'https://closeloop.example/hooks/shop';
-const about: GoingLive = { hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 86_400_000 };
+const about: PreflightContext = { hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 86_400_000 };
 
 let shop: Shop;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ function live(settings: object = {}) {
   return shop.open({ site, ...settings }, { fetch }).source;
 }
 
-async function check(settings: object = {}, more: Partial<GoingLive> = {}): Promise<Finding[]> {
+async function check(settings: object = {}, more: Partial<PreflightContext> = {}): Promise<Finding[]> {
   return (await live(settings).check?.({ ...about, ...more })) ?? expect.fail('there is no check');
 }
 
@@ -35,7 +35,7 @@ interface Planted {
   name: string;
   plant?: () => unknown;
   settings?: object;
-  about?: Partial<GoingLive>;
+  about?: Partial<PreflightContext>;
   wanted: [level: string, at: string, problem: RegExp, remedy?: RegExp];
 }
 

@@ -97,7 +97,7 @@ export const woocommerceSample: ConnectorSample = {
       breakVendor: (how, words) => standin.faults.add(fault(how, words)),
       calls: () => standin.totalCalls(),
       close: () => server.close(),
-      goingLive: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 14 * 86_400_000 }),
+      preflight: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 14 * 86_400_000 }),
       async strip() {
         standin.removeWebhooks();
       },

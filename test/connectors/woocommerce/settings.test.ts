@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressOf, settings } from '../../../connectors/woocommerce/settings.ts';
+import { pathOf, settings } from '../../../connectors/woocommerce/settings.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { given, settingsOf } from './fixture.ts';
 
@@ -36,11 +36,11 @@ test.each(refused)('it refuses %s', (_name, more, path) => {
 test('it calls the API by its path, or by rest_route for plain permalinks', () => {
   const query = { include: '1,2', per_page: '100' };
   expect([
-    addressOf(settingsOf({ site: 'https://example.com/shop/' }), 'orders', query),
-    addressOf(settingsOf({ restRoute: true }), 'orders/7/notes', { type: 'internal' }),
+    pathOf(settingsOf({ site: 'https://example.com/shop/' }), 'orders', query),
+    pathOf(settingsOf({ restRoute: true }), 'orders/7/notes', { type: 'internal' }),
   ]).toEqual([
-    'https://example.com/shop/wp-json/wc/v3/orders?include=1,2&per_page=100',
-    'https://laden.example.com/?rest_route=%2Fwc%2Fv3%2Forders%2F7%2Fnotes&type=internal',
+    '/wp-json/wc/v3/orders?include=1,2&per_page=100',
+    '/?rest_route=%2Fwc%2Fv3%2Forders%2F7%2Fnotes&type=internal',
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Finding, GoingLive } from '../../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../../core/connector/contract.ts';
 import { serve } from '../../../standins/server.ts';
 import { type Account, about, day, hookUrl, ids, openAccount, secret, writeBack } from './going-live.ts';
 
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => account.close());
 
-async function check(settings: object = {}, going: Partial<GoingLive> = {}): Promise<Finding[]> {
+async function check(settings: object = {}, going: Partial<PreflightContext> = {}): Promise<Finding[]> {
   return (await account.open(settings).check?.({ ...about, ...going })) ?? [];
 }
 
@@ -89,7 +89,7 @@ test('it finds everything in one run, and tells no secret', async () => {
 interface Planted {
   plant?: (account: Account) => unknown;
   settings?: object;
-  going?: Partial<GoingLive>;
+  going?: Partial<PreflightContext>;
 }
 type Expected = [level: Finding['level'], at: string, words: RegExp];
 

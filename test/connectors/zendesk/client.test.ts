@@ -290,7 +290,7 @@ describe('the budget', () => {
       take: () => Promise.reject(full),
       takePoints: endlessPoints,
       pause: async () => {},
-      left: async () => {},
+      reportRemaining: async () => {},
     };
     const { api, server } = await connected(() => fine, { budget });
     expect(await errorOf(api.get(path, anything))).toBe(full);

@@ -1,5 +1,5 @@
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
-import type { GoingLive, Source } from '../../../core/connector/contract.ts';
+import type { PreflightContext, Source } from '../../../core/connector/contract.ts';
 import { type StandinServer, serve } from '../../../standins/server.ts';
 import { createZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { testPorts } from './ports.ts';
@@ -23,7 +23,7 @@ export const writeBack = {
   customObject: { object: 'feedback', grade: 'grade', ticket: 'ticket' },
 };
 
-export const about: GoingLive = {
+export const about: PreflightContext = {
   hookUrl,
   grades,
   reads: [

@@ -32,7 +32,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
         if (urgency === 'background') seen.background.push(lane);
       },
       pause: async (ms, lane) => void seen.paused.push({ ms, lane }),
-      left: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
+      reportRemaining: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
     },
     told: memoryTold(),
     vault: memoryVault(),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { GoingLive, SetupStep } from '../../../core/connector/contract.ts';
+import type { PreflightContext, SetupStep } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { ControlError } from '../../../standins/control-surface.ts';
 import type { CustomObject, KeyedField } from '../../../standins/zendesk/admin.ts';
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => account.close());
 
-const going: GoingLive = { ...about, reads: [] };
+const going: PreflightContext = { ...about, reads: [] };
 
 async function steps(settings: object = {}): Promise<SetupStep[]> {
   return (await account.open(settings).setup?.(going)) ?? [];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { GoingLive, SetupStep, Source } from '../../../core/connector/contract.ts';
+import type { PreflightContext, SetupStep, Source } from '../../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../../core/errors.ts';
 import { type Account, about, day, hookUrl, ids, openAccount, secret } from './going-live.ts';
 
@@ -9,9 +9,9 @@ beforeEach(async () => {
 });
 afterEach(() => account.close());
 
-const going: GoingLive = { ...about, reads: [] };
+const going: PreflightContext = { ...about, reads: [] };
 
-async function steps(source: Source, more: Partial<GoingLive> = {}): Promise<SetupStep[]> {
+async function steps(source: Source, more: Partial<PreflightContext> = {}): Promise<SetupStep[]> {
   return (await source.setup?.({ ...going, ...more })) ?? [];
 }
 

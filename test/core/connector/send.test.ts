@@ -129,7 +129,7 @@ describe('every client', () => {
       take: async () => undefined,
       takePoints: endlessPoints,
       pause: async () => undefined,
-      left: async () => undefined,
+      reportRemaining: async () => undefined,
     },
     vault: memoryVault(),
     told: memoryTold(),
@@ -155,7 +155,7 @@ describe('every client', () => {
     [
       'of a connector somebody else wrote',
       () =>
-        createVendorApi({ name: 'x', baseUrl: 'http://127.0.0.1:9', headers: () => ({}) }, ports).call(
+        createVendorApi({ name: 'x', baseUrl: 'http://127.0.0.1:9' }, ports).call(
           { method: 'GET', path: '/x' },
           z.unknown(),
         ),

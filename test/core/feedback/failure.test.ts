@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { adviceOf } from '../../../core/errors.ts';
 import type { FeedbackClient } from '../../../core/feedback/client.ts';
-import { FeedbackError, retryAfter } from '../../../core/feedback/failure.ts';
+import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { phone } from './samples.ts';
-import { all, clientFor, failureOf, listen, now, type Reply } from './service.ts';
+import { all, clientFor, failureOf, listen, type Reply } from './service.ts';
 
 const campaign = (c: FeedbackClient) => c.campaign(12);
 const create = (c: FeedbackClient) =>
@@ -273,17 +273,3 @@ describe('an answer that is no success', () => {
     expect(JSON.stringify(error)).not.toContain('secret');
   });
 });
-
-test.each([
-  [null, undefined],
-  ['', undefined],
-  ['0', 0],
-  ['1.5', 1500],
-  [' 7 ', 7000],
-  ['-1', undefined],
-  ['1e9', undefined],
-  ['Mon, 02 Mar 2026 09:59:00 GMT', 0],
-  ['Monday, 02-Mar-26 10:00:02 GMT', 2000],
-  ['Mon, nonsense', undefined],
-  ['2026', 2_026_000],
-])('retryAfter reads %j as %j ms', (header, expected) => expect(retryAfter(header, now)).toBe(expected));

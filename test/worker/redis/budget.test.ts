@@ -29,7 +29,7 @@ function pair(settings: Omit<BudgetSettings, 'account'> = {}) {
 
 test('it takes a quota in fractions for what is whole of it', async () => {
   const { one } = pair();
-  await one.left({ limit: 20.5, remaining: 2.5, resetMs: 60_000 });
+  await one.reportRemaining({ limit: 20.5, remaining: 2.5, resetMs: 60_000 });
   for (let i = 0; i < 2; i++) await one.take();
   await expect(one.take()).rejects.toMatchObject({ advice: { throttled: true } });
 });
@@ -104,7 +104,7 @@ describe('a budget with a quota', () => {
 
   test('it is used up by all processes together, and then holds everybody back', async () => {
     const { one, two } = pair();
-    await one.left(quota);
+    await one.reportRemaining(quota);
     await one.take();
     await two.take();
     await one.take();
@@ -116,7 +116,7 @@ describe('a budget with a quota', () => {
     ['daily', 1],
   ])('it leaves the background out below the floor of %s (%d of 10), and lets work through', async (name, floor) => {
     const { one, two } = pair({ maxWaitMs: 0 });
-    await one.left({ ...quota, remaining: floor + 1 }, name);
+    await one.reportRemaining({ ...quota, remaining: floor + 1 }, name);
     await two.take(undefined, 'background');
     await expect(two.take(undefined, 'background')).rejects.toThrow(/used up/);
     for (let i = 0; i < floor; i++) await one.take();
@@ -125,8 +125,8 @@ describe('a budget with a quota', () => {
 
   test('it believes the lower of what is reported and what was taken, until the window ends', async () => {
     const { one, two } = pair({ maxWaitMs: 0 });
-    await one.left({ limit: 10, remaining: 2, resetMs: 300 });
-    await two.left({ limit: 10, remaining: 9, resetMs: 60_000 }); // overtaken on its way
+    await one.reportRemaining({ limit: 10, remaining: 2, resetMs: 300 });
+    await two.reportRemaining({ limit: 10, remaining: 9, resetMs: 60_000 }); // overtaken on its way
     await one.take();
     await one.take();
     await expect(one.take()).rejects.toThrow(/used up/);
@@ -136,14 +136,14 @@ describe('a budget with a quota', () => {
 
   test('it holds a lane back alone', async () => {
     const { one } = pair({ maxWaitMs: 0 });
-    await one.left({ ...quota, remaining: 0 }, 'search');
+    await one.reportRemaining({ ...quota, remaining: 0 }, 'search');
     await expect(one.take('search')).rejects.toThrow(/used up/);
     await one.take();
   });
 
   test('it waits for the next window where that is near', async () => {
     const { one, slept } = pair();
-    await one.left({ limit: 10, remaining: 0, resetMs: 100 });
+    await one.reportRemaining({ limit: 10, remaining: 0, resetMs: 100 });
     await one.take();
     expect(slept).toHaveLength(1);
   });
@@ -153,15 +153,15 @@ describe('a budget with a quota', () => {
     { limit: 10, remaining: 0, resetMs: 0 },
   ])('it takes no notice of a report that says nothing (%j)', async (nothing) => {
     const { one } = pair({ maxWaitMs: 0 });
-    await one.left(nothing);
+    await one.reportRemaining(nothing);
     await one.take();
   });
 });
 
 test('every key of an account lies in one slot of a cluster', async () => {
   const { account, one } = pair({ maxWaitMs: 0 });
-  await one.left({ limit: 9, remaining: 9, resetMs: 60_000 });
-  await one.left({ limit: 9, remaining: 9, resetMs: 60_000 }, 'search');
+  await one.reportRemaining({ limit: 9, remaining: 9, resetMs: 60_000 });
+  await one.reportRemaining({ limit: 9, remaining: 9, resetMs: 60_000 }, 'search');
   await one.take('search');
   await one.pause(1_000);
   await one.pause(1_000, 'search');

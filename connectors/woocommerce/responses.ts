@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/classify.ts';
+import type { HttpResponse, SendFailure } from '../../core/connector/send.ts';
+
+/** `woocommerce_rest_cannot_view` …: messages repeat values. */
+const ErrorBody = z.object({ code: z.string().regex(/^[a-z][a-z0-9_-]{1,80}$/) });
+
+const key =
+  'check consumerKey and consumerSecret; the key needs "Read/Write" (WooCommerce > Settings > Advanced > REST API)';
+const again = 'it is tried again';
+const firewall = 'it is tried again; if it stays so, ask the host to let this machine through to /wp-json/';
+
+const table: MeaningTable = {
+  woocommerce_rest_authentication_error: {
+    kind: 'config',
+    problem: 'the REST key is wrong, or lacks a right',
+    remedy: key,
+  },
+  rest_no_route: {
+    kind: 'config',
+    problem: "WordPress answers, WooCommerce's API does not",
+    remedy: 'activate WooCommerce, and check `site`',
+  },
+  // For a bad key, and for a good one that may not do this.
+  401: {
+    kind: 'config',
+    problem: "the key's user may not see or edit this, or the key did not arrive",
+    remedy:
+      'give the key to a user who may edit orders (Shop manager); if the host drops the Authorization header, set auth: query',
+  },
+  403: {
+    kind: 'config',
+    problem: 'the key may not do this',
+    remedy: 'give the user of the REST key a role that may edit orders (Shop manager)',
+  },
+  404: { kind: 'permanent', problem: 'it does not exist any more', remedy: 'nothing is left to do' },
+  '4xx': { kind: 'permanent', problem: 'the shop does not take this', remedy: 'report it as a bug in closeloop' },
+  '5xx': { kind: 'transient', problem: 'the shop fails', remedy: again },
+  shape: {
+    kind: 'permanent',
+    problem: 'the answer has another shape than documented',
+    remedy: 'report it as a bug in closeloop, with the version of WooCommerce',
+  },
+};
+
+/** What says no JSON: pages of the host, a firewall, or WordPress in maintenance. */
+const pages: MeaningTable = {
+  200: {
+    kind: 'transient',
+    problem: 'a page instead of an answer',
+    remedy: 'it is tried again; a plugin or the host may be putting itself before the API',
+  },
+  401: { kind: 'config', problem: 'the web server itself asks for a password', remedy: 'exempt /wp-json/ from it' },
+  404: {
+    kind: 'config',
+    doubtful: true,
+    problem: 'there is no REST API at this address',
+    remedy:
+      'check `site`; with permalinks set to "Plain" choose another form (Settings > Permalinks) or set restRoute: true',
+  },
+};
+
+/** What WooCommerce's answers mean, where they differ from the standard. */
+export function responseRules(random: () => number): ResponseRules {
+  /** How long everybody waits when the shop says "later" and not when: 5 to 15 s, so that not all come back at once. */
+  const restMs = (): number => Math.round(5_000 + 10_000 * random());
+  return {
+    codeOf: (json) => ErrorBody.safeParse(json).data?.code,
+    meaningOf: ({ status, json, headers }) => {
+      if (status >= 300 && status < 400) return redirect(headers.get('location'));
+      if (status === 429) return { kind: 'wait', ms: restMs(), problem: 'the host asks us to wait', remedy: firewall };
+      if (status === 503) return { kind: 'transient', pauseMs: restMs(), problem: 'the shop fails', remedy: again };
+      if (json !== undefined) return undefined;
+      const problem = 'a firewall of the host refuses us';
+      if (status === 403)
+        return { kind: 'transient', outcome: 'refused', pauseMs: restMs(), problem, remedy: firewall };
+      return pages[status < 300 ? 200 : status];
+    },
+    table,
+  };
+}
+
+function redirect(location: string | null): Meaning {
+  const to = location !== null && URL.canParse(location) ? ` to ${new URL(location).origin}` : '';
+  return {
+    kind: 'config',
+    doubtful: true,
+    problem: `redirects lose the key, and the shop redirects${to}`,
+    remedy: 'set `site` to the address that browsers end up at (https, with or without www)',
+  };
+}
+
+/** No answer, or none that could be read. */
+export function unanswered({ why, message: problem }: SendFailure): Meaning {
+  const remedy = why === 'unbearable' ? 'check what answers at `site`' : unreached;
+  return { kind: 'transient', problem, remedy };
+}
+
+const unreached = 'it is tried again; check `site` and that the shop can be reached from this machine';
+
+/** WooCommerce's dates are written by the shop's clock. */
+export function shopTime({ headers }: Pick<HttpResponse, 'headers'>): Date | undefined {
+  const date = new Date(headers.get('date') ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

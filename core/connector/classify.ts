@@ -1,0 +1,207 @@
+import { type Advice, CloseloopError, type Outcome } from '../errors.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { HttpResponse } from './send.ts';
+
+/*
+ * What a vendor's answer means for the job that asked: one table from status to advice, which a vendor extends by what is
+ * peculiar to it. Nothing of an answer gets into a message but its status and the vendor's own code.
+ */
+
+/** What is wrong, and what to do about it, in two halves: `check` shows them apart. Without the status, which is added. */
+interface Words {
+  problem: string;
+  remedy: string;
+}
+
+export type Meaning = Words &
+  (
+    | {
+        /** The vendor did nothing but ask us to wait: for Retry-After, else for `ms`, its documented window. */
+        kind: 'wait';
+        ms?: number;
+        /** Who waits: default the whole account. `endpoint`: the calls of this endpoint (`VendorCall.endpoint`). */
+        pauses?: 'account' | 'endpoint' | 'nobody';
+        /** Default `refused`. */
+        outcome?: Outcome;
+      }
+    | {
+        /** The same call may succeed later. */
+        kind: 'transient';
+        /** Default `unknown`: the vendor may have done the work. */
+        outcome?: Outcome;
+        /** Nobody may call the account before; Retry-After comes before it. */
+        pauseMs?: number;
+      }
+    | {
+        /** This call never will succeed. What a page says (a proxy's?), or a redirect, is doubtful by itself. */
+        kind: 'permanent';
+        doubtful?: boolean;
+      }
+    | { kind: 'config'; doubtful?: boolean; only?: string }
+  );
+
+/**
+ * Rows by the vendor's own code (`REQUEST_LIMIT_EXCEEDED`), by status (`429`), or by kind of answer: `3xx`, `4xx`, `5xx`,
+ * `404 page` (with a body that isn't JSON), `503 later` (with Retry-After), `page` (2xx without JSON), `shape` (2xx that the schema
+ * refuses).
+ */
+export type MeaningTable = Readonly<Record<string, Meaning>>;
+
+/** What is peculiar to a vendor. The first that says something counts, from top to bottom; then the standard table. */
+export interface ResponseRules {
+  /** What only the whole answer tells, also of one with 2xx (GraphQL's errors). */
+  meaningOf?: (response: HttpResponse) => Meaning | undefined;
+  /** The vendor's own name of what is wrong: a code out of the body, never its prose. Its row comes before the status's. */
+  codeOf?: (json: unknown) => string | undefined;
+  table?: MeaningTable;
+}
+
+export interface Classification extends Words {
+  advice: Advice;
+  outcome: Outcome;
+  status: number;
+  /** The vendor's own; '' where it named none. */
+  code: string;
+  pause?: { ms: number; of: 'account' | 'endpoint' };
+}
+
+const again = 'it is tried again';
+
+const standard: MeaningTable = {
+  '3xx': {
+    kind: 'config',
+    doubtful: true,
+    problem: 'a redirect, which is not followed',
+    remedy: 'the address has changed: configure the new one',
+  },
+  401: { kind: 'config', problem: 'the credentials are refused', remedy: 'an admin must check and replace them' },
+  403: { kind: 'config', problem: 'the credentials lack a right', remedy: 'an admin must grant it' },
+  404: { kind: 'permanent', problem: 'it does not exist', remedy: 'nothing is left to do' },
+  '404 page': { kind: 'config', problem: 'there is no such API at this address', remedy: 'check the address' },
+  408: { kind: 'transient', problem: 'the vendor gave up on the call', remedy: again },
+  409: { kind: 'transient', outcome: 'refused', problem: 'somebody works on the same thing', remedy: again },
+  423: { kind: 'transient', outcome: 'refused', problem: 'somebody works on the same thing', remedy: again },
+  429: { kind: 'wait', problem: 'the vendor asks us to wait', remedy: again },
+  '503 later': { kind: 'wait', outcome: 'unknown', problem: 'the vendor asks us to wait', remedy: again },
+  '4xx': { kind: 'permanent', problem: 'the vendor refuses the call', remedy: 'report it as a bug in closeloop' },
+  '5xx': { kind: 'transient', problem: 'the vendor fails', remedy: again },
+  page: { kind: 'transient', problem: 'a page instead of an answer', remedy: again },
+  shape: {
+    kind: 'permanent',
+    problem: 'the answer has another shape than documented',
+    remedy: 'report it as a bug in closeloop',
+  },
+};
+
+/** What an answer means; undefined: it is what was asked for, as far as its status and its codes say. */
+export function classifyResponse(
+  response: HttpResponse,
+  now: Date,
+  rules: ResponseRules = {},
+): Classification | undefined {
+  const { meaningOf, codeOf, table = {} } = rules;
+  const code = codeOf?.(response.json) ?? '';
+  const keys = [code, ...keysOf(response)].filter((key) => key !== '');
+  const found = [table, standard].flatMap((rows) => keys.flatMap((key) => rows[key] ?? []));
+  const meaning = meaningOf?.(response) ?? found[0];
+  return meaning && classified(meaning, response, code, now);
+}
+
+/** Under which an answer is looked up, the narrowest first; none for a good one. */
+function keysOf(response: HttpResponse): string[] {
+  const { status, headers } = response;
+  if (status >= 200 && status < 300) return isPage(response) ? ['page'] : [];
+  const suffixes = [...(isPage(response) ? [' page'] : []), ...(headers.has('retry-after') ? [' later'] : []), ''];
+  return [...suffixes.map((suffix) => `${status}${suffix}`), `${Math.floor(status / 100)}xx`];
+}
+
+/** Something else than JSON: of a proxy, a firewall, a login. An empty body says nothing. */
+const isPage = ({ text, json }: HttpResponse): boolean => text.trim() !== '' && json === undefined;
+
+function classified(meaning: Meaning, response: HttpResponse, code: string, now: Date): Classification {
+  const { status, headers } = response;
+  const said = [status < 300 ? '' : String(status), code === '' && isPage(response) && status >= 300 ? 'a page' : code];
+  const told = said.filter((part) => part !== '').join(', ');
+  const words = { problem: told === '' ? meaning.problem : `${meaning.problem} (${told})`, remedy: meaning.remedy };
+  const given = retryAfterMs(headers.get('retry-after'), now);
+  return { ...words, status, code, ...consequences(meaning, given, isPage(response)) };
+}
+
+/** A vendor that asks us to wait but not for how long is left alone for a minute, the usual window. */
+const unsaidMs = 60_000;
+
+type Consequences = Pick<Classification, 'advice' | 'outcome' | 'pause'>;
+
+function consequences(meaning: Meaning, given: number | undefined, isDoubtful: boolean): Consequences {
+  switch (meaning.kind) {
+    case 'wait': {
+      const { ms, pauses = 'account', outcome = 'refused' } = meaning;
+      // "0" is no wait: where the vendor's window is known it is that.
+      const waitMs = ms === undefined ? given : given || ms;
+      const advice: Advice = {
+        kind: 'transient',
+        throttled: true,
+        ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+      };
+      return { advice, outcome, ...pauseOf(waitMs ?? unsaidMs, pauses) };
+    }
+    case 'transient': {
+      const { outcome = 'unknown', pauseMs } = meaning;
+      const waitMs = pauseMs === undefined ? given : given || pauseMs;
+      const advice: Advice = { kind: 'transient', ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
+      return { advice, outcome, ...(pauseMs !== undefined && pauseOf(waitMs ?? 0, 'account')) };
+    }
+    case 'permanent':
+    case 'config': {
+      const { kind, doubtful = isDoubtful } = meaning;
+      const only = meaning.kind === 'config' && meaning.only !== undefined ? { only: meaning.only } : {};
+      return { advice: { kind, ...(doubtful && { doubtful }), ...only }, outcome: 'refused' };
+    }
+  }
+}
+
+function pauseOf(ms: number, of: 'account' | 'endpoint' | 'nobody'): Pick<Classification, 'pause'> {
+  return of === 'nobody' || ms <= 0 ? {} : { pause: { ms, of } };
+}
+
+/** The answer has another shape than the schema takes. @param where places in the answer, never their values */
+export function classifyShape(
+  response: HttpResponse,
+  where: string,
+  now: Date,
+  { table }: ResponseRules = {},
+): Classification {
+  const row = table?.shape ?? standard.shape;
+  if (row === undefined) throw new TypeError('the standard table has a row for another shape');
+  const found = classified({ ...row, problem: `${row.problem}, at ${where}` }, response, '', now);
+  return { ...found, outcome: 'unknown' };
+}
+
+/** A call to a vendor that didn't give what was asked for. */
+export class VendorError extends CloseloopError {
+  override readonly name = 'VendorError';
+  readonly problem: string;
+  readonly remedy: string;
+  /** HTTP; 0 where there was no answer. */
+  readonly status: number;
+  /** The vendor's own; '' where it named none. */
+  readonly code: string;
+
+  /** @param place begins the message: account, method and path, without ids */
+  constructor(
+    place: string,
+    found: Omit<Classification, 'pause'>,
+    facts: { cause?: unknown; reference?: string | undefined } = {},
+  ) {
+    super(`${place}: ${found.problem}; ${found.remedy}.`, found.advice, { outcome: found.outcome, ...facts });
+    this.problem = found.problem;
+    this.remedy = found.remedy;
+    this.status = found.status;
+    this.code = found.code;
+  }
+
+  /** Does the vendor say that there is no such thing (any more)? */
+  get isGone(): boolean {
+    return this.status === 404 && this.advice.kind === 'permanent' && this.advice.doubtful !== true;
+  }
+}

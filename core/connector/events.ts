@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+/* What connectors say has happened: one schema, which the contract, the queue and the quarantine share. */
+
+const Happened = z.object({
+  /** When it happened at the vendor; the time of receipt where the vendor doesn't say. */
+  at: z.coerce.date(),
+  /** Same for every repetition of this event, different for every other event of the source. */
+  key: z.string(),
+  /** In words, for the trace: "status SOLVED, was OPEN". No personal data. */
+  what: z.string(),
+});
+
+/** The record as an event tells it (`Told`): JSON values. */
+const Snapshot = z.record(z.string(), z.unknown()).exactOptional();
+
+export type AnswerValue = z.output<typeof AnswerValue>;
+export const AnswerValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()]);
+
+/**
+ * What happened to a record. A hint, not the truth: the worker always reads the record before it acts.
+ * - `closed`: it may have gone from open to closed. Starts a journey unless one exists for this closing.
+ * - `changed`: something that may end a running journey (reopened, merged, deleted, marked as spam …). Starts nothing.
+ */
+export type RecordEvent = z.output<typeof RecordEvent>;
+export const RecordEvent = Happened.extend({
+  kind: z.enum(['closed', 'changed']),
+  /** The record, unique within the source: no spaces, no ':', at most 100 characters. */
+  recordId: z.string(),
+  /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
+  certain: z.boolean().exactOptional(),
+  /** Which closing it is, where the event already tells (`RecordState`): one that has a journey isn't read again. */
+  closing: z.string().exactOptional(),
+  /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
+  mergedInto: z.string().exactOptional(),
+  /** Personal data only with `closed`. */
+  told: Snapshot,
+});
+
+/** A person is to be forgotten: masked at the Feedback service, taken out of their journeys. Any of the three finds them. */
+export type EraseEvent = z.output<typeof EraseEvent>;
+export const EraseEvent = Happened.extend({
+  kind: z.literal('erase'),
+  /** As in `PresentedRecord.personId`. */
+  personIds: z.array(z.string()).readonly().exactOptional(),
+  recordIds: z.array(z.string()).readonly().exactOptional(),
+  /** Phone numbers and e-mail addresses as the vendor writes them. */
+  contacts: z.array(z.string()).readonly().exactOptional(),
+  /** Everybody of this source (the shop was closed). */
+  everybody: z.literal(true).exactOptional(),
+});
+
+/** A grade that was given elsewhere, for the external campaign of the record's rule. The newest (`at`) wins. */
+export type GradedEvent = z.output<typeof GradedEvent>;
+export const GradedEvent = Happened.extend({
+  kind: z.literal('graded'),
+  recordId: z.string(),
+  grade: z.number().nullable(),
+  comment: z.string().nullable(),
+  /** Counts only where nothing has been told of the record yet. */
+  told: Snapshot,
+});
+
+/** Answers to the questions of a survey, for the journey of a feedback request. The newest (`at`) wins. */
+export type SurveyEvent = z.output<typeof SurveyEvent>;
+export const SurveyEvent = Happened.extend({
+  kind: z.literal('survey'),
+  requestId: z.string(),
+  /** By question id. */
+  answers: z.record(z.string(), AnswerValue),
+});
+
+/** The vendor has taken our access away: the source stops until a person has given it back. `what` says who must do what. */
+export type RevokedEvent = z.output<typeof RevokedEvent>;
+export const RevokedEvent = Happened.extend({ kind: z.literal('revoked') });
+
+export type SourceEvent = z.output<typeof SourceEvent>;
+export const SourceEvent = z.discriminatedUnion('kind', [
+  RecordEvent,
+  EraseEvent,
+  GradedEvent,
+  SurveyEvent,
+  RevokedEvent,
+]);
+
+/** A delivery of more events is refused: it could not be stored before the vendor gives up. No vendor sends more than 100. */
+export const mostEvents = 500;
