@@ -110,27 +110,38 @@ function withDomain(text: string, write: (domain: string) => string): string {
 }
 
 /**
- * Every form under which the service may know what a person or a vendor wrote as a contact, the usual one first: it promises to
- * take the forms of a mobile number for one, and keeps the identifier of an external request as it was written. Empty for
- * text that can't name a contact.
+ * Every form under which a contact that a person or a vendor wrote may be known, the usual one first: the service promises to
+ * take the international forms of a mobile number for one, and keeps the identifier of an external request as it was written.
+ * Empty for text that can't name a contact.
  */
 export function contactForms(written: string, options: ContactOptions = {}): Contact[] {
   const text = written.trim();
   if (identifierFlaw(text) !== undefined) return [];
   const usual = parseContact(text, options);
-  const number = usual.kind === 'phone' ? parsePhoneNumberFromString(usual.value) : undefined;
-  const isMobile = number?.getType() === 'MOBILE';
-  const numbers =
-    usual.kind !== 'phone' || isMobile ? [] : [`00${usual.value.slice(1)}`, number?.formatInternational()];
   const domains = [domainToASCII, domainToUnicode].map((write) => withDomain(usual.value, write));
-  const others = usual.kind === 'email' ? domains : numbers;
+  const others = usual.kind === 'email' ? domains : numberForms(usual, options);
   const forms = new Map<string, Contact>([[usual.value.toLowerCase(), usual]]);
   for (const value of [text, ...others]) {
-    const key = value?.toLowerCase();
-    if (value === undefined || key === undefined || forms.has(key)) continue;
+    const key = value.toLowerCase();
+    if (forms.has(key)) continue;
     forms.set(key, { kind: 'identifier', value });
   }
   return [...forms.values()];
+}
+
+/** A number as it may have been written where nothing normalised it: without its country, too. */
+function numberForms({ kind, value }: Contact, { defaultCountry }: ContactOptions): string[] {
+  if (kind !== 'phone') return [];
+  const abroad = `00${value.slice(1)}`;
+  const number = parsePhoneNumberFromString(value);
+  if (number === undefined) return [abroad];
+  const national = number.formatNational();
+  const groups = national.match(/\d+/g) ?? [];
+  // Bare digits may be somebody's customer number.
+  const isAtHome = defaultCountry !== undefined && number.country === defaultCountry;
+  const bare = isAtHome ? [groups.join(''), `${number.nationalNumber}`] : [];
+  const international = number.getType() === 'MOBILE' ? [] : [abroad, number.formatInternational()];
+  return [...international, national, groups.join(' '), groups.join('-'), ...bare];
 }
 
 /** The contact as one segment of a path: `%2B37255512345`. The service reads `+` and `%2B` alike; proxies don't. */
