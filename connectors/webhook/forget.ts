@@ -12,6 +12,7 @@ import { senderIdOf } from './record-id.ts';
 export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<Source['forget']> {
   return async (recordIds) => {
     let told = 0;
+    let unknown = 0;
     const left: string[] = [];
     for (const recordId of new Set(recordIds)) {
       const at = now().toISOString();
@@ -20,12 +21,17 @@ export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<
       const id = `fb_${createHash('sha256').update(`erased ${recordId} ${at}`).digest('base64url').slice(0, 32)}`;
       try {
         if ((await post(id, event)) === 'taken') told++;
+        else unknown++;
       } catch (error) {
         if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
         left.push(error.message);
       }
     }
     if (told > 0) left.push(`what the receiver of answers keeps: it was told to forget those of ${told} records`);
+    if (unknown > 0)
+      left.push(
+        `what the receiver of answers keeps of ${unknown} records: it answered 404, as if it did not know them`,
+      );
     return left;
   };
 }

@@ -19,6 +19,7 @@ test('it tells the receiver which answers to forget, once each, and the proof wh
   expect(await forget(['J%207', 'gone', 'odd', 'J%207'])).toEqual([
     'the receiver answered 422',
     'what the receiver of answers keeps: it was told to forget those of 1 records',
+    'what the receiver of answers keeps of 1 records: it answered 404, as if it did not know them',
   ]);
   expect(posted.map(({ event }) => event)).toEqual(
     ['J 7', 'gone', 'odd'].map((record) => ({
