@@ -20,7 +20,11 @@ import type { WebhookSettings } from './settings.ts';
 const Shape = z.record(z.string(), z.unknown());
 const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 const Answers = z.record(z.string().min(1).max(100), Answer.nullable());
-const Contacts = z.union([z.string(), z.array(z.string())]).transform((found) => [found].flat());
+const Text = z.union([z.string(), z.int().transform(String)]);
+const Contacts = z
+  .union([Text, z.array(Text.nullable())])
+  .transform((found) => [found].flat().filter((text) => text !== null && text.trim() !== ''))
+  .pipe(z.array(z.string()));
 
 /** What all events of one delivery have in common. */
 interface Told {
@@ -115,6 +119,7 @@ function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'clo
   const personId = textFrom(find, 'person');
   const timeZone = textFrom(find, 'timeZone');
   const locale = textFrom(find, 'locale');
+  const contacts = find('contacts') === undefined ? undefined : contactsFrom(find, 'contacts');
   return {
     state: 'closed',
     closing: closedAt?.toISOString() ?? `id-${id}`,
@@ -122,6 +127,7 @@ function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'clo
     ...(personId === undefined ? {} : { personId }),
     ...(timeZone !== undefined && isZone(timeZone) ? { timeZone } : {}),
     ...(locale === undefined ? {} : { locale }),
+    ...(contacts === undefined ? {} : { contacts }),
     shape: shape.data,
   };
 }
@@ -163,17 +169,22 @@ function survey(find: Find, told: Told): SurveyEvent {
 function erase(find: Find, told: Told): EraseEvent {
   const personId = textFrom(find, 'person');
   const record = textFrom(find, 'record');
-  const contacts = Contacts.safeParse(find('erase.contacts') ?? []);
-  if (!contacts.success) throw new Unreadable('event.erase.contacts finds neither a text nor a list of texts');
-  if (personId === undefined && record === undefined && contacts.data.length === 0) {
+  const contacts = contactsFrom(find, 'erase.contacts');
+  if (personId === undefined && record === undefined && contacts.length === 0) {
     throw new Unreadable('the event is to erase somebody, and neither record, person nor erase.contacts finds whom');
   }
   return {
     ...happened('erase', told),
     ...(personId === undefined ? {} : { personIds: [personId] }),
     ...(record === undefined ? {} : { recordIds: [recordId(find)] }),
-    contacts: contacts.data,
+    contacts,
   };
+}
+
+function contactsFrom(find: Find, at: string): string[] {
+  const contacts = Contacts.safeParse(find(at) ?? []);
+  if (!contacts.success) throw new Unreadable(`event.${at} finds neither a text nor a list of texts`);
+  return contacts.data;
 }
 
 function recordId(find: Find): string {

@@ -14,6 +14,8 @@ export const ToldRecord = z.discriminatedUnion('state', [
     personId: z.string().optional(),
     timeZone: z.string().optional(),
     locale: z.string().optional(),
+    /** The person's: finds what to erase. */
+    contacts: z.array(z.string()).optional(),
     shape: z.record(z.string(), z.unknown()),
   }),
 ]);
@@ -29,7 +31,7 @@ export function reader(told: Told) {
       if (record.state === 'open') {
         return { ok: true, record: { id, currentId: id, state: { is: 'open' }, shape: {} } };
       }
-      const { closing, closedAt, shape, state: _, ...person } = record;
+      const { closing, closedAt, shape, state: _, contacts: _1, ...person } = record;
       const state: RecordState = { is: 'closed', closing, closedAt: new Date(closedAt) };
       return { ok: true, record: { id, currentId: id, state, shape, ...definedOf(person) } };
     });

@@ -78,6 +78,11 @@ const event = z
     closedAt: expression.optional(),
     /** The person who would be asked, as the sender names them: finds what to erase. */
     person: expression.optional(),
+    /**
+     * All their e-mail addresses and phone numbers, a text or a list: who is to be forgotten by one of them is forgotten by all.
+     * Left out: what rules ask by finds them, and what stands beside it in the same object.
+     */
+    contacts: expression.optional(),
     /** Their IANA zone, and language (BCP 47). */
     timeZone: expression.optional(),
     locale: expression.optional(),

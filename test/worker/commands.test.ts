@@ -887,6 +887,7 @@ test('contact mask tells what was taken off records, and what the service and ve
   const kept = [
     expect.stringMatching(/^the service: grades, comments and statistics/),
     `${loop.store.source}: the notes: nobody can delete them`,
+    expect.stringMatching(/earlier settings/),
     expect.stringMatching(/retention\.journeys/),
   ];
   expect(masking).toMatchObject({ code: 0, rows: [{ journeys: 1, requestsMasked: 1, kept }] });

@@ -88,7 +88,7 @@ describe('events that wait to be planned', () => {
     requestId,
     answers: { q1: 'Frau Muster again' },
   });
-  const told = { shape: { mail: email } };
+  const told = { shape: { customer: { mail: email } } };
 
   async function waiting(town: Quiet) {
     const { stages } = town.pipeline;

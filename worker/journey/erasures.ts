@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { contactKey } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import { SourceNames } from '../redis/source-names.ts';
+import { gatedOr } from './scripts.ts';
 
 /**
  * An erasure, from the moment it was asked for until it is done. Whom it is about is in its subjects; what is written here
@@ -41,6 +43,8 @@ const Subject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('record'), source: z.string(), id: z.string() }),
   /** A record of one of their journeys: its snapshot goes. */
   z.object({ kind: z.literal('snapshot'), source: z.string(), id: z.string() }),
+  /** A record of somebody else whose snapshot mentions a contact of theirs: the mention goes. */
+  z.object({ kind: z.literal('mention'), source: z.string(), id: z.string() }),
   /** A record that closeloop has written an answer of theirs on. `left`: the vendor was told to take it off, and keeps these. */
   z.object({ kind: z.literal('copy'), source: z.string(), id: z.string(), left: z.array(z.string()).optional() }),
 ]);
@@ -55,6 +59,8 @@ const Proof = z.object({
   journeys: z.number(),
   contacts: z.number(),
   requestsMasked: z.number(),
+  /** Records of other people, whose snapshots mentioned a contact of theirs and do no more. */
+  mentions: z.number().default(0),
   /** What had been written on records: taken off again, or what the vendor keeps. */
   copies: z.string(),
   /** What stays at the service and at vendors, for whoever asked. */
@@ -63,6 +69,17 @@ const Proof = z.object({
   unreadable: z.array(z.string()).optional(),
 });
 export type Proof = z.output<typeof Proof>;
+
+/**
+ * KEYS open, due, subjects, gate · ARGV id, erasure, instant, fields and sealed subjects…
+ * Whom it is about comes with it: one without would be done at once. Subjects that are there already stay as they are.
+ * Error GATED while the source is not to be worked on, as what is stored then could be moved over.
+ */
+const beginScript = `
+if redis.call('EXISTS', KEYS[4]) == 1 then return redis.error_reply('GATED not now') end
+for i = 4, #ARGV, 2 do redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1]) end
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1]) end
+return 1`;
 
 /** Those asked for through one source: what is still to be done, who was forgotten, and what was done, without the people. */
 export class Erasures {
@@ -93,11 +110,13 @@ export class Erasures {
   ): Promise<string> {
     const { key, what, receivedAt, everybody } = asked;
     const id = this.#seal.digest(`erasure ${this.#tag}${key}`).slice(0, 16);
-    // Before the erasure itself: one whose subjects were lost would be done at once.
-    await this.add(id, subjects);
     const erasure: Erasure = { id, what, receivedAt, everybody, tries: 0, held: [], nextAt: receivedAt };
-    const isNew = await this.#redis.hsetnx(this.#open, id, JSON.stringify(erasure));
-    if (isNew === 1) await this.#redis.zadd(this.#due, erasure.nextAt.getTime(), id);
+    const keys = [this.#open, this.#due, this.#subjectsKey(id), `${this.#tag}:gate`];
+    const fields = subjects.flatMap((subject) => this.#sealed(id, subject));
+    const args = [id, JSON.stringify(erasure), receivedAt.getTime(), ...fields];
+    await this.#redis.eval(beginScript, keys.length, ...keys, ...args).catch((error: unknown) => {
+      throw gatedOr(error);
+    });
     return id;
   }
 
@@ -137,13 +156,10 @@ export class Erasures {
     });
   }
 
-  /** Those that are there already stay as they are. */
-  async add(id: string, subjects: readonly Subject[]): Promise<void> {
-    await this.#write(id, subjects, 'hsetnx');
-  }
-
+  /** With these as they are now. */
   async change(id: string, subjects: readonly Subject[]): Promise<void> {
-    await this.#write(id, subjects, 'hset');
+    const fields = subjects.flatMap((subject) => this.#sealed(id, subject));
+    if (fields.length > 0) await this.#redis.hset(this.#subjectsKey(id), ...fields);
   }
 
   /** Its journeys, for the proof: each counts once, however often it is found. */
@@ -190,22 +206,28 @@ export class Erasures {
 
   /** When any of these was forgotten last. */
   async lastOf(who: readonly string[]): Promise<Date | undefined> {
-    if (who.length === 0) return undefined;
-    const digests = who.map((one) => this.#seal.digest(one));
-    const found = await this.#redis.zmscore(`${this.#proofs}:forgotten`, ...digests);
-    const times = found.flatMap((at) => (at === null ? [] : [Number(at)]));
+    const times = (await this.#timesOf(who)).filter((at) => at !== undefined);
     return times.length === 0 ? undefined : new Date(Math.max(...times));
   }
 
-  async #write(id: string, subjects: readonly Subject[], how: 'hset' | 'hsetnx'): Promise<void> {
-    const key = this.#subjectsKey(id);
-    const batch = this.#redis.pipeline();
-    for (const one of subjects) {
-      const subject = one.kind !== 'contact' && one.source === this.#source ? { ...one, source: own } : one;
-      const field = this.#seal.digest(nameOf(subject));
-      batch[how](key, field, this.#seal.seal(JSON.stringify(subject), `erasure ${id} ${field}`));
-    }
-    for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
+  /** Which of these were forgotten at `at` or since. */
+  async forgottenSince(at: Date, who: readonly string[]): Promise<string[]> {
+    const times = await this.#timesOf(who);
+    return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());
+  }
+
+  async #timesOf(who: readonly string[]): Promise<(number | undefined)[]> {
+    if (who.length === 0) return [];
+    const digests = who.map((one) => this.#seal.digest(one));
+    const found = await this.#redis.zmscore(`${this.#proofs}:forgotten`, ...digests);
+    return found.map((at) => (at === null ? undefined : Number(at)));
+  }
+
+  /** Its field and what that holds. */
+  #sealed(id: string, one: Subject): [string, string] {
+    const subject = one.kind !== 'contact' && one.source === this.#source ? { ...one, source: own } : one;
+    const field = this.#seal.digest(nameOf(subject));
+    return [field, this.#seal.seal(JSON.stringify(subject), `erasure ${id} ${field}`)];
   }
 
   #subjectsKey(id: string): string {
@@ -214,6 +236,11 @@ export class Erasures {
   #journeysKey(id: string): string {
     return `${this.#tag}:erasure:${id}:journeys`;
   }
+}
+
+/** By which journeys and snapshots know it: each of its forms by its own. */
+export function keysOf({ key, forms }: SubjectOf<'contact'>): string[] {
+  return [...new Set([key, ...forms.map(contactKey)])];
 }
 
 /** The same for two that are the same. */
@@ -228,6 +255,7 @@ function together(before: Proof, now: Proof): Proof {
     journeys: Math.max(before.journeys, now.journeys),
     contacts: Math.max(before.contacts, now.contacts),
     requestsMasked: Math.max(before.requestsMasked, now.requestsMasked),
+    mentions: Math.max(before.mentions, now.mentions),
     copies: now.copies === noCopies ? before.copies : now.copies,
     kept: [...new Set([...before.kept, ...now.kept])],
   };

@@ -28,18 +28,27 @@ const eraseScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', '') end
 return 1`;
 
+/** Unless another telling has come meanwhile. KEYS told · ARGV sealed JSON as it was read, as it is to be */
+const changeScript = `
+if redis.call('HGET', KEYS[1], 'sealed') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
+return 1`;
+
 /** What events told of the records of one source. */
 export interface ToldStore extends Told {
   /** Keeps what an event tells, unless something newer is known. May be repeated, and come in any order. */
   keep(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
   /** Forgets it, and what events from before `at` may still tell. */
   erase(recordId: string, at: Date): Promise<void>;
+  /** Changes what is kept. `decide` may be called several times; undefined: it stays as it is. */
+  change(recordId: string, decide: (told: object) => object | undefined): Promise<void>;
   /** Records that were told of before they had a journey: most of them never get one. In no order, some may come twice. */
   alone(): AsyncGenerator<string>;
   /** Has this source ever told anything? */
   isUsed(): Promise<boolean>;
 }
 
+const Telling = z.record(z.string(), z.unknown());
 const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
 
 export function createToldStore(
@@ -68,6 +77,16 @@ export function createToldStore(
     },
     async erase(recordId, at) {
       await redis.eval(eraseScript, 1, keyOf(recordId), at.getTime());
+    },
+    async change(recordId, decide) {
+      for (;;) {
+        const stored = await redis.hget(keyOf(recordId), 'sealed');
+        if (!stored) return;
+        const next = decide(Telling.parse(JSON.parse(seal.open(stored, about(recordId)))));
+        if (next === undefined) return;
+        const sealed = seal.seal(JSON.stringify(next), about(recordId));
+        if ((await redis.eval(changeScript, 1, keyOf(recordId), stored, sealed)) === 1) return;
+      }
     },
     async *alone() {
       let cursor = '0';

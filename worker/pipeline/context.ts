@@ -1,5 +1,6 @@
 import type { ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
+import type { Expression } from '../../core/mapping/expression.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
@@ -71,7 +72,7 @@ export interface Queues {
    * What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is.
    * @returns ids of jobs that can't be read
    */
-  changeEvents(change: (event: PlanJob) => PlanJob | undefined): Promise<string[]>;
+  changeEvents(change: (event: PlanJob) => Promise<PlanJob | undefined> | PlanJob | undefined): Promise<string[]>;
   /** The next attempt at an erasure. Real time. */
   queueErasure(id: string, delayMs: number): Promise<void>;
   queueAsk(journeyId: string, dueAt: Date): Promise<void>;
@@ -85,6 +86,8 @@ export interface Queues {
 /** What the configuration says. */
 export interface Policy {
   rules: readonly LoadedRule[];
+  /** What finds the contacts of a record's customer: of all rules, also where this process doesn't have them. */
+  customerContacts: readonly Expression[];
   /** A settled journey, and with it the memory of a closing, is kept this long. */
   keepMs: number;
   /** The Feedback account's zone. */

@@ -173,6 +173,7 @@ export class Engine {
         connector: connector.name,
         account: connector.account(settings),
         writesNoAnswer: this.pipelines.get(name)?.context.source.writesNoAnswer === true,
+        contacts: this.pipelines.get(name)?.context.customerContacts.map(({ source }) => source) ?? [],
       })),
     );
   }

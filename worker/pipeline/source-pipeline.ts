@@ -136,9 +136,11 @@ function serviceOf({ feedback, campaigns, limited, limitedLooks, options: { redi
   };
 }
 
-function policyOf({ rules }: ConfiguredSource, { config }: EngineOptions): Policy {
+function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Policy {
+  const rules = configured.rules.map(loadRule);
   return {
-    rules: rules.map(loadRule),
+    rules,
+    customerContacts: rules.flatMap(({ contact }) => contact),
     keepMs: config.retention.journeys,
     timeZone: config.feedback.timeZone,
     defaultCountry: config.defaultCountry,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { defineConnector, type ReadResult, type WriteResult } from '../../core/connector/contract.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
 import type { Log } from '../../core/ports.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
@@ -45,7 +47,9 @@ export class Orphans {
   /** The pipeline of a name that this configuration doesn't have. */
   async named(name: string): Promise<SourcePipeline> {
     const known = (await this.#known.all()).find((one) => one.name === name);
-    return this.#pipelineOf(known ?? { name, connector: 'unknown', writesNoAnswer: false, configuredAt: new Date(0) });
+    return this.#pipelineOf(
+      known ?? { name, connector: 'unknown', writesNoAnswer: false, contacts: [], configuredAt: new Date(0) },
+    );
   }
 
   async close(): Promise<void> {
@@ -54,10 +58,15 @@ export class Orphans {
   }
 
   #pipelineOf(known: KnownSource): SourcePipeline {
-    const opened = this.#pipelines.get(known.name);
-    if (opened) return opened;
-    const pipeline = this.#create({ name: known.name, connector: absent(known), settings: {}, rules: [] });
+    const pipeline =
+      this.#pipelines.get(known.name) ??
+      this.#create({ name: known.name, connector: absent(known), settings: {}, rules: [] });
     this.#pipelines.set(known.name, pipeline);
+    // Whoever has it may have other rules by now.
+    const { customerContacts } = pipeline.context;
+    if (customerContacts.map(({ source }) => source).join() !== known.contacts.join()) {
+      pipeline.context.customerContacts = known.contacts.flatMap(compiled);
+    }
     return pipeline;
   }
 }
@@ -125,6 +134,16 @@ export class OrphanNews {
     if (this.#told.get(name) !== why) this.#log.warn({ source: name, waits, remedy }, why);
     this.#told.set(name, why);
     if (orphan.isGone) await alert('to-do', why, remedy);
+  }
+}
+
+/** None for what another version may have written. */
+function compiled(source: string): Expression[] {
+  try {
+    return [compileExpression(source)];
+  } catch (error) {
+    if (error instanceof CloseloopError) return [];
+    throw error;
   }
 }
 

@@ -66,6 +66,23 @@ describe('an event', () => {
     expect(JSON.stringify(said)).not.toContain('example.com');
   });
 
+  const contacts: [what: string, found: unknown, expected: string[] | undefined][] = [
+    ['a text', 'a@example.com', ['a@example.com']],
+    ['a list', ['a@example.com', 37255512345, null, ''], ['a@example.com', '37255512345']],
+    ['an empty list', [], []],
+    ['nothing', undefined, undefined],
+  ];
+  test.each(contacts)("it tells all of the person's contacts: %s (audit trace)", async (_what, found, expected) => {
+    const said = await reader({ contacts: 'data.reach' })({ ...done, data: { job, customer, reach: found } });
+    const told = said.ok ? said.events.map((event) => ('told' in event ? event.told?.contacts : 'none')) : [];
+    expect(told).toEqual([expected]);
+  });
+
+  test("it is refused where the person's contacts are something else (audit trace)", async () => {
+    const said = await reader({ contacts: 'data.customer' })(done);
+    expect(said).toEqual({ ok: false, why: 'event.contacts finds neither a text nor a list of texts' });
+  });
+
   const graded: [what: string, data: object, expected: object][] = [
     ['a number and words', { stars: 4, words: 'good' }, { grade: 4, comment: 'good' }],
     ['a number in a text, no words', { stars: ' 4.5 ', words: '' }, { grade: 4.5, comment: null }],

@@ -1,38 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { step } from '../../../worker/journey/transitions.ts';
-import { ask } from '../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../worker/pipeline/context.ts';
-import { type AskedToErase, begin, erase } from '../../../worker/pipeline/erase/erase.ts';
+import { begin, erase } from '../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../worker/pipeline/sweep.ts';
 import { writeBack } from '../../../worker/pipeline/write-back/write-back.ts';
-import { eventOf, goesAhead, hasAsked, hour, jobsOf, overriding, type Quiet, useQuiet } from '../by-hand.ts';
+import { eventOf, goesAhead, hasAsked, hour, jobsOf, overriding, useQuiet } from '../by-hand.ts';
+import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../erasing.ts';
 
 const service = useQuiet();
 const { redis, quiet } = service;
-const email = 'erika@example.com';
 const phone = '+37255512345';
-const ago = (ms: number) => new Date(Date.now() - ms);
-
-let keys = 0;
-function eraseOf(who: Partial<AskedToErase>): AskedToErase {
-  const at = new Date();
-  const nobody = { personIds: [], recordIds: [], contacts: [], everybody: false };
-  return { kind: 'erase', at, key: `erase ${++keys}`, what: 'toy erase', receivedAt: at, ...nobody, ...who };
-}
-
-async function asked({ context, vendor }: Quiet, id: string, customer: object, more: object = {}): Promise<void> {
-  vendor.close(id, { customer, ...more });
-  await plan(eventOf(id, { receivedAt: ago(1_000) }), context);
-  await ask({ journeyId: `${id}.1` }, context);
-  expect(await context.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
-}
-
-/** Whom the service's requests are to, in the order in which they were made. */
-const sentTo = () => service.standin.requests().map((one) => one.phone ?? one.email ?? one.identifier);
-const isErased = async ({ store }: Pick<SourceContext, 'store'>, id: string) =>
-  (await store.get(id))?.erasedAt !== undefined;
+const sentTo = () => sentToBy(service.standin);
 const notMasking = (contact: RegExp, answer: { status: number; body: string | Record<string, unknown> }) =>
   service.standin.faults.add({ method: 'POST', path: `${contact.source}.*/mask$`, times: 1_000, ...answer });
 
@@ -137,7 +117,7 @@ describe('an unreadable job in the queue', () => {
   test('what waits in a queue that is stopped is found like any other (audit 4)', async () => {
     const town = quiet();
     const { queue } = town.pipeline.stages.plan;
-    const told = { shape: { mail: email } };
+    const told = { shape: { customer: { mail: email } } };
     await town.pipeline.stages.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), told }) }]);
     await queue.pause();
     await town.pipeline.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), told }) }]);
@@ -151,7 +131,7 @@ describe('an unreadable job in the queue', () => {
     await asked(town, 'a', { email });
     await town.pipeline.stages.plan.add([{ id: 'odd', data: eventOf('odd') }]);
     await redis.handle.client.hset('{cl:calm}:plan:odd', 'data', data);
-    await town.context.told.keep('t', ago(500), { shape: { mail: email } });
+    await town.context.told.keep('t', ago(500), { shape: { customer: { mail: email } } });
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect(await isErased(town.context, 'a.1')).toBe(true);
     expect(await town.context.told.of(['t'])).toEqual([undefined]);
@@ -227,7 +207,7 @@ describe('who is erased in part', () => {
     const { context, store } = town;
     town.vendor.close('c', { customer: {} });
     await plan(eventOf('c', { receivedAt: ago(1_000) }), context);
-    await context.told.keep('c', ago(500), { shape: { mail: email } });
+    await context.told.keep('c', ago(500), { shape: { customer: { mail: email } } });
     const event = eraseOf({ contacts: [email] });
     const mortal: SourceContext = {
       ...context,

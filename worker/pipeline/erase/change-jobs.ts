@@ -13,7 +13,7 @@ const atOnce = 200;
 export async function changeJobs<Data>(
   stage: Pick<Stage<z.ZodType<Data, Data>>, 'queue' | 'fromStored' | 'toStored'>,
   schema: z.ZodType<Data>,
-  change: (data: Data) => Data | undefined,
+  change: (data: Data) => Promise<Data | undefined> | Data | undefined,
 ): Promise<string[]> {
   const { queue } = stage;
   const unreadable: string[] = [];
@@ -29,7 +29,7 @@ export async function changeJobs<Data>(
         unreadable.push(some[index] ?? '');
         continue;
       }
-      const changed = change(data);
+      const changed = await change(data);
       if (changed === undefined) continue;
       await job.updateData(stage.toStored(changed)).catch(async (error: unknown) => {
         // One that was done meanwhile is gone, and its data with it.

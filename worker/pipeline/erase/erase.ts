@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { isNobody } from '../../../core/feedback/failure.ts';
-import { type Erasure, noCopies, type Proof, type Subject, type SubjectOf } from '../../journey/erasures.ts';
+import { type Erasure, keysOf, noCopies, type Proof, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { isUnreadable } from '../../journey/store.ts';
@@ -13,7 +13,7 @@ import { tryToWithdraw } from '../withdraw.ts';
 import { takeOff } from './copies.ts';
 import { type Found, findAll } from './find.ts';
 import { type Held, heldBy } from './held.ts';
-import { subjectsOf } from './people-in-snapshot.ts';
+import { subjectOf } from './people-in-snapshot.ts';
 import { wipeSnapshots } from './snapshots.ts';
 
 /** Who is to be forgotten, as it was asked for. */
@@ -57,7 +57,7 @@ export async function erase(job: EraseJob, context: SourceContext): Promise<Stag
 export async function begin(asked: AskedToErase, context: SourceContext): Promise<string> {
   const source = context.name;
   return await context.erasures.begin(asked, [
-    ...asked.contacts.flatMap((text) => subjectsOf(text, context)),
+    ...asked.contacts.flatMap((text) => subjectOf(text, context) ?? []),
     ...asked.personIds.map((id) => ({ kind: 'person' as const, source, id })),
     ...asked.recordIds.map((id) => ({ kind: 'record' as const, source, id })),
   ]);
@@ -80,7 +80,7 @@ export async function attempt(id: string, context: SourceContext): Promise<Stage
     found = await findAll(erasure, context);
     held.splice(0, held.length, ...(await forget(found, erasure, context)));
     // What came in meanwhile is theirs as well: done is what finds nothing any more.
-  } while (held.length === 0 && found.journeys.size + found.snapshots.size > 0);
+  } while (held.length === 0 && found.journeys.size + found.snapshots.size + found.mentions.size > 0);
   held.push(...(await takeOff(id, context)));
   if (held.length > 0) return await postpone(erasure, held, context);
   // A source that was on its way to another name may have been passed by: in a command, no rename waits for this to end.
@@ -155,10 +155,11 @@ async function maskAll(found: Found, held: Held[], { id }: Erasure, context: Sou
   const isLive = new Set(contacts.map(contactKey));
   const unmasked = new Set<string>();
   let inARow = 0;
-  for (const [key, contact] of found.contacts) {
-    if (contact.done && !isLive.has(key)) continue;
+  for (const contact of found.contacts.values()) {
+    const keys = keysOf(contact);
+    if (contact.done && !keys.some((key) => isLive.has(key))) continue;
     if (inARow >= mostInARow) {
-      unmasked.add(key);
+      for (const key of keys) unmasked.add(key);
       continue;
     }
     try {
@@ -166,7 +167,7 @@ async function maskAll(found: Found, held: Held[], { id }: Erasure, context: Sou
       inARow = 0;
     } catch (error) {
       if (adviceOf(error).kind !== 'permanent') inARow++;
-      unmasked.add(key);
+      for (const key of keys) unmasked.add(key);
       held.push(heldBy(error, 'contacts are not masked'));
     }
   }
@@ -176,9 +177,10 @@ async function maskAll(found: Found, held: Held[], { id }: Erasure, context: Sou
 async function mask(contact: SubjectOf<'contact'>, id: string, context: SourceContext): Promise<void> {
   let { masked } = contact;
   for (const form of contact.forms) masked += await maskForm(form, context);
+  await context.erasures.change(id, [{ ...contact, masked, done: false }]);
+  for (const form of contact.forms) await context.contacts.forgetAsked(form);
+  // Last: whoever is killed before finds what is still to be done.
   await context.erasures.change(id, [{ ...contact, masked, done: true }]);
-  const [usual] = contact.forms;
-  if (usual) await context.contacts.forgetAsked(usual);
 }
 
 /** How many requests were masked by it; none where the service knows nobody by this form. */
@@ -255,6 +257,7 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
     journeys: await context.erasures.journeys(id),
     contacts: contacts.length,
     requestsMasked: contacts.reduce((sum, { masked }) => sum + masked, 0),
+    mentions: mentionsIn(subjects),
     copies: copiesIn(subjects),
     kept: keptOf(subjects, context),
     ...(unreadable.length > 0 && { unreadable }),
@@ -267,7 +270,7 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
   // Last: what was written on records is taken off by their ids.
   for (const of of await context.sources()) {
     const records = subjects.flatMap((one) =>
-      one.kind !== 'contact' && one.kind !== 'person' && one.source === of.name ? [one.id] : [],
+      ['record', 'snapshot', 'copy'].includes(one.kind) && 'source' in one && one.source === of.name ? [one.id] : [],
     );
     // A record may be called by their address, though nothing was known of it but that.
     const named = contacts.flatMap(({ forms }) => forms.map(({ value }) => of.aliases.of(value)));
@@ -275,6 +278,14 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
   }
   await context.erasures.end(proof);
   context.log.info({ source: context.name, event: what, proof }, 'erased');
+}
+
+/** Not of those that turned out to be theirs. */
+function mentionsIn(subjects: readonly Subject[]): number {
+  const own = new Set(
+    subjects.flatMap((one) => (one.kind === 'record' || one.kind === 'snapshot' ? [refOf(one.source, one.id)] : [])),
+  );
+  return subjects.filter((one) => one.kind === 'mention' && !own.has(refOf(one.source, one.id))).length;
 }
 
 function copiesIn(subjects: readonly Subject[]): string {
@@ -289,12 +300,19 @@ function leftIn(subjects: readonly Subject[]): string[] {
   return copies.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
 }
 
+const keptByService =
+  "the service: grades, comments and statistics of the masked requests, and their custom fields that are not marked as personal data (the journey's reference is one), under nobody's name";
+
 /** What an erasure can't reach. The service's part: specification, section 4.3. */
 function keptOf(subjects: readonly Subject[], { keepMs }: SourceContext): string[] {
   const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
+  const isWritten = subjects.some(({ kind }) => kind === 'copy');
   return [
-    ...(isMasked ? ["the service: grades, comments and statistics of the masked requests, under nobody's name"] : []),
+    ...(isMasked ? [keptByService] : []),
     ...leftIn(subjects),
+    ...(isWritten
+      ? ['answers that were written by earlier settings of a source, where these name no place of theirs now']
+      : []),
     `answers on records whose journeys were removed before (retention.journeys, ${Math.round(keepMs / 86_400_000)} days): nothing leads to them any more`,
   ];
 }

@@ -1,9 +1,9 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
-import type { Subject } from '../../journey/erasures.ts';
+import { keysOf, type Subject } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { erased } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
-import { contactsIn, personIn } from './people-in-snapshot.ts';
+import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
 
 /** Whom an erasure names, and a journey or a snapshot is about. */
 export const named = {
@@ -16,7 +16,7 @@ export const named = {
 /** The names in this source of whom an erasure is about. Contacts name somebody in every source. */
 export function namesOf(subjects: readonly Subject[], source: string): string[] {
   return subjects.flatMap((subject) => {
-    if (subject.kind === 'contact') return [`contact:${subject.key}`];
+    if (subject.kind === 'contact') return keysOf(subject).map((key) => `contact:${key}`);
     const isHere = subject.source === source && (subject.kind === 'person' || subject.kind === 'record');
     return isHere ? [named[subject.kind](subject.id)] : [];
   });
@@ -46,13 +46,37 @@ export async function erasedMeanwhile(journey: Journey, context: SourceContext):
   return after?.erasedAt && after;
 }
 
-/** Keeps what an event tells of its record, unless somebody in it was forgotten since the event came in. */
+/**
+ * Keeps what an event tells of its record, unless its customer was forgotten since the event came in; without the contacts of
+ * others who were. An erasure finds only what is kept: who was forgotten while it was being kept is looked for once more.
+ */
 export async function keepSnapshot(
   { recordId, at, receivedAt, told }: { recordId: string; at: Date; receivedAt: Date; told?: object | undefined },
   context: SourceContext,
   options: { onlyFirst?: boolean } = {},
 ): Promise<void> {
   if (!told) return;
+  const isForgotten = async () => await forgottenIn(told, recordId, receivedAt, context);
+  const before = await isForgotten();
+  const { everybody, record } = named;
+  if ([everybody, record(recordId)].some(before)) return;
+  const isContact = (key: string) => before(`contact:${key}`);
+  const part = await partIn(told, { isPerson: (id) => before(named.person(id)), isContact }, context);
+  if (part === 'theirs') return;
+  await context.told.keep(recordId, at, part === 'mention' ? withoutMentions(told, isContact, context) : told, options);
+  const after = await isForgotten();
+  const news = contactsIn(told, context).filter((key) => after(`contact:${key}`) && !isContact(key));
+  if (news.length === 0) return;
+  await context.told.change(recordId, (now) => withoutMentions(now, (key) => news.includes(key), context));
+}
+
+/** Which names that an event tells were forgotten since it came in. */
+async function forgottenIn(
+  told: object,
+  recordId: string,
+  receivedAt: Date,
+  context: SourceContext,
+): Promise<(name: string) => boolean> {
   const personId = personIn(told);
   const names = [
     named.everybody,
@@ -60,6 +84,6 @@ export async function keepSnapshot(
     ...(personId === undefined ? [] : [named.person(personId)]),
     ...contactsIn(told, context).map((key) => `contact:${key}`),
   ];
-  const forgotten = await context.erasures.lastOf(names);
-  if (forgotten === undefined || receivedAt > forgotten) await context.told.keep(recordId, at, told, options);
+  const forgotten = new Set(await context.erasures.forgottenSince(receivedAt, names));
+  return (name) => forgotten.has(name);
 }

@@ -1,12 +1,13 @@
-import type { Contact } from '../../../core/contact.ts';
-import { type Erasure, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
+import { type Contact, contactKey } from '../../../core/contact.ts';
+import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
+import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { isUnreadable } from '../../journey/store.ts';
 import type { SourceContext } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
 import { named, namesOf } from './erasure-race.ts';
-import { contactsIn, customersIn, personIn, subjectsOf } from './people-in-snapshot.ts';
+import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from './people-in-snapshot.ts';
 
 /** All that one attempt has to do: everything here is stored with the erasure before anything is done to it. */
 export interface Found {
@@ -17,8 +18,11 @@ export interface Found {
   journeys: Map<string, { journey: Journey; of: SourceContext }>;
   /** Snapshots that are there, with the keys of their contacts. */
   snapshots: Map<string, { recordId: string; of: SourceContext; contacts: string[] }>;
-  /** Is it about somebody who is to be forgotten? */
-  isMeant(event: PlanJob, of: SourceContext): boolean;
+  /** Snapshots of other people's records that mention a contact of theirs. */
+  mentions: Map<string, { recordId: string; of: SourceContext }>;
+  hasContact(key: string): boolean;
+  /** What an event has to do with those who are to be forgotten. */
+  partIn(event: PlanJob, of: SourceContext): Promise<Part>;
   /** Journeys and jobs that can't be read. */
   unreadable: Set<string>;
 }
@@ -49,10 +53,13 @@ class Search implements Found {
   readonly contacts: Found['contacts'] = new Map();
   readonly journeys: Found['journeys'] = new Map();
   readonly snapshots: Found['snapshots'] = new Map();
+  readonly mentions: Found['mentions'] = new Map();
   readonly unreadable: Found['unreadable'] = new Set();
   readonly #everybody: string | undefined;
   readonly #here: SourceContext;
   readonly #known = new Set<string>();
+  /** By the key of each form of theirs, the key of a contact. */
+  readonly #contacts = new Map<string, string>();
   readonly #requests = new Set<string>();
   #fresh: Subject[] = [];
 
@@ -72,17 +79,27 @@ class Search implements Found {
 
   add(subjects: readonly Subject[]): void {
     for (const subject of subjects) {
-      const name = nameOf(subject);
       if (subject.kind === 'contact') {
-        const news = withForms(this.contacts.get(subject.key), subject);
-        if (news === undefined) continue;
-        this.contacts.set(subject.key, news);
-        this.#fresh.push(news);
-      } else if (!this.#known.has(name)) {
-        this.#fresh.push(subject);
+        this.#addContact(subject);
+        continue;
       }
+      const name = nameOf(subject);
+      if (!this.#known.has(name)) this.#fresh.push(subject);
       this.#known.add(name);
     }
+  }
+
+  #addContact(contact: SubjectOf<'contact'>): void {
+    const known = keysOf(contact).flatMap((key) => this.#contacts.get(key) ?? [])[0] ?? contact.key;
+    const news = withForms(this.contacts.get(known), contact);
+    if (news === undefined) return;
+    this.contacts.set(news.key, news);
+    for (const key of keysOf(news)) this.#contacts.set(key, news.key);
+    this.#fresh.push(news);
+  }
+
+  hasContact(key: string): boolean {
+    return this.#contacts.has(key);
   }
 
   async everybody(): Promise<void> {
@@ -102,19 +119,25 @@ class Search implements Found {
     await this.#lookIntoSnapshots(of, fresh);
   }
 
-  isMeant(event: PlanJob, of: SourceContext): boolean {
-    if (event.receivedAt > this.until || event.kind === 'revoked') return false;
-    if (of.name === this.#everybody) return true;
-    if (event.kind === 'survey') return this.#requests.has(event.requestId);
+  async partIn(event: PlanJob, of: SourceContext): Promise<Part> {
+    if (event.receivedAt > this.until || event.kind === 'revoked') return 'none';
+    if (of.name === this.#everybody) return 'theirs';
+    if (event.kind === 'survey') return (await this.#isTheirs(event.requestId)) ? 'theirs' : 'none';
     const isKnown = (['record', 'snapshot'] as const).some((kind) => this.#has(kind, of, event.recordId));
-    return isKnown || this.#isAbout(event.told, of, (name) => this.#known.has(name));
+    if (isKnown) return 'theirs';
+    const isPerson = (id: string) => this.#has('person', of, id);
+    const sought = { isPerson, isContact: (key: string) => this.hasContact(key) };
+    return event.told ? await this.#partIn(event.told, event.recordId, of, sought) : 'none';
   }
 
   async #journeysOf(subject: Subject, of: SourceContext): Promise<Journey[]> {
     const left = (id: string) => this.#left(id, of);
-    const [contact] = subject.kind === 'contact' ? subject.forms : [];
-    if (contact) return await of.store.of({ contact }, left);
-    if (!('source' in subject) || subject.source !== of.name) return [];
+    if (subject.kind === 'contact') {
+      const forms = new Map(subject.forms.map((contact) => [contactKey(contact), contact]));
+      const found = await Promise.all([...forms.values()].map((contact) => of.store.of({ contact }, left)));
+      return found.flat();
+    }
+    if (subject.source !== of.name) return [];
     if (subject.kind === 'person') return await of.store.of({ personId: subject.id }, left);
     return subject.kind === 'record' ? await of.store.ofRecord(subject.id, left) : [];
   }
@@ -124,7 +147,8 @@ class Search implements Found {
     this.journeys.set(refOf(of.name, journey.id), { journey, of });
     const { contact, personId, recordId, requestId } = journey;
     if (requestId !== undefined) this.#requests.add(requestId);
-    if (contact) this.add(subjectsOf(contact.value, of));
+    const subject = contact && subjectOf(contact.value, of);
+    if (subject) this.add([subject]);
     // Everybody's journeys and snapshots are found without these.
     if (of.name === this.#everybody) return;
     this.add([
@@ -135,11 +159,11 @@ class Search implements Found {
 
   async #addSnapshot(recordId: string, told: unknown, of: SourceContext): Promise<void> {
     if (told === undefined) return;
-    const customers = await customersIn(told, of);
+    const leads = await this.#leadsIn(told, recordId, of);
     const personId = personIn(told);
-    this.snapshots.set(refOf(of.name, recordId), { recordId, of, contacts: customers.map(({ key }) => key) });
+    this.snapshots.set(refOf(of.name, recordId), { recordId, of, contacts: leads.map(({ key }) => key) });
     this.add([
-      ...customers,
+      ...leads,
       ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.name, id: personId }]),
     ]);
   }
@@ -147,25 +171,63 @@ class Search implements Found {
   /** Of records with a journey, of others, and in events that wait to be planned. Events first: they become the others. */
   async #lookIntoSnapshots(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
     const isEverybody = of.name === this.#everybody;
-    const names = new Set(fresh.map(nameOf));
-    const isAbout = (told: unknown) => isEverybody || this.#isAbout(told, of, (name) => names.has(name));
-    const waiting = new Map<string, unknown>();
+    const sought = soughtBy(fresh, of);
+    const addPart = async (recordId: string, told: unknown) => {
+      const part = isEverybody ? 'theirs' : await this.#partIn(told, recordId, of, sought);
+      if (part === 'theirs') await this.#addRecord(recordId, told, of);
+      if (part === 'mention') this.#addMention(recordId, of);
+    };
+    const waiting: { recordId: string; told?: unknown }[] = [];
     const unread = await of.changeEvents((event) => {
-      if ('recordId' in event && event.told && event.receivedAt <= this.until && isAbout(event.told)) {
-        waiting.set(event.recordId, event.told);
-      }
+      if ('recordId' in event && event.told && event.receivedAt <= this.until) waiting.push(event);
       return undefined;
     });
     for (const id of unread) this.unreadable.add(`job ${id} of stage plan of ${of.name}`);
-    for (const [recordId, told] of waiting) await this.#addRecord(recordId, told, of);
+    for (const { recordId, told } of waiting) await addPart(recordId, told);
     if (!(await of.told.isUsed())) return;
     const seen = new Set<string>();
     for await (const recordId of recordsOf(of)) {
       if (seen.has(recordId)) continue;
       seen.add(recordId);
       const told = await this.#toldOf(recordId, of, { isTheirs: isEverybody });
-      if (told !== undefined && isAbout(told)) await this.#addRecord(recordId, told, of);
+      if (told !== undefined) await addPart(recordId, told);
     }
+  }
+
+  /** A request of theirs; or of somebody who was forgotten before, to whom nothing leads any more. */
+  async #isTheirs(requestId: string): Promise<boolean> {
+    if (this.#requests.has(requestId)) return true;
+    for (const of of await this.#here.sources()) {
+      const [id] = await of.store.idsOfRequests([requestId]);
+      const journeys =
+        id === undefined ? [] : await of.store.ofRecord(id.slice(0, id.lastIndexOf('.')), () => undefined);
+      if (journeys.some((journey) => journey.id === id && journey.erasedAt)) return true;
+    }
+    return false;
+  }
+
+  #addMention(recordId: string, of: SourceContext): void {
+    this.mentions.set(refOf(of.name, recordId), { recordId, of });
+    this.add([{ kind: 'mention', source: of.name, id: recordId }]);
+  }
+
+  async #partIn(told: unknown, recordId: string, of: SourceContext, sought: Sought): Promise<Part> {
+    return await this.#decided(partIn(told, sought, of), 'none', recordId, of);
+  }
+
+  async #leadsIn(told: unknown, recordId: string, of: SourceContext): Promise<SubjectOf<'contact'>[]> {
+    return (await this.#decided(customersIn(told, of), { leads: [], keys: [] }, recordId, of)).leads;
+  }
+
+  /** Whose a record is can't be told where an expression was stopped over it: it is left, and a person is told. */
+  async #decided<T>(work: Promise<T>, otherwise: T, recordId: string, of: SourceContext): Promise<T> {
+    return await work.catch((error: unknown) => {
+      if (!(error instanceof ExpressionSetAside)) throw error;
+      this.unreadable.add(
+        `what was told of ${refOf(of.name, recordId)}, over which an expression of a rule was stopped`,
+      );
+      return otherwise;
+    });
   }
 
   /** What can't be read keeps nobody else from being found. That of a record of theirs goes all the same. */
@@ -186,13 +248,7 @@ class Search implements Found {
     await this.#addSnapshot(recordId, told, of);
   }
 
-  #isAbout(told: unknown, of: SourceContext, isKnown: (name: string) => boolean): boolean {
-    const personId = personIn(told);
-    if (personId !== undefined && isKnown(nameOf({ kind: 'person', source: of.name, id: personId }))) return true;
-    return contactsIn(told, of).some((key) => isKnown(`contact:${key}`));
-  }
-
-  #has(kind: 'record' | 'snapshot', of: SourceContext, id: string): boolean {
+  #has(kind: 'record' | 'snapshot' | 'person', of: SourceContext, id: string): boolean {
     return this.#known.has(nameOf({ kind, source: of.name, id }));
   }
 
@@ -209,6 +265,12 @@ function elsewhere(subjects: readonly Subject[], sources: readonly SourceContext
     const alike = account === undefined ? [] : sources.filter((of) => of.account === account);
     return alike.map(({ name }) => ({ ...subject, source: name }));
   });
+}
+
+function soughtBy(subjects: readonly Subject[], of: SourceContext): Sought {
+  const keys = new Set(subjects.flatMap((one) => (one.kind === 'contact' ? keysOf(one) : [])));
+  const people = new Set(subjects.flatMap((one) => (one.kind === 'person' && one.source === of.name ? [one.id] : [])));
+  return { isPerson: (id) => people.has(id), isContact: (key) => keys.has(key) };
 }
 
 /** The contact with all forms of both: it is not masked as long as one is new. Undefined: none is. */

@@ -1,81 +1,169 @@
 import { z } from 'zod';
-import { type Contact, contactForms, contactKey, parseContact } from '../../../core/contact.ts';
+import { contactForms, contactKey } from '../../../core/contact.ts';
+import { contactsInText, withoutContacts } from '../../../core/contacts-in-text.ts';
 import { CloseloopError } from '../../../core/errors.ts';
+import { type Expression, ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
 import type { SourceContext } from '../context.ts';
 
-/** What a snapshot of a record, or an event that tells of one, says of people. */
+/** What a snapshot of a record, or an event that tells of one, says of its customer (`RecordEvent.told`). */
 const Snapshot = z.object({
   personId: z.string().optional().catch(undefined),
+  contacts: z.array(z.string()).optional().catch(undefined),
   shape: z.record(z.string(), z.unknown()).catch({}),
 });
+
+/** Whom somebody looks for in a snapshot. */
+export interface Sought {
+  isPerson: (id: string) => boolean;
+  isContact: (key: string) => boolean;
+}
+
+/**
+ * `theirs`: the record's customer is sought. `mention`: another's record, in which a contact of theirs stands (as its agent's,
+ * the shop's …): that leads to nobody.
+ */
+export type Part = 'theirs' | 'mention' | 'none';
+
+type Reading = Pick<SourceContext, 'customerContacts' | 'defaultCountry'>;
+
+/** @throws ExpressionSetAside where it can't be told whose it is */
+export async function partIn(told: unknown, { isPerson, isContact }: Sought, context: Reading): Promise<Part> {
+  const personId = personIn(told);
+  if (personId !== undefined && isPerson(personId)) return 'theirs';
+  const keys = contactsIn(told, context).filter(isContact);
+  if (keys.length === 0) return 'none';
+  if ((await customersIn(told, context)).keys.some(isContact)) return 'theirs';
+  return keys.some(isTelling) ? 'mention' : 'none';
+}
+
+/** Bare digits in somebody else's record may be the number of anything. */
+const isTelling = (key: string): boolean => !/^\d+$/.test(key);
 
 export function personIn(told: unknown): string | undefined {
   return Snapshot.safeParse(told).data?.personId;
 }
 
 /** Keys of all contacts that stand anywhere in it. */
-export function contactsIn(told: unknown, context: Pick<SourceContext, 'defaultCountry'>): string[] {
-  const keys = textsIn(told).flatMap((text) => {
-    const contact = /@|\d{4}/.test(text.replace(/[\s()./-]/g, '')) ? contactIn(text, context) : undefined;
-    return contact === undefined ? [] : [contactKey(contact)];
-  });
-  return [...new Set(keys)];
+export function contactsIn(told: unknown, context: Pick<Reading, 'defaultCountry'>): string[] {
+  return [...new Set(textsIn(told, 'with names').flatMap((text) => contactsInText(text, context)))];
+}
+
+/** The snapshot of somebody else's record without all that names a contact. */
+export function withoutMentions(
+  told: object,
+  isContact: (key: string) => boolean,
+  context: Pick<Reading, 'defaultCountry'>,
+): Record<string, unknown> {
+  const isForgotten = (key: string) => isTelling(key) && isContact(key);
+  const isOut = (text: string) => withoutContacts(text, isForgotten, context) !== text;
+  const without = (value: unknown): unknown => {
+    if (typeof value === 'string') return withoutContacts(value, isForgotten, context);
+    if (typeof value === 'number') return isOut(String(value)) ? undefined : value;
+    if (Array.isArray(value)) return value.map(without).filter((one) => one !== undefined);
+    return typeof value === 'object' && value !== null ? entries(value) : value;
+  };
+  const entries = (value: object) =>
+    Object.fromEntries(
+      Object.entries(value).flatMap(([name, one]) => {
+        const left = isOut(name) ? undefined : without(one);
+        return left === undefined ? [] : [[name, left]];
+      }),
+    );
+  return entries(told);
 }
 
 /**
- * Whom the rules of the source would ask by it: not everybody who stands in it, as there are agents, too. No identifiers: what a
- * rule finds for want of a number ("none") may be anybody's.
+ * The record's customer: whom rules would ask by it, whatever their conditions. `leads` are masked with them: no identifiers, as
+ * what a rule finds for want of a number ("none") may be anybody's. `keys` are of all that the customer is known by: what the
+ * connector says, else what stands beside a contact that rules ask by.
+ * @throws ExpressionSetAside
  */
 export async function customersIn(
   told: unknown,
-  { rules, defaultCountry }: Pick<SourceContext, 'rules' | 'defaultCountry'>,
-): Promise<SubjectOf<'contact'>[]> {
-  const { shape } = Snapshot.safeParse(told).data ?? { shape: {} };
+  { customerContacts, defaultCountry }: Reading,
+): Promise<{ leads: SubjectOf<'contact'>[]; keys: string[] }> {
+  const { shape, contacts, personId = '' } = Snapshot.safeParse(told).data ?? { shape: {} };
   const found: unknown[] = [];
-  for (const { contact } of rules) {
-    for (const expression of contact) {
-      try {
-        found.push(await expression.evaluate(shape));
-      } catch (error) {
-        // A rule that can't be evaluated has asked nobody by this record.
-        if (!(error instanceof CloseloopError)) throw error;
-      }
-    }
-  }
-  return textsIn(found).flatMap((text) => {
-    const subjects = subjectsOf(text, { defaultCountry });
-    return subjects[0]?.forms[0]?.kind === 'identifier' ? [] : subjects;
+  for (const expression of customerContacts) found.push(await resultOf(expression, shape));
+  const keysIn = (texts: readonly string[]) => texts.flatMap((text) => contactsInText(text, { defaultCountry }));
+  const asked = [...textsIn(found), ...(contacts ?? [])];
+  const isAsked = new Set(keysIn(asked));
+  const beside = contacts
+    ? []
+    : textsBeside(shape, customerContacts, (texts) => keysIn(texts).some((key) => isAsked.has(key)));
+  const leads = asked.flatMap((text) => {
+    const subject = subjectOf(text, { defaultCountry });
+    return subject === undefined || subject.forms[0]?.kind === 'identifier' ? [] : [subject];
   });
+  return { leads, keys: [...isAsked, ...keysIn([...beside, personId])] };
+}
+
+/** A rule that fails over a record has asked nobody by it. */
+async function resultOf(expression: Expression, shape: object): Promise<unknown> {
+  try {
+    return await expression.evaluate(shape);
+  } catch (error) {
+    if (error instanceof CloseloopError && !(error instanceof ExpressionSetAside)) return undefined;
+    throw error;
+  }
 }
 
 /**
- * A contact as somebody wrote it, with all that the service may know it by. A number without its country is two: what the
- * default country makes of it, and the identifier that an external campaign keeps as it is written. None for what can't name
- * anybody.
+ * Texts in the same object as a contact that is asked (`customer.phone` beside `customer.email`): more of the same person. Not
+ * those at the top, which are the record's. Where nobody would be asked, beside the place of a rule that names but one.
  */
-export function subjectsOf(
+function textsBeside(
+  shape: object,
+  expressions: readonly Expression[],
+  isAsked: (texts: readonly string[]) => boolean,
+): string[] {
+  const around = ({ reads }: Expression) => reads.flatMap((path) => holdersOf(shape, path)).map(ownTexts);
+  const asked = expressions.flatMap(around).filter(isAsked);
+  if (asked.length > 0) return asked.flat();
+  const ofOne = expressions.filter(({ plain, reads }) => plain !== undefined && reads.length === 1);
+  return ofOne.flatMap(around).flat();
+}
+
+/** The objects in which what a path leads to stands, below the top; where it leads to objects, these. */
+function holdersOf(value: unknown, [name, ...rest]: readonly string[], depth = 0): object[] {
+  if (Array.isArray(value))
+    return value.flatMap((one) => holdersOf(one, name === undefined ? [] : [name, ...rest], depth));
+  if (typeof value !== 'object' || value === null) return [];
+  if (name === undefined) return depth === 0 ? [] : [value];
+  const next: unknown = Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+  const below = holdersOf(next, rest, depth + 1);
+  return below.length > 0 || rest.length > 0 || depth === 0 ? below : [value];
+}
+
+function ownTexts(holder: object): string[] {
+  return Object.values(holder).flatMap((value) => (isObject(value) && !Array.isArray(value) ? [] : flatTexts(value)));
+}
+
+function flatTexts(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => (isObject(one) ? [] : flatTexts(one)));
+  return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * A contact as somebody wrote it, with all that it may be known by. Undefined for what can't name anybody.
+ */
+export function subjectOf(
   written: string,
   { defaultCountry }: Pick<SourceContext, 'defaultCountry'>,
-): SubjectOf<'contact'>[] {
-  const readings = [contactForms(written, { defaultCountry }), contactForms(written)];
-  const subjects = readings.flatMap((forms) => {
-    const [usual] = forms;
-    return usual ? [{ kind: 'contact' as const, key: contactKey(usual), forms, done: false, masked: 0 }] : [];
-  });
-  return subjects.filter(({ key }, i) => subjects.findIndex((one) => one.key === key) === i);
+): SubjectOf<'contact'> | undefined {
+  const forms = contactForms(written, { defaultCountry });
+  const [usual] = forms;
+  return usual && { kind: 'contact', key: contactKey(usual), forms, done: false, masked: 0 };
 }
 
-function textsIn(value: unknown): string[] {
+function textsIn(value: unknown, names?: 'with names'): string[] {
   if (typeof value === 'string' || typeof value === 'number') return [String(value)];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-
-function contactIn(text: string, { defaultCountry }: Pick<SourceContext, 'defaultCountry'>): Contact | undefined {
-  try {
-    return parseContact(text, { defaultCountry });
-  } catch (error) {
-    if (error instanceof CloseloopError) return undefined;
-    throw error;
-  }
+  if (!isObject(value)) return [];
+  const own = names && !Array.isArray(value) ? Object.keys(value) : [];
+  return [...own, ...Object.values(value).flatMap((one) => textsIn(one, names))];
 }

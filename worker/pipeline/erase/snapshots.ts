@@ -2,13 +2,23 @@ import { refOf } from '../../journey/refs.ts';
 import type { SourceContext } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
 import type { Found } from './find.ts';
+import { withoutMentions } from './people-in-snapshot.ts';
 
-/** Takes what events told of people out of the snapshots that were found, and out of events that wait to be planned. */
+/**
+ * Takes what events told of people out of the snapshots that were found, and out of events that wait to be planned; out of
+ * snapshots of other people's records only what names a contact of theirs.
+ */
 export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: SourceContext): Promise<void> {
+  const isContact = (key: string) => found.hasContact(key);
   for (const of of await context.sources()) {
     const waiting = new Set<string>();
-    await of.changeEvents((event) => {
-      if (!found.isMeant(event, of)) return undefined;
+    await of.changeEvents(async (event) => {
+      const part = await found.partIn(event, of);
+      if (part === 'none') return undefined;
+      if (part === 'mention')
+        return 'told' in event && event.told
+          ? { ...event, told: withoutMentions(event.told, isContact, of) }
+          : undefined;
       if ('recordId' in event && held.has(refOf(of.name, event.recordId))) return undefined;
       if ('told' in event && event.told) waiting.add(event.recordId);
       return withoutPerson(event);
@@ -16,6 +26,9 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
     // Something is held of each of these, which forgetting it then puts before whatever a worker may be about to keep.
     for (const recordId of waiting) await of.told.keep(recordId, new Date(0), {}, { onlyFirst: true });
     for (const recordId of waiting) await of.told.erase(recordId, found.until);
+  }
+  for (const [ref, { recordId, of }] of found.mentions) {
+    if (!found.snapshots.has(ref)) await of.told.change(recordId, (told) => withoutMentions(told, isContact, of));
   }
   for (const [ref, { recordId, of }] of found.snapshots) {
     if (!held.has(ref)) await of.told.erase(recordId, found.until);

@@ -1,0 +1,97 @@
+import { type Contact, type ContactOptions, contactKey, parseContact } from './contact.ts';
+import { CloseloopError } from './errors.ts';
+
+/** A contact that stands in a text, from `from` up to `to`. */
+interface Mention {
+  from: number;
+  to: number;
+  keys: string[];
+}
+
+/** No address and no number is longer. */
+const longest = 320;
+/** What stands between two words of a text, and what between two parts of a web address, which an address may hold itself. */
+const words = /[^\s<>"(),;:\\[\]]+/g;
+const parts = /[^/?&#=|{}']+/g;
+const points = ".!*'";
+const numbers = /(?<![\w@])(?:\+|00)?\d[\d ().\u00a0/-]{5,}\d(?![\w@])/g;
+
+/** Keys of the contacts that a text names: as a whole, or among other words. */
+export function contactsInText(text: string, options: ContactOptions): string[] {
+  return mentionsIn(text, options).flatMap(({ keys }) => keys);
+}
+
+/** The text without those that are forgotten; undefined: nothing is left of it. */
+export function withoutContacts(
+  text: string,
+  isForgotten: (key: string) => boolean,
+  options: ContactOptions,
+): string | undefined {
+  const gone = mentionsIn(text, options).filter(({ keys }) => keys.some(isForgotten));
+  if (gone.some(({ from, to }) => from === 0 && to === text.length)) return undefined;
+  let left = '';
+  let at = 0;
+  for (const { from, to } of gone.toSorted((a, b) => a.from - b.from)) {
+    if (from < at) continue;
+    left += `${text.slice(at, from)}***`;
+    at = to;
+  }
+  return left + text.slice(at);
+}
+
+function mentionsIn(text: string, options: ContactOptions): Mention[] {
+  const whole = contactIn(text, options);
+  const all = { from: 0, to: text.length, keys: whole ? keysOf(whole, text) : [] };
+  if (whole && whole.kind !== 'identifier') return [all];
+  return [
+    all,
+    ...[...addressesIn(text, options), ...matchesOf(numbers, text)].flatMap(({ from, word }) => {
+      const contact = contactIn(word, options);
+      return contact ? [{ from, to: from + word.length, keys: keysOf(contact, word) }] : [];
+    }),
+  ];
+}
+
+interface Word {
+  from: number;
+  word: string;
+}
+
+function matchesOf(pattern: RegExp, text: string): Word[] {
+  return [...text.matchAll(pattern)].map(({ index, 0: word }) => ({ from: index, word }));
+}
+
+function addressesIn(text: string, options: ContactOptions): Word[] {
+  if (!text.includes('@')) return [];
+  return matchesOf(words, text).flatMap((whole) => {
+    if (!whole.word.includes('@')) return [];
+    const trimmed = withoutPoints(whole);
+    if (contactIn(trimmed.word, options)?.kind === 'email') return [trimmed];
+    const inner = matchesOf(parts, whole.word).filter(({ word }) => word.includes('@'));
+    return inner.map(({ from, word }) => withoutPoints({ from: whole.from + from, word }));
+  });
+}
+
+/** The end of a sentence is none of the address. */
+function withoutPoints({ from, word }: Word): Word {
+  let [begin, end] = [0, word.length];
+  while (begin < end && points.includes(word.charAt(begin))) begin++;
+  while (begin < end && `${points}-`.includes(word.charAt(end - 1))) end--;
+  return { from: from + begin, word: word.slice(begin, end) };
+}
+
+/** A number without its country has two: by the default country, and as an identifier that is written so. */
+function keysOf(contact: Contact, written: string): string[] {
+  return [...new Set([contactKey(contact), contactKey({ ...contact, value: written })])];
+}
+
+/** Of what may be one: an address, or four digits at least. */
+function contactIn(text: string, options: ContactOptions): Contact | undefined {
+  if (text.length > longest || !/@|\d{4}/.test(text.replace(/[\s()./-]/g, ''))) return undefined;
+  try {
+    return parseContact(text, options);
+  } catch (error) {
+    if (error instanceof CloseloopError) return undefined;
+    throw error;
+  }
+}
