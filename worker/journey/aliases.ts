@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { contactKey } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
@@ -44,7 +45,9 @@ export class RecordAliases {
   /** What the record is called here: its id, unless that looks like personal data. */
   of(recordId: string): string {
     if (!looksPersonal.test(decoded(recordId))) return recordId;
-    return `alias-${this.#seal.digest(`record ${recordId}`).slice(0, 22)}`;
+    // However the address is written: whoever is forgotten by it is found by it.
+    const name = contactKey({ kind: 'identifier', value: decoded(recordId) });
+    return `alias-${this.#seal.digest(`record ${name}`).slice(0, 22)}`;
   }
 
   /** Remembers what the aliases of these ids stand for, as of `at`. */

@@ -129,5 +129,6 @@ export function erased(journey: Journey, at: Date): Journey {
   const why = 'erased at the request of the person or the vendor';
   const ends = mayFollow(journey.state, 'cancelled');
   const after = ends ? step(rest, 'cancelled', at, { why }) : { ...rest, why, updatedAt: at };
-  return { ...after, erasedAt: at };
+  // In the vendor's words, which may name a person; the record remembers it by a digest.
+  return { ...after, closing: 'erased', erasedAt: at };
 }

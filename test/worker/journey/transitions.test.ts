@@ -119,6 +119,7 @@ describe('an erased journey', () => {
     const ends = ['received', 'waiting', 'asked', 'answered', 'failed', 'parked'].includes(state);
     expect(erased(before, at)).toStrictEqual({
       ...journeyIn(ends ? 'cancelled' : state),
+      closing: 'erased',
       rule: 'phone team',
       requestId: '81',
       why: 'erased at the request of the person or the vendor',

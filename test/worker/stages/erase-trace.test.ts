@@ -2,40 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { step } from '../../../worker/journey/transitions.ts';
 import { ask } from '../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../worker/pipeline/context.ts';
-import { type AskedToErase, attempt, begin, erase } from '../../../worker/pipeline/erase/erase.ts';
+import { attempt, begin, erase } from '../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../worker/pipeline/plan/plan.ts';
 import { giveUpWriteBack, writeBack } from '../../../worker/pipeline/write-back/write-back.ts';
 import { SourceNames } from '../../../worker/redis/source-names.ts';
 import { aliasedSource } from '../../../worker/sources/aliased-source.ts';
-import { eventOf, overriding, type Quiet, useQuiet } from '../by-hand.ts';
+import { eventOf, intentNow, jobsOf, overriding, useQuiet } from '../by-hand.ts';
+import { ago, answered, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../erasing.ts';
 import { ToyVendor } from '../toy-connector.ts';
 
 const service = useQuiet();
 const { redis, quiet } = service;
-const email = 'erika@example.com';
-const ago = (ms: number) => new Date(Date.now() - ms);
-
-let keys = 0;
-function eraseOf(who: Partial<AskedToErase>): AskedToErase {
-  const at = new Date();
-  const nobody = { personIds: [], recordIds: [], contacts: [], everybody: false };
-  return { kind: 'erase', at, key: `erase ${++keys}`, what: 'toy erase', receivedAt: at, ...nobody, ...who };
-}
-
-async function asked({ context, vendor }: Quiet, id: string, customer: object, more: object = {}): Promise<void> {
-  vendor.close(id, { customer, ...more });
-  await plan(eventOf(id, { receivedAt: ago(1_000) }), context);
-  await ask({ journeyId: `${id}.1` }, context);
-  expect(await context.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
-}
-
-const sentTo = () => service.standin.requests().map((one) => one.phone ?? one.email ?? one.identifier);
-const isErased = async ({ store }: Quiet, id: string) => (await store.get(id))?.erasedAt !== undefined;
-
-async function answered({ store }: Quiet, id: string): Promise<void> {
-  const answer = { grade: 3, comment: 'too slow', seenAt: new Date(), version: 1 };
-  await store.update(id, (now) => ({ journey: step(now, 'answered', new Date(), { answer }), trace: [] }));
-}
+const sentTo = () => sentToBy(service.standin);
 
 describe('what was written on records', () => {
   test('an answer that the vendor took without a word, until it was given up, is taken off (audit trace)', async () => {
@@ -87,6 +65,20 @@ describe('what was written on records', () => {
       expect(vendor.forgotten).toEqual(['a']);
     },
   );
+});
+
+describe('what is told of what stays', () => {
+  test('answers that earlier settings wrote elsewhere, and custom fields at the service (audit trace)', async () => {
+    const town = quiet();
+    await asked(town, 'a', { email });
+    await answered(town, 'a.1');
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    const kept = expect.arrayContaining([
+      expect.stringMatching(/^the service: .*custom fields that are not marked as personal data/),
+      expect.stringMatching(/^answers that were written by earlier settings/),
+    ]);
+    expect(await town.context.erasures.all()).toMatchObject([{ copies: 'none left', kept }]);
+  });
 });
 
 describe('what can not be read', () => {
@@ -170,12 +162,56 @@ describe('a number without its country, where there is a default one', () => {
   });
 });
 
+describe('a number that was written without its country', () => {
+  const rows: [asked: string, erased: string, country: string | undefined][] = [
+    ['612 3456', '+372 612 3456', undefined],
+    ['612-3456', '003726123456', undefined],
+    ['5551 2345', '+37255512345', undefined],
+    ['612 3456', '+372 612 3456', 'EE'],
+    ['6123456', '+372 612 3456', 'EE'],
+    ['612 3456', '6123456', 'EE'],
+  ];
+  test.each(rows)(
+    'who was asked by it as %j is found and masked by %j (default country %s) (audit trace)',
+    async (number, erased, country) => {
+      const town = quiet({
+        rule: '{ name: all, campaign: 15, contact: customer.phone }',
+        ...(country !== undefined && { general: `defaultCountry: ${country}` }),
+      });
+      await asked(town, 'a', { phone: number });
+      await erase(eraseOf({ contacts: [erased] }), town.context);
+      expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
+      expect(await town.context.erasures.all()).toMatchObject([{ contacts: 1, requestsMasked: 1 }]);
+    },
+  );
+
+  test('bare digits may be the number of a customer: without a default country they are nobody else (audit trace)', async () => {
+    const town = quiet({ rule: '{ name: all, campaign: 15, contact: customer.phone }' });
+    await asked(town, 'a', { phone: '6123456' });
+    await erase(eraseOf({ contacts: ['+372 612 3456'] }), town.context);
+    expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['6123456'], false]);
+  });
+});
+
 describe('a source that is being renamed', () => {
   const began = async () => {
     const town = quiet();
     const id = await begin(eraseOf({ contacts: [email] }), town.context);
     return { town, id, names: new SourceNames(redis.handle.client) };
   };
+
+  test('an erasure is not begun in it, where it would be lost among what is moved there (audit trace)', async () => {
+    const { context } = quiet();
+    const names = new SourceNames(redis.handle.client);
+    await names.begin('old', 'calm');
+    await expect(begin(eraseOf({ contacts: [email] }), context)).rejects.toMatchObject({
+      advice: { kind: 'transient' },
+    });
+    expect(await redis.handle.client.keys('{cl:calm}:erasure*')).toEqual([]);
+    await names.end('old', 'calm');
+    await begin(eraseOf({ contacts: [email] }), context);
+    expect(await context.erasures.open()).toHaveLength(1);
+  });
 
   test('an erasure by command waits for the end, as nothing can be found for certain (audit trace)', async () => {
     const { town, id, names } = await began();
@@ -248,6 +284,32 @@ describe('what is on its way while somebody is forgotten', () => {
 });
 
 describe('what names somebody where no journey does', () => {
+  test('the note of when they were asked goes, though its process was killed once they were masked (audit trace)', async () => {
+    const { context } = quiet();
+    await context.contacts.setLastAsked(email, { at: ago(1_000), journey: 'calm/gone.1' });
+    const event = eraseOf({ contacts: [email] });
+    const forgetAsked = () => Promise.reject(new Error('killed'));
+    const dying = { ...context, contacts: overriding(context.contacts, { forgetAsked }) };
+    await expect(erase(event, dying)).rejects.toThrow('killed');
+    await erase(event, context);
+    expect(await context.contacts.lastAsked(email)).toBeUndefined();
+  });
+
+  const ids: [called: string, erased: string][] = [
+    ['Erika@Example.com', 'erika@example.com'],
+    ['erika%40example.com', 'ERIKA@example.com'],
+    ['+372 5551 2345', '0037255512345'],
+  ];
+  test.each(ids)(
+    'a record that is called %j is not remembered by that, erased as %j (audit trace)',
+    async (called, erased) => {
+      const { context } = quiet();
+      await context.aliases.note([called], ago(2_000));
+      await erase(eraseOf({ contacts: [erased] }), context);
+      expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([]);
+    },
+  );
+
   test('a record that is called by their address is forgotten by it, whom nobody was to ask about (audit trace)', async () => {
     const town = quiet({ rule: '{ name: none, campaign: 12, when: "false", contact: customer.email }' });
     const { context } = town;
@@ -285,6 +347,42 @@ describe('what names somebody where no journey does', () => {
 });
 
 describe('what would stay for good', () => {
+  test("a survey's answers that came once the journey was erased do not wait with a stage that is stopped (audit trace)", async () => {
+    const town = quiet();
+    await asked(town, 'a', { email });
+    const { requestId = '' } = (await town.store.get('a.1')) ?? {};
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    const receivedAt = new Date();
+    const survey = { kind: 'survey', requestId, answers: { q1: 'I am Erika' }, what: 'survey', key: 's' } as const;
+    await town.pipeline.stages.plan.add([{ id: 'late', data: { ...survey, at: receivedAt, receivedAt } }]);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(await jobsOf(town.pipeline.stages.plan)).toMatchObject([{ answers: {} }]);
+  });
+
+  test('the contact that was looked for before another was chosen (audit trace)', async () => {
+    const { context, store, vendor } = quiet();
+    vendor.close('a', { customer: { email } });
+    await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
+    const lookedFor = { at: ago(500), intent: intentNow(), contact: email, numAppeals: 0, lastAppeal: null };
+    await store.update('a.1', (now) => ({ journey: step({ ...now, lookedFor }, 'received', new Date()), trace: [] }));
+    const { state } = vendor.records.get('a') ?? expect.fail('no record');
+    vendor.close('a', { customer: { email: 'second@example.com' }, state });
+    await plan(eventOf('a', { receivedAt: ago(500) }), context);
+    expect(await store.get('a.1')).toMatchObject({ state: 'waiting', contact: { value: 'second@example.com' } });
+    await erase(eraseOf({ contacts: [email] }), context);
+    expect(JSON.stringify(await store.get('a.1'))).not.toContain(email);
+  });
+
+  test('the name of a closing, which is in the words of its vendor (audit trace)', async () => {
+    const town = quiet();
+    const state = { is: 'closed' as const, closing: `closed for ${email}`, closedAt: ago(2_000) };
+    await asked(town, 'a', { email }, { state });
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(JSON.stringify(await town.store.get('a.1'))).not.toContain(email);
+    await plan(eventOf('a', { receivedAt: new Date() }), town.context);
+    expect((await town.store.ofRecord('a')).map(({ id }) => id)).toEqual(['a.1']);
+  });
+
   test('a comment that was given elsewhere is not kept with a journey that no contact leads to (audit trace)', async () => {
     const town = quiet({ rule: '{ name: none, campaign: 15, when: "false", contact: customer.email }' });
     town.vendor.close('a', { customer: { email } });
@@ -334,7 +432,7 @@ describe('two sources of one account', () => {
       for (const { engine } of [town, second]) await engine.noteSources();
       const other = second.engine.pipelines.get('other')?.context ?? expect.fail('no pipeline');
       await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
-      await asked({ ...second, context: other, store: other.store }, 'b', { email }, { personId: '7' });
+      await asked({ ...second, context: other }, 'b', { email }, { personId: '7' });
       await erase(eraseOf({ personIds: ['7'] }), town.context);
       expect([sentTo(), (await other.store.get('b.1'))?.erasedAt]).toEqual([['***', '***'], expect.any(Date)]);
     },
@@ -344,7 +442,7 @@ describe('two sources of one account', () => {
     const town = quiet({ rule, others: ['other'] });
     const other = town.engine.pipelines.get('other')?.context ?? expect.fail('no pipeline');
     await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
-    await asked({ ...town, context: other, store: other.store }, 'b', { email }, { personId: '7' });
+    await asked({ ...town, context: other }, 'b', { email }, { personId: '7' });
     await erase(eraseOf({ personIds: ['7'] }), town.context);
     expect(sentTo()).toEqual(['***', email]);
   });

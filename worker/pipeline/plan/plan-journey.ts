@@ -1,4 +1,5 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
+import { contactKey } from '../../../core/contact.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
@@ -45,7 +46,19 @@ async function decided(journey: Journey, record: PresentedRecord, context: Sourc
     values,
     dueAt,
   };
-  const after = await store.update(journeyId, ifStill('received', { to: 'waiting', at: clock.now(), change, trace }));
+  const { lookedFor } = journey;
+  // What was looked for of another contact explains nothing about this one, and would outlive that person's being forgotten.
+  const isOther = lookedFor !== undefined && lookedFor.contact !== contactKey(contact);
+  const after = await store.update(
+    journeyId,
+    ifStill('received', {
+      to: 'waiting',
+      at: clock.now(),
+      change,
+      trace,
+      ...(isOther && { without: ['lookedFor'] }),
+    }),
+  );
   failpoint('decision-saved');
   await context.holds.lift('plan', needsOf(rule));
   log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
