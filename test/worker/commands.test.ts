@@ -923,6 +923,22 @@ test('contact mask keeps what the service refuses: it is shown by list and statu
   await loop.close();
 });
 
+test('contact mask ends with 4 when something could not be read, and says what (audit trace)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  const { source } = loop.store;
+  for (const id of ['a', 'b']) {
+    await loop.post(loop.vendor.close(id, { customer: { email: 'a@example.com' } }).delivery);
+    await loop.journey(`${id}.1`, 'asked');
+  }
+  await redis.handle.client.hset(`{cl:${source}}:journey:b.1`, 'data', 'garbage');
+  const masking = await sayings(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
+  expect(masking.code).toBe(4);
+  expect(masking.said.join('')).toContain(`may still hold their data: ${source}/b.1.`);
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ erased: [{ journeys: 1, unreadable: [`${source}/b.1`] }] }]);
+  await loop.close();
+});
+
 test('contact mask refuses a folder where closeloop never ran: nobody would be forgotten there', async () => {
   const loop = await startLoop(redis, { source: fresh() });
   const config = join(dir, 'elsewhere.yaml');

@@ -3,7 +3,8 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Erasure, Proof } from '../journey/erasures.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { attempt, begin } from '../pipeline/erase/erase.ts';
-import { type RuntimeOptions, withoutTheErased } from './runtime.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
 import { openService, print } from './service.ts';
 import { withSources } from './with-engine.ts';
 
@@ -33,7 +34,8 @@ export async function showAccessLog(options: Options): Promise<number> {
 /**
  * Erases a person at once: masked at the service, forgotten by every source here, and what was written on records taken off
  * where the vendor allows it. Prints what was done, which is kept as proof. Can't be undone.
- * @returns 1 when nobody is known by this contact, 3 when it is not done yet: then it is kept, and the workers go on with it
+ * @returns 1 when nobody is known by this contact, 3 when it is not done yet: then it is kept, and the workers go on with it;
+ * 4 when something could not be read
  */
 export async function maskContact(options: Options & { yes: boolean }): Promise<number> {
   if (!options.yes) {
@@ -46,18 +48,17 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
   }
   // Looks: on an empty folder nothing would be forgotten, and it would be taken for done.
   return await withSources({ ...options, looks: true }, async ({ pipelines, runtime }) => {
-    const [first] = pipelines();
-    if (!first) throw new Error('a configuration has at least one source');
-    const { context } = first;
+    const context = await anyContext(pipelines());
     const at = new Date();
     const who = { personIds: [], recordIds: [], contacts: [options.contact], everybody: false };
     const what = 'asked for with "contact mask"';
     const event = { kind: 'erase', at, key: `contact mask:${at.toISOString()}`, what, receivedAt: at, ...who } as const;
     const id = await begin(event, context);
-    if (!(await isDone(id, context, options.json))) return 3;
-    if (runtime.config.redis === undefined) await withoutTheErased(runtime.redis);
+    const code = await attemptNow(id, context, options.json);
+    if (code === 3) return code;
+    await forgetInFiles(runtime);
     const { journeys = 0, requestsMasked = 0 } = (await proofOf(id, context)) ?? {};
-    if (journeys + requestsMasked > 0) return 0;
+    if (code !== 0 || journeys + requestsMasked > 0) return code;
     process.stderr.write(
       'Nobody is known by this contact, at the service or here. Write it as the service shows it.\n',
     );
@@ -65,12 +66,35 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
   });
 }
 
-/** One attempt, here and now; what it came to is printed. */
-async function isDone(id: string, context: SourceContext, json: boolean): Promise<boolean> {
+/** That of a source which is worked on: one that is being renamed, or has another name now, takes no erasure. */
+async function anyContext(pipelines: readonly SourcePipeline[]): Promise<SourceContext> {
+  for (const pipeline of pipelines) if (!(await pipeline.isGated())) return pipeline.context;
+  throw new CloseloopError(
+    'Every source of this configuration is being renamed, or has another name now: nothing was erased. Say this again when that is over, with the configuration that the workers have.',
+    { kind: 'config' },
+  );
+}
+
+/** What Redis was told to forget is in its files until they are written anew. */
+async function forgetInFiles({ config, redis }: Runtime): Promise<void> {
+  if (config.redis !== undefined || (await withoutTheErased(redis))) return;
+  process.stderr.write(
+    'The file of the embedded Redis could not be written anew now: what was erased is in it, sealed, until a worker (closeloop start) does so within the hour.\n',
+  );
+}
+
+/** One attempt, here and now; what it came to is printed. @returns 0 when it is done, 3 when it is not, 4 when something could not be read */
+async function attemptNow(id: string, context: SourceContext, json: boolean): Promise<0 | 3 | 4> {
   const result = await attempt(id, context);
   if (result.do === 'done') {
-    print((await proofOf(id, context)) ?? {}, json);
-    return true;
+    const proof = await proofOf(id, context);
+    print(proof ?? {}, json);
+    const { unreadable = [] } = proof ?? {};
+    if (unreadable.length === 0) return 0;
+    process.stderr.write(
+      `What could not be read was left out, and may still hold their data: ${unreadable.join('; ')}. Look at it in Redis, and remove it there.\n`,
+    );
+    return 4;
   }
   await context.queueErasure(id, result.delayMs);
   const erasure = await context.erasures.get(id);
@@ -78,7 +102,7 @@ async function isDone(id: string, context: SourceContext, json: boolean): Promis
   process.stderr.write(
     `The erasure ${id} is not done yet. It is kept, and tried again by the workers (closeloop start), or now: closeloop contact erasures retry ${id}\n`,
   );
-  return false;
+  return 3;
 }
 
 async function proofOf(id: string, { erasures }: SourceContext): Promise<Proof | undefined> {
@@ -110,7 +134,7 @@ export async function listErasures(
   });
 }
 
-/** Tries those that are not done yet again, now: the one named, or all. 3 when any is not done after that. */
+/** Tries those that are not done yet again, now: the one named, or all. 3 when any is not done after that, else 4 when something could not be read. */
 export async function retryErasures(
   options: RuntimeOptions & { json: boolean; source?: string; erasure?: string },
 ): Promise<number> {
@@ -125,9 +149,9 @@ export async function retryErasures(
       process.stderr.write(`${what}: every one that was asked for is done.\n`);
       return options.erasure === undefined ? 0 : 1;
     }
-    let isAllDone = true;
-    for (const { id, context } of wanted) isAllDone = (await isDone(id, context, options.json)) && isAllDone;
-    if (runtime.config.redis === undefined) await withoutTheErased(runtime.redis);
-    return isAllDone ? 0 : 3;
+    const codes: number[] = [];
+    for (const { id, context } of wanted) codes.push(await attemptNow(id, context, options.json));
+    await forgetInFiles(runtime);
+    return codes.includes(3) ? 3 : Math.max(...codes);
   });
 }

@@ -210,7 +210,7 @@ example(
 example(
   where(contact.command('mask <contact>'))
     .description(
-      'erase them: masked at the service, forgotten here, taken off records, with proof; 3 when it is not done yet; can not be undone',
+      'erase them: masked at the service, forgotten here, taken off records, with proof; 3 when it is not done yet, 4 when something could not be read; can not be undone',
     )
     .option('--yes', 'really', false),
   'contact mask carl@example.com --yes --config closeloop.yaml',
@@ -225,7 +225,9 @@ example(
 ).action((options) => run(() => listErasures({ ...options, connectors })));
 example(
   where(erasures.command('retry [erasure]'))
-    .description('try one, or all that are not done yet, now; 3 when any is still not done')
+    .description(
+      'try one, or all that are not done yet, now; 3 when any is still not done, 4 when something could not be read',
+    )
     .option('--source <name>', 'only asked for through this source'),
   'contact erasures retry --config closeloop.yaml',
 ).action((erasure: string | undefined, options) => run(() => retryErasures({ ...options, erasure, connectors })));

@@ -86,13 +86,21 @@ export async function openRedis(
     throw error;
   });
   const handle = connect({ path: embedded.socket }, lost);
-  const rewriting = setInterval(() => void withoutTheErased(handle.client), rewriteEveryMs).unref();
+  let isClosed = false;
+  const rewrite = async () => {
+    if ((await withoutTheErased(handle.client)) || isClosed) return;
+    options.say(
+      'The file of the embedded Redis could not be written anew: what was erased is still in it. It is tried again in an hour.',
+    );
+  };
+  const rewriting = setInterval(() => void rewrite(), rewriteEveryMs).unref();
   return {
     config,
     handle,
     redis: handle.client,
     ownKey: key,
     close: async () => {
+      isClosed = true;
       clearInterval(rewriting);
       await handle.close();
       await embedded.stop();
@@ -101,10 +109,36 @@ export async function openRedis(
 }
 
 const rewriteEveryMs = 3_600_000;
+const rewriteMs = 60_000;
+const lookMs = 20;
 
-/** What Redis was told to forget stays in its append-only file until that is written anew, which may fail: the next time. */
-export async function withoutTheErased(redis: RedisClient): Promise<void> {
-  await redis.call('BGREWRITEAOF').catch(() => undefined);
+/**
+ * What Redis was told to forget stays in its append-only file until that is written anew: now, or whenever it is next tried.
+ * @returns whether it was
+ */
+export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
+  const until = Date.now() + rewriteMs;
+  const state = async () => {
+    const text = String(await redis.call('INFO', 'persistence'));
+    const is = (field: string, value: string) => text.includes(`${field}:${value}`);
+    const isBusy = is('aof_rewrite_in_progress', '1') || is('aof_rewrite_scheduled', '1');
+    return { isBusy, isGood: is('aof_last_bgrewrite_status', 'ok') };
+  };
+  try {
+    // One that runs already began before the last of it was forgotten.
+    for (let now = await state(); now.isBusy; now = await state()) {
+      if (Date.now() > until) return false;
+      await sleep(lookMs);
+    }
+    await redis.call('BGREWRITEAOF');
+    for (let now = await state(); ; now = await state()) {
+      if (!now.isBusy) return now.isGood;
+      if (Date.now() > until) return false;
+      await sleep(lookMs);
+    }
+  } catch {
+    return false;
+  }
 }
 
 /** @throws CloseloopError config with every mistake of the file */

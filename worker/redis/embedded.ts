@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, constants, lstat, mkdir, open, readFile, realpath } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, open, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -233,6 +233,14 @@ async function socketFor(data: string): Promise<string> {
   return join(folder, 'redis.sock');
 }
 
+/** What a Redis that was killed while it wrote its files anew has left: no other reads or removes it, and it holds what was forgotten since. */
+async function removeDrafts(data: string): Promise<void> {
+  for (const folder of [data, join(data, 'appendonlydir')]) {
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names) if (/^temp-.*\.(?:aof|rdb)$/.test(name)) await rm(join(folder, name), { force: true });
+  }
+}
+
 interface KeeperSettings {
   binary: ServerBinary;
   dir: string;
@@ -306,6 +314,7 @@ class Keeper {
 
   async #spawn(): Promise<void> {
     const { binary, dir, data, socket, fsync } = this.#settings;
+    await removeDrafts(data);
     const args: [name: string, value: string][] = [
       ['port', '0'],
       ['unixsocket', socket],

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { withoutTheErased } from '../../../worker/cli/runtime.ts';
 import { connect } from '../../../worker/redis/connection.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../../worker/redis/embedded.ts';
 import { ping } from '../../../worker/redis/ping.ts';
@@ -78,6 +79,28 @@ describe('the embedded Redis', () => {
       ['port', '0'],
     ];
     for (const [name, value] of settings) expect(await command(socket, 'CONFIG', 'GET', name)).toEqual([name, value]);
+  });
+
+  test('what was forgotten is in no file of it when that has been written anew, or was tried by one that was killed (audit trace)', async () => {
+    const dir = folder();
+    const data = join(dir, 'data');
+    const redis = await start(dir);
+    const secret = 'somebody to be forgotten';
+    await command(redis.socket, 'SET', 'key', secret);
+    await command(redis.socket, 'DEL', 'key');
+    const handle = connect({ path: redis.socket }, () => undefined);
+    expect(await withoutTheErased(handle.client)).toBe(true);
+    await handle.close();
+    const holding = () =>
+      readdirSync(data, { recursive: true, withFileTypes: true }).filter(
+        (one) => one.isFile() && readFileSync(join(one.parentPath, one.name)).includes(secret),
+      );
+    expect(holding()).toEqual([]);
+    await redis.stop();
+    for (const name of ['temp-rewriteaof-bg-17.aof', 'temp-17.rdb', 'appendonlydir/temp-17.aof'])
+      writeFileSync(join(data, name), secret);
+    await start(dir);
+    expect(holding()).toEqual([]);
   });
 
   test('it keeps its data over a stop and a start', async () => {
