@@ -1,9 +1,9 @@
 import { guide as feedback } from './feedback/guide.ts';
 import { startFeedbackStandin } from './feedback/standin.ts';
-import { type Guide, guideText } from './guide.ts';
+import { type Guide, guideText } from './kit/guide.ts';
 import { guide as hubspot } from './hubspot/guide.ts';
 import { startHubspotStandin } from './hubspot/standin.ts';
-import type { StandinServer } from './server.ts';
+import type { StandinServer } from './kit/server.ts';
 import { guide as shopify } from './shopify/guide.ts';
 import { startShopifyStandin } from './shopify/standin.ts';
 import { guide as webhook } from './webhook/guide.ts';

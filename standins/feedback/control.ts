@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ControlError, orderList } from '../control-surface.ts';
-import type { StandinRequest, StandinResponse } from '../server.ts';
+import { ControlError, orderList } from '../kit/control.ts';
+import type { StandinRequest, StandinResponse } from '../kit/server.ts';
 import * as define from './definitions.ts';
 import type { FeedbackStandin } from './standin.ts';
 

@@ -1,4 +1,4 @@
-import { type Guide, sampleEmail } from '../guide.ts';
+import { type Guide, sampleEmail } from '../kit/guide.ts';
 
 export const guide: Guide = {
   about:

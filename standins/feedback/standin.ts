@@ -1,5 +1,5 @@
-import { ControlError, type Given } from '../control-surface.ts';
-import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../server.ts';
+import { ControlError, type Given } from '../kit/control.ts';
+import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
 import { createApi, prefix } from './api.ts';
 import { buildAccount, buildCampaign, buildSurvey, fill } from './build.ts';
 import { normalised } from './contact.ts';

@@ -1,6 +1,6 @@
-import { ControlError, type Given } from '../control-surface.ts';
-import { VendorStandin } from '../vendor-standin.ts';
-import type { DeliveryResult } from '../webhook-sender.ts';
+import { ControlError, type Given } from '../kit/control.ts';
+import { VendorStandin } from '../kit/vendor-standin.ts';
+import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
 import type { ObjectType, Owner, Pipeline, Property, WebhookTarget } from './model.ts';
 import { type HubspotStandinOptions, openSettings, type Settings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { VendorOptions } from '../vendor-standin.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
 
 export interface HubspotStandinOptions extends VendorOptions {
   /** For the signatures' timestamps. Left out: the system's. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createRouter } from '../router.ts';
-import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../server.ts';
+import { createRouter } from '../kit/router.ts';
+import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
 import { accountRoutes } from './account-endpoints.ts';
 import { type Credentials, scopesFor } from './auth.ts';
 import type { Context } from './context.ts';

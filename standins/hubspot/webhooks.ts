@@ -1,4 +1,4 @@
-import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../webhook-sender.ts';
+import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
 import { type EventKind, type ObjectType, objectTypeIds, type Source, singular, type WebhookTarget } from './model.ts';
 import { signV1, signV3 } from './signature.ts';
 import { shuffled } from './views.ts';

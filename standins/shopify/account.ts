@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ControlError, type Given } from '../control-surface.ts';
-import { VendorStandin } from '../vendor-standin.ts';
-import type { DeliveryResult } from '../webhook-sender.ts';
+import { ControlError, type Given } from '../kit/control.ts';
+import { VendorStandin } from '../kit/vendor-standin.ts';
+import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { Access } from './auth.ts';
 import * as define from './definitions.ts';
 import type { Definition, Subscription } from './model.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { z } from 'zod';
-import { formOrJsonBody } from '../router.ts';
-import type { StandinRequest, StandinResponse } from '../server.ts';
+import { formOrJsonBody } from '../kit/router.ts';
+import type { StandinRequest, StandinResponse } from '../kit/server.ts';
 
 const aDayMs = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate } from 'graphql';
 import { z } from 'zod';
-import { jsonBody } from '../router.ts';
-import type { StandinRequest, StandinResponse } from '../server.ts';
+import { jsonBody } from '../kit/router.ts';
+import type { StandinRequest, StandinResponse } from '../kit/server.ts';
 import { actualCost, mostPoints, requestedCost, unboundedConnection } from './cost.ts';
 import type { Points } from './points.ts';
 import { schema } from './schema.ts';

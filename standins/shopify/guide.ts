@@ -1,4 +1,4 @@
-import { type Guide, hooks, sampleEmail } from '../guide.ts';
+import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 
 export const guide: Guide = {
   about: 'A Shopify shop, without orders.',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Given } from '../control-surface.ts';
-import type { DeliveryResult } from '../webhook-sender.ts';
+import type { Given } from '../kit/control.ts';
+import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ShopifyAccount } from './account.ts';
 import * as define from './definitions.ts';
 import { type Customer, fulfillmentStatusOf, type Order } from './model.ts';

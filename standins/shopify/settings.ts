@@ -1,4 +1,4 @@
-import type { VendorOptions } from '../vendor-standin.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
 
 export interface ShopifyStandinOptions extends VendorOptions {
   /** Default `acme.myshopify.com`. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { jsonBody } from '../router.ts';
-import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../server.ts';
+import { jsonBody } from '../kit/router.ts';
+import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
 import { rootOf } from './api.ts';
 import { needScope } from './auth.ts';
 import { createShopifyControl } from './control.ts';

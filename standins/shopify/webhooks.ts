@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DeliveryResult, RetryPolicy, WebhookSender } from '../webhook-sender.ts';
+import type { DeliveryResult, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
 import type { Subscription } from './model.ts';
 import { railsJson } from './payloads.ts';
 import { signShopify } from './signature.ts';

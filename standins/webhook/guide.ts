@@ -1,4 +1,4 @@
-import { type Guide, hooks, sampleEmail } from '../guide.ts';
+import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { answerSecret } from './standin.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 'jobboard events').toString('base64')}`;

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { ControlError, controlRoute, createControlSurface } from '../control-surface.ts';
-import { jsonBody } from '../router.ts';
-import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../server.ts';
+import { ControlError, controlRoute, createControlSurface } from '../kit/control.ts';
+import { jsonBody } from '../kit/router.ts';
+import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
 import {
   createWebhookSender,
   type DeliveryResult,
   type Message,
   type RetryPolicy,
   type SenderSettings,
-} from '../webhook-sender.ts';
+} from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
 import { isSigned, signature } from './signature.ts';
 

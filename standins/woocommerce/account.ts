@@ -1,6 +1,6 @@
-import type { Given } from '../control-surface.ts';
-import { VendorStandin } from '../vendor-standin.ts';
-import type { DeliveryResult, SenderSettings } from '../webhook-sender.ts';
+import type { Given } from '../kit/control.ts';
+import { VendorStandin } from '../kit/vendor-standin.ts';
+import type { DeliveryResult, SenderSettings } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
 import type { Order, Webhook } from './model.ts';
 import { openSettings, type Settings, type WooCommerceStandinOptions } from './settings.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { controlRoute, createControlSurface } from '../control-surface.ts';
-import type { StandinRequest, StandinResponse } from '../server.ts';
-import { vendorOrders } from '../vendor-standin.ts';
+import { controlRoute, createControlSurface } from '../kit/control.ts';
+import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import { vendorOrders } from '../kit/vendor-standin.ts';
 import * as define from './definitions.ts';
 import type { WooCommerceStandin } from './standin.ts';
 

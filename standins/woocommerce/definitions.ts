@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { senderChange as vendorSenderChange } from '../vendor-standin.ts';
+import { senderChange as vendorSenderChange } from '../kit/vendor-standin.ts';
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonBody, type Params, type Route } from '../router.ts';
-import type { StandinResponse } from '../server.ts';
+import { jsonBody, type Params, type Route } from '../kit/router.ts';
+import type { StandinResponse } from '../kit/server.ts';
 import type { Context } from './context.ts';
 import type { Order } from './model.ts';
 import { invalidParam, noSuchOrder, Problem } from './problem.ts';

@@ -1,4 +1,4 @@
-import type { VendorOptions } from '../vendor-standin.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
 
 /** Nothing here waits: a delivery is never tried again. */
 export interface WooCommerceStandinOptions extends Omit<VendorOptions, 'sleep'> {

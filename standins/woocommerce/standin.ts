@@ -1,5 +1,5 @@
-import { createRouter } from '../router.ts';
-import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../server.ts';
+import { createRouter } from '../kit/router.ts';
+import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
 import { authorise } from './auth.ts';
 import type { Context } from './context.ts';
 import { createWooCommerceControl } from './control.ts';

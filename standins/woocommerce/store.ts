@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ControlError } from '../control-surface.ts';
+import { ControlError } from '../kit/control.ts';
 import type * as define from './definitions.ts';
 import { type ApiKey, coreStatuses, type Order, type Webhook } from './model.ts';
 

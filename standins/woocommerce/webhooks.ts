@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
-import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../webhook-sender.ts';
+import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
 import type { Order, Webhook } from './model.ts';
 import type { Settings } from './settings.ts';
 import { signWooCommerce } from './signature.ts';

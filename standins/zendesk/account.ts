@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ControlError, type Given } from '../control-surface.ts';
-import { VendorStandin } from '../vendor-standin.ts';
+import { ControlError, type Given } from '../kit/control.ts';
+import { VendorStandin } from '../kit/vendor-standin.ts';
 import type { Admin, CustomObject, KeyedField } from './admin.ts';
 import type { NewWebhook } from './context.ts';
 import * as define from './definitions.ts';

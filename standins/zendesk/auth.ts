@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { formOrJsonBody } from '../router.ts';
-import type { StandinRequest, StandinResponse } from '../server.ts';
+import { formOrJsonBody } from '../kit/router.ts';
+import type { StandinRequest, StandinResponse } from '../kit/server.ts';
 import type { User } from './model.ts';
 import { forbidden, invalidToken, unauthenticated } from './problem.ts';
 import { apiUserId, type Store } from './store.ts';

@@ -1,4 +1,4 @@
-import type { StandinRequest } from '../server.ts';
+import type { StandinRequest } from '../kit/server.ts';
 import type { Jobs } from './jobs.ts';
 import type { Ticket, User, Webhook } from './model.ts';
 import type { Limit } from './rate-limits.ts';

@@ -1,5 +1,5 @@
-import type { Route } from '../router.ts';
-import type { StandinResponse } from '../server.ts';
+import type { Route } from '../kit/router.ts';
+import type { StandinResponse } from '../kit/server.ts';
 import type { Context } from './context.ts';
 import { badRequest, forbidden, Problem } from './problem.ts';
 import { sideloads, viewWithMetrics } from './sideloads.ts';

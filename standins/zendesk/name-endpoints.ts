@@ -1,4 +1,4 @@
-import type { Route } from '../router.ts';
+import type { Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Ticket } from './model.ts';
 

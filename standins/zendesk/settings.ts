@@ -1,4 +1,4 @@
-import type { VendorOptions } from '../vendor-standin.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
 import type { Credentials } from './auth.ts';
 
 export interface ZendeskStandinOptions extends VendorOptions {

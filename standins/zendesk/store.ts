@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ControlError } from '../control-surface.ts';
+import { ControlError } from '../kit/control.ts';
 import { Admin, type KeyedField } from './admin.ts';
 import type * as define from './definitions.ts';
 import {

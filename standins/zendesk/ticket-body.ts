@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonBody } from '../router.ts';
-import type { StandinRequest } from '../server.ts';
+import { jsonBody } from '../kit/router.ts';
+import type { StandinRequest } from '../kit/server.ts';
 import { statuses, type Ticket } from './model.ts';
 import { badRequest, recordInvalid, recordNotFound, updateConflict } from './problem.ts';
 import type { Store } from './store.ts';

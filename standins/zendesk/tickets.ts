@@ -1,5 +1,5 @@
-import { ControlError, type Given } from '../control-surface.ts';
-import type { DeliveryResult } from '../webhook-sender.ts';
+import { ControlError, type Given } from '../kit/control.ts';
+import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ZendeskAccount } from './account.ts';
 import * as define from './definitions.ts';
 import type { Status, Ticket } from './model.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Attempt, DeliveryResult, Message, RetryPolicy, WebhookSender } from '../webhook-sender.ts';
+import type { Attempt, DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
 import type { Invocation, Ticket, Webhook } from './model.ts';
 import { callsOf, matches, type Rule } from './rules.ts';
 import { signZendesk } from './signature.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ControlError } from '../../standins/control-surface.ts';
+import { ControlError } from '../../standins/kit/control.ts';
 import { keyOf, type Step } from './evidence.ts';
 import { deskRef, type Plan, type PlannedRecord, type ProcessFault } from './plan.ts';
 import type { Kept } from './processes.ts';

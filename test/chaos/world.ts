@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FeedbackStandin } from '../../standins/feedback/standin.ts';
 import { HubspotStandin } from '../../standins/hubspot/standin.ts';
-import { FaultQueue, type StandinRequest, type StandinResponse, serve } from '../../standins/server.ts';
+import { FaultQueue, type StandinRequest, type StandinResponse, serve } from '../../standins/kit/server.ts';
 import { ZendeskStandin } from '../../standins/zendesk/standin.ts';
 import type { Balancer } from './balancer.ts';
 import {

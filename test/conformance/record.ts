@@ -12,7 +12,7 @@ import type { Recorded } from './recorded.ts';
 const folder = fileURLToPath(new URL(decodeURIComponent(new URL(import.meta.url).search.slice(1))));
 const file = join(folder, `${process.pid}.jsonl`);
 
-/** What standins/server.ts publishes. */
+/** What standins/kit/server.ts publishes. */
 const Taken = z.object({
   method: z.string(),
   path: z.string(),

@@ -5,7 +5,7 @@ import { hubspot } from '../../connectors/hubspot/hubspot.ts';
 import { zendesk } from '../../connectors/zendesk/zendesk.ts';
 import type { Delivery } from '../../core/connector/contract.ts';
 import { createHubspotStandin } from '../../standins/hubspot/standin.ts';
-import { type Fault, serve } from '../../standins/server.ts';
+import { type Fault, serve } from '../../standins/kit/server.ts';
 import { signZendesk } from '../../standins/zendesk/signature.ts';
 import { createZendeskStandin } from '../../standins/zendesk/standin.ts';
 import { type Breakage, type ConnectorSample, connectorContract, customer, secrets } from './contract.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { connectors } from '../../connectors/index.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import type { StandinServer } from '../../standins/server.ts';
+import type { StandinServer } from '../../standins/kit/server.ts';
 import { type ShopifyStandin, startShopifyStandin } from '../../standins/shopify/standin.ts';
 import { type App, run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';

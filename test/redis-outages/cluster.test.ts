@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { serve } from '../../standins/server.ts';
+import { serve } from '../../standins/kit/server.ts';
 import { listJourneys } from '../../worker/cli/journeys.ts';
 import { replayJourneys } from '../../worker/cli/repair.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import type { StandinServer } from '../../standins/server.ts';
+import type { StandinServer } from '../../standins/kit/server.ts';
 import { collectOnce } from '../../worker/cli/collect.ts';
 import { livePorts } from '../../worker/cli/engine-of.ts';
 import { start } from '../../worker/cli/start.ts';

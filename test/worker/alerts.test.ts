@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { verifyStandardWebhook } from '../../core/connector/standard-webhook.ts';
-import { serve } from '../../standins/server.ts';
+import { serve } from '../../standins/kit/server.ts';
 import { Alerts } from '../../worker/operations/alerts.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, startLoop, until } from './harness.ts';

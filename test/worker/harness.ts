@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/ports.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import type { StandinServer } from '../../standins/server.ts';
+import type { StandinServer } from '../../standins/kit/server.ts';
 import { type App, run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { Erasures } from '../../worker/journey/erasures.ts';

@@ -5,7 +5,7 @@ import { connectors } from '../../connectors/index.ts';
 import { recordIdFrom } from '../../connectors/webhook/record-id.ts';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { serve } from '../../standins/server.ts';
+import { serve } from '../../standins/kit/server.ts';
 import { type App, run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { Journey } from '../../worker/journey/journey.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { serve } from '../../standins/server.ts';
+import { serve } from '../../standins/kit/server.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { connect } from '../../worker/redis/connection.ts';
 import { useRedis } from '../redis.ts';

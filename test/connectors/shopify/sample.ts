@@ -1,6 +1,6 @@
 import { shopify } from '../../../connectors/shopify/shopify.ts';
 import type { Delivery } from '../../../core/connector/contract.ts';
-import { type Fault, serve } from '../../../standins/server.ts';
+import { type Fault, serve } from '../../../standins/kit/server.ts';
 import { signShopify } from '../../../standins/shopify/signature.ts';
 import { createShopifyStandin } from '../../../standins/shopify/standin.ts';
 import { type Breakage, type ConnectorSample, customer } from '../contract/sample.ts';

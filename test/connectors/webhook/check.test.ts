@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { webhook } from '../../../connectors/webhook/webhook.ts';
 import type { PreflightContext } from '../../../core/connector/contract.ts';
-import { serve } from '../../../standins/server.ts';
+import { serve } from '../../../standins/kit/server.ts';
 import { openPorts } from '../contract/bench.ts';
 import { jobEvents } from './sample.ts';
 

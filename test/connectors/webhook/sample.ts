@@ -4,7 +4,7 @@ import { settings as schema } from '../../../connectors/webhook/settings.ts';
 import { webhook } from '../../../connectors/webhook/webhook.ts';
 import type { Delivery } from '../../../core/connector/contract.ts';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
-import { type Fault, serve } from '../../../standins/server.ts';
+import { type Fault, serve } from '../../../standins/kit/server.ts';
 import { JobboardStandin } from '../../../standins/webhook/standin.ts';
 import { type Breakage, type ConnectorSample, customer } from '../contract/sample.ts';
 import { memoryTold } from '../memory-told.ts';

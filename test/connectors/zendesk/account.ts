@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { Source, WriteBack, WriteResult } from '../../../core/connector/contract.ts';
-import { type StandinServer, serve } from '../../../standins/server.ts';
+import { type StandinServer, serve } from '../../../standins/kit/server.ts';
 import { createZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { type Recorded, testPorts } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Finding, PreflightContext } from '../../../core/connector/contract.ts';
-import { serve } from '../../../standins/server.ts';
+import { serve } from '../../../standins/kit/server.ts';
 import { type Account, about, day, hookUrl, ids, openAccount, secret, writeBack } from './going-live.ts';
 
 let account: Account;

@@ -1,6 +1,6 @@
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { PreflightContext, Source } from '../../../core/connector/contract.ts';
-import { type StandinServer, serve } from '../../../standins/server.ts';
+import { type StandinServer, serve } from '../../../standins/kit/server.ts';
 import { createZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { testPorts } from './ports.ts';
 

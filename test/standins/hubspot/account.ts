@@ -3,7 +3,7 @@ import {
   type HubspotStandinOptions,
   startHubspotStandin,
 } from '../../../standins/hubspot/standin.ts';
-import type { StandinServer } from '../../../standins/server.ts';
+import type { StandinServer } from '../../../standins/kit/server.ts';
 
 export const ticketId = 541_935_488_729;
 export const dealId = 318_842_210_076;

@@ -1,4 +1,4 @@
-import type { StandinServer } from '../../../standins/server.ts';
+import type { StandinServer } from '../../../standins/kit/server.ts';
 import {
   startZendeskStandin,
   type ZendeskStandin,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ControlRoute, controlRoute, type Given } from './control-surface.ts';
+import { type ControlRoute, controlRoute, type Given } from './control.ts';
 import { type Call, countCalls } from './router.ts';
 import { FaultQueue, type StandinRequest } from './server.ts';
 import { createWebhookSender, type RetryPolicy, type SenderSettings, type WebhookSender } from './webhook-sender.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { orderLine } from '../../standins/order-line.ts';
+import { orderLine } from '../../../standins/kit/command-line.ts';
 
 const id = z.number().int();
 

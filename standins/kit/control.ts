@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { orderLine } from './order-line.ts';
+import { orderLine } from './command-line.ts';
 import { createRouter, jsonBody, type Params } from './router.ts';
 import { faultSchema, type StandinRequest, type StandinResponse } from './server.ts';
 

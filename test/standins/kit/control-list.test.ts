@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { standins } from '../../standins/index.ts';
+import { standins } from '../../../standins/index.ts';
 
 test.each(Object.entries(standins))(
   '%s lists every order of its guide, with the body it takes',
