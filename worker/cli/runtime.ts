@@ -52,14 +52,19 @@ export async function openToRead(options: RuntimeOptions, uses?: Uses): Promise<
 }
 
 async function answering(runtime: Runtime): Promise<Runtime> {
+  // Ended with the wait: a timer that is left would keep the command's process alive long after its work is done.
+  const waiting = new AbortController();
   try {
-    if (await Promise.race([greet(runtime.redis).then(() => true), sleep(patienceMs, false)])) return runtime;
+    const late = sleep(patienceMs, false, { signal: waiting.signal });
+    if (await Promise.race([greet(runtime.redis).then(() => true), late])) return runtime;
     throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
       kind: 'transient',
     });
   } catch (error) {
     await runtime.close();
     throw error;
+  } finally {
+    waiting.abort();
   }
 }
 
