@@ -1,31 +1,38 @@
-import { guide as feedback } from './feedback/guide.ts';
-import { startFeedbackStandin } from './feedback/standin.ts';
-import { type Guide, guideText } from './kit/guide.ts';
-import { guide as hubspot } from './hubspot/guide.ts';
-import { startHubspotStandin } from './hubspot/standin.ts';
+import type { Guide } from './kit/guide.ts';
 import type { StandinServer } from './kit/server.ts';
-import { guide as shopify } from './shopify/guide.ts';
-import { startShopifyStandin } from './shopify/standin.ts';
-import { guide as webhook } from './webhook/guide.ts';
-import { startWebhookStandin } from './webhook/standin.ts';
-import { guide as woocommerce } from './woocommerce/guide.ts';
-import { startWooCommerceStandin } from './woocommerce/standin.ts';
-import { guide as zendesk } from './zendesk/guide.ts';
-import { startZendeskStandin } from './zendesk/standin.ts';
 
-export { guideText };
+export { guideText } from './kit/guide.ts';
 
 interface Standin {
   start(options: { port: number }): Promise<StandinServer>;
   guide: Guide;
 }
 
-/** Every stand-in, by the name of whose API it doubles. */
-export const standins: Readonly<Record<string, Standin>> = {
-  feedback: { start: (options) => startFeedbackStandin({ ...options, seed: true }), guide: feedback },
-  hubspot: { start: startHubspotStandin, guide: hubspot },
-  shopify: { start: startShopifyStandin, guide: shopify },
-  webhook: { start: startWebhookStandin, guide: webhook },
-  woocommerce: { start: startWooCommerceStandin, guide: woocommerce },
-  zendesk: { start: startZendeskStandin, guide: zendesk },
+/** Every stand-in, by the name of whose API it doubles; loaded when it is asked for. */
+export const standins: Readonly<Record<string, () => Promise<Standin>>> = {
+  feedback: async () => {
+    const { startFeedbackStandin } = await import('./feedback/standin.ts');
+    const { guide } = await import('./feedback/guide.ts');
+    return { start: (options) => startFeedbackStandin({ ...options, seed: true }), guide };
+  },
+  hubspot: async () => {
+    const { startHubspotStandin: start } = await import('./hubspot/standin.ts');
+    return { start, guide: (await import('./hubspot/guide.ts')).guide };
+  },
+  shopify: async () => {
+    const { startShopifyStandin: start } = await import('./shopify/standin.ts');
+    return { start, guide: (await import('./shopify/guide.ts')).guide };
+  },
+  webhook: async () => {
+    const { startWebhookStandin: start } = await import('./webhook/standin.ts');
+    return { start, guide: (await import('./webhook/guide.ts')).guide };
+  },
+  woocommerce: async () => {
+    const { startWooCommerceStandin: start } = await import('./woocommerce/standin.ts');
+    return { start, guide: (await import('./woocommerce/guide.ts')).guide };
+  },
+  zendesk: async () => {
+    const { startZendeskStandin: start } = await import('./zendesk/standin.ts');
+    return { start, guide: (await import('./zendesk/guide.ts')).guide };
+  },
 };

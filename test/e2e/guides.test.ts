@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connectors } from '../../connectors/index.ts';
-import type { Step } from '../../standins/kit/guide.ts';
 import { standins } from '../../standins/index.ts';
+import type { Guide, Step } from '../../standins/kit/guide.ts';
 import type { StandinServer } from '../../standins/kit/server.ts';
 import { type App, run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
@@ -19,18 +19,21 @@ import { command } from './processes.ts';
 // What `closeloop standin` prints is typed by people as it stands. So it is here: into one file, call after call.
 
 const redis = useRedis();
-const servers = new Map<string, StandinServer>();
+const opened = new Map<string, { server: StandinServer; guide: Guide }>();
 let dir: string;
 let port: number;
 let app: App;
 
-const serverOf = (name: string) => servers.get(name) ?? expect.fail(`no ${name}`);
-const guideOf = (name: string) => standins[name]?.guide ?? expect.fail(`no ${name}`);
+const serverOf = (name: string) => opened.get(name)?.server ?? expect.fail(`no ${name}`);
+const guideOf = (name: string) => opened.get(name)?.guide ?? expect.fail(`no ${name}`);
 
 beforeAll(async () => {
-  for (const [name, { start }] of Object.entries(standins)) servers.set(name, await start({ port: 0 }));
+  for (const [name, load] of Object.entries(standins)) {
+    const { start, guide } = await load();
+    opened.set(name, { server: await start({ port: 0 }), guide });
+  }
   port = await freePort();
-  const sections = Object.entries(standins).map(([name, { guide }]) => guide.configuration(serverOf(name).url));
+  const sections = [...opened.values()].map(({ server, guide }) => guide.configuration(server.url));
   const [general, sources] = [0, 1].map((part) =>
     sections.map((text) => text.split('sources:\n')[part] ?? '').join('\n'),
   );
@@ -54,7 +57,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await app?.close();
-  for (const server of servers.values()) await server.close();
+  for (const { server } of opened.values()) await server.close();
   rmSync(dir, { recursive: true, force: true });
 });
 

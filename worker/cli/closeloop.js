@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import module from 'node:module';
+
 // Plain JavaScript, so that a Node that can't run TypeScript can at least say so.
 const [major = 0] = process.versions.node.split('.').map(Number);
 if (major < 24) {
@@ -8,4 +10,6 @@ if (major < 24) {
   );
   process.exit(2);
 }
+// What was parsed once is kept for the next process: in the system's temporary folder, or where NODE_COMPILE_CACHE says.
+module.enableCompileCache();
 await import('./main.ts');

@@ -1,9 +1,7 @@
 import { CloseloopError } from '../../core/errors.ts';
+import type { exports } from './exports.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openService } from './service.ts';
-
-/** What can be exported from the service. */
-export const exports = ['campaigns', 'requests', 'custom-fields', 'surveys'] as const;
 
 /** All of it as JSON, one object a line, read page by page: memory doesn't grow with it. */
 export async function exportAll(

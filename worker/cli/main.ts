@@ -1,26 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { connectors } from '../../connectors/index.ts';
+import type { Connector } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { standins } from '../../standins/index.ts';
 import { journeyStates } from '../journey/journey.ts';
-import { backfill } from './backfill.ts';
-import { check } from './check.ts';
-import { collectOnce } from './collect.ts';
-import { listErasures, maskContact, retryErasures, showAccessLog, showContact } from './contact.ts';
-import { listEvents, replayEvents } from './events.ts';
-import { exportAll, exports } from './export.ts';
+import { exports } from './exports.ts';
 import { instantHelp } from './instant.ts';
-import { listJourneys, showJourney } from './journeys.ts';
-import { preview } from './preview.ts';
-import { quarantine } from './quarantine.ts';
-import { cancelJourney, replayJourneys, resolveJourney } from './repair.ts';
-import { cancelRequest, commentRequest, createRequest, getRequest, gradeRequest, listRequests } from './requests.ts';
-import { setup } from './setup.ts';
-import { newSource, renameSource } from './source.ts';
-import { standin } from './standin.ts';
-import { start } from './start.ts';
-import { status } from './status.ts';
-import { tryForm } from './try-form.ts';
 
 // Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
 for (const stream of [process.stdout, process.stderr]) {
@@ -64,7 +48,7 @@ example(
     )
     .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop'),
   'start --config closeloop.yaml --role worker',
-).action((options) => run(() => start({ ...options, connectors })));
+).action((options) => run(import('./start.ts'), ({ start }, connectors) => start({ ...options, connectors })));
 
 example(
   where(program.command('check'))
@@ -78,7 +62,11 @@ example(
     .option('--campaign <id>', 'with --try: in this campaign; left out: an external one of the rules', positiveNumber)
     .option('--contact <contact>', 'with --try: to this contact of your own; nothing is sent, as it is cancelled'),
   'check --try --campaign 99 --config closeloop.yaml',
-).action((options) => run(() => (options.try ? tryForm : check)({ ...options, connectors })));
+).action((options) =>
+  options.try
+    ? run(import('./try-form.ts'), ({ tryForm }, connectors) => tryForm({ ...options, connectors }))
+    : run(import('./check.ts'), ({ check }, connectors) => check({ ...options, connectors })),
+);
 
 example(
   where(program.command('setup'))
@@ -88,7 +76,7 @@ example(
     .option('--source <name>', 'only this source')
     .option('--yes', 'do not ask; with --json nothing is done without it', false),
   'setup --config closeloop.yaml --source support',
-).action((options) => run(() => setup({ ...options, connectors })));
+).action((options) => run(import('./setup.ts'), ({ setup }, connectors) => setup({ ...options, connectors })));
 
 example(
   where(program.command('preview'))
@@ -97,7 +85,7 @@ example(
     .requiredOption('--record <id>', 'the record, as its journeys name it')
     .option('--show-record', 'also what rules and fields see of it', false),
   'preview --config closeloop.yaml --source support --record 41960',
-).action((options) => run(() => preview({ ...options, connectors })));
+).action((options) => run(import('./preview.ts'), ({ preview }, connectors) => preview({ ...options, connectors })));
 
 example(
   where(program.command('backfill'))
@@ -109,16 +97,16 @@ example(
     .option('--per-hour <n>', 'so many an hour, at most', positiveNumber, 200)
     .option('--dry-run', 'only tell what would become of them', false),
   'backfill --config closeloop.yaml --source support --since 2026-11-01 --dry-run',
-).action((options) => run(() => backfill({ ...options, connectors })));
+).action((options) => run(import('./backfill.ts'), ({ backfill }, connectors) => backfill({ ...options, connectors })));
 
 example(
   where(program.command('status')).description('each source: journeys by state, what is stopped, what webhooks missed'),
   'status --config closeloop.yaml',
-).action((options) => run(() => status({ ...options, connectors })));
+).action((options) => run(import('./status.ts'), ({ status }, connectors) => status({ ...options, connectors })));
 
 // Started by `start`, for jobs that are suspected of crashing it.
 where(program.command('quarantine', { hidden: true })).action((options) =>
-  run(() => quarantine({ ...options, connectors })),
+  run(import('./quarantine.ts'), ({ quarantine }, connectors) => quarantine({ ...options, connectors })),
 );
 
 const source = program.command('source').description('sources as a whole');
@@ -127,7 +115,9 @@ example(
     'move all that is stored of a source to the name it has in the configuration now; interrupted, the same command goes on',
   ),
   'source rename support helpdesk --config closeloop.yaml',
-).action((from: string, to: string, options) => run(() => renameSource({ ...options, from, to, connectors })));
+).action((from: string, to: string, options) =>
+  run(import('./source.ts'), ({ renameSource }, connectors) => renameSource({ ...options, from, to, connectors })),
+);
 
 example(
   where(source.command('new <name>'))
@@ -136,7 +126,9 @@ example(
     )
     .requiredOption('--beside <old>', 'the source that it was taken for'),
   'source new returns --beside support --config closeloop.yaml',
-).action((name: string, options) => run(() => newSource({ ...options, name, connectors })));
+).action((name: string, options) =>
+  run(import('./source.ts'), ({ newSource }, connectors) => newSource({ ...options, name, connectors })),
+);
 
 const journeys = program.command('journeys').description('what happened to each closing, and why; mending');
 const filtered = (command: Command): Command =>
@@ -153,23 +145,31 @@ example(
     .description('journeys, last changed first')
     .option('--limit <n>', 'at most so many', positiveNumber, 50),
   'journeys list --config closeloop.yaml --state skipped --since 2026-11-20',
-).action((options) => run(() => listJourneys({ ...options, connectors })));
+).action((options) =>
+  run(import('./journeys.ts'), ({ listJourneys }, connectors) => listJourneys({ ...options, connectors })),
+);
 example(
   where(journeys.command('show <journey>')).description('one journey with every step, its time and its reason'),
   'journeys show support/41960.1 --config closeloop.yaml',
-).action((journey: string, options) => run(() => showJourney({ ...options, journey, connectors })));
+).action((journey: string, options) =>
+  run(import('./journeys.ts'), ({ showJourney }, connectors) => showJourney({ ...options, journey, connectors })),
+);
 example(
   filtered(journeys.command('replay [journey]')).description(
     'take failed, skipped or parked journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',
   ),
   'journeys replay --config closeloop.yaml --source support --error "custom fields"',
-).action((journey: string | undefined, options) => run(() => replayJourneys({ ...options, journey, connectors })));
+).action((journey: string | undefined, options) =>
+  run(import('./repair.ts'), ({ replayJourneys }, connectors) => replayJourneys({ ...options, journey, connectors })),
+);
 example(
   where(journeys.command('cancel <journey>'))
     .description('end one before it asks; a request that was not sent yet is cancelled at the service')
     .option('--why <text>', 'for its trace', 'cancelled by a person'),
   'journeys cancel support/41960.1 --config closeloop.yaml',
-).action((journey: string, options) => run(() => cancelJourney({ ...options, journey, connectors })));
+).action((journey: string, options) =>
+  run(import('./repair.ts'), ({ cancelJourney }, connectors) => cancelJourney({ ...options, journey, connectors })),
+);
 example(
   where(journeys.command('resolve <journey>'))
     .description('settle a parked one with what a person found out')
@@ -177,14 +177,18 @@ example(
     .option('--not-asked', 'its customer was not asked: it is asked now', false)
     .option('--written', 'its grade is on the record', false),
   'journeys resolve support/41960.1 --asked 90017 --config closeloop.yaml',
-).action((journey: string, options) => run(() => resolveJourney({ ...options, journey, connectors })));
+).action((journey: string, options) =>
+  run(import('./repair.ts'), ({ resolveJourney }, connectors) => resolveJourney({ ...options, journey, connectors })),
+);
 
 example(
   where(program.command('collect'))
     .description('collect the grades of every campaign now and write them back, then end')
     .option('--once', 'the only way there is: "start" collects all the time', true),
   'collect --once --config closeloop.yaml',
-).action((options) => run(() => collectOnce({ ...options, connectors })));
+).action((options) =>
+  run(import('./collect.ts'), ({ collectOnce }, connectors) => collectOnce({ ...options, connectors })),
+);
 
 const events = program
   .command('events')
@@ -194,19 +198,25 @@ example(
     .description('changes, grades and survey answers that were given up, and why')
     .option('--source <name>', 'only of this source'),
   'events list --config closeloop.yaml',
-).action((options) => run(() => listEvents({ ...options, connectors })));
+).action((options) =>
+  run(import('./events.ts'), ({ listEvents }, connectors) => listEvents({ ...options, connectors })),
+);
 example(
   where(events.command('replay [event]'))
     .description('take one of them up again, or all')
     .option('--source <name>', 'only of this source'),
   'events replay --config closeloop.yaml',
-).action((event: string | undefined, options) => run(() => replayEvents({ ...options, event, connectors })));
+).action((event: string | undefined, options) =>
+  run(import('./events.ts'), ({ replayEvents }, connectors) => replayEvents({ ...options, event, connectors })),
+);
 
 const contact = program.command('contact').description('what is stored about a person');
 example(
   where(contact.command('show <contact>')).description('what the service knows of them'),
   'contact show +37255512345 --config closeloop.yaml',
-).action((text: string, options) => run(() => showContact({ ...options, contact: text, connectors })));
+).action((text: string, options) =>
+  run(import('./contact.ts'), ({ showContact }, connectors) => showContact({ ...options, contact: text, connectors })),
+);
 example(
   where(contact.command('mask <contact>'))
     .description(
@@ -214,7 +224,9 @@ example(
     )
     .option('--yes', 'really', false),
   'contact mask carl@example.com --yes --config closeloop.yaml',
-).action((text: string, options) => run(() => maskContact({ ...options, contact: text, connectors })));
+).action((text: string, options) =>
+  run(import('./contact.ts'), ({ maskContact }, connectors) => maskContact({ ...options, contact: text, connectors })),
+);
 const erasures = contact.command('erasures').description('people to be forgotten: what is not done yet');
 example(
   where(erasures.command('list'))
@@ -222,7 +234,9 @@ example(
     .option('--source <name>', 'only asked for through this source')
     .option('--subjects', 'also whom each is about: personal data', false),
   'contact erasures list --config closeloop.yaml',
-).action((options) => run(() => listErasures({ ...options, connectors })));
+).action((options) =>
+  run(import('./contact.ts'), ({ listErasures }, connectors) => listErasures({ ...options, connectors })),
+);
 example(
   where(erasures.command('retry [erasure]'))
     .description(
@@ -230,11 +244,17 @@ example(
     )
     .option('--source <name>', 'only asked for through this source'),
   'contact erasures retry --config closeloop.yaml',
-).action((erasure: string | undefined, options) => run(() => retryErasures({ ...options, erasure, connectors })));
+).action((erasure: string | undefined, options) =>
+  run(import('./contact.ts'), ({ retryErasures }, connectors) => retryErasures({ ...options, erasure, connectors })),
+);
 example(
   where(contact.command('access-log <contact>')).description('who looked at their data in the service'),
   'contact access-log carl@example.com --config closeloop.yaml',
-).action((text: string, options) => run(() => showAccessLog({ ...options, contact: text, connectors })));
+).action((text: string, options) =>
+  run(import('./contact.ts'), ({ showAccessLog }, connectors) =>
+    showAccessLog({ ...options, contact: text, connectors }),
+  ),
+);
 
 const requests = program.command('requests').description('feedback requests at the service, by hand');
 example(
@@ -243,9 +263,12 @@ example(
     .option('--campaign <id>', 'only of this campaign', positiveNumber)
     .option('--limit <n>', 'at most so many', positiveNumber, 50),
   'requests list --campaign 12 --config closeloop.yaml',
-).action((options) => run(() => listRequests({ ...options, connectors })));
+).action((options) =>
+  run(import('./requests.ts'), ({ listRequests }, connectors) => listRequests({ ...options, connectors })),
+);
 example(where(requests.command('get <id>')).description('one'), 'requests get 90017 --config closeloop.yaml').action(
-  (id: string, options) => run(() => getRequest({ ...options, id, connectors })),
+  (id: string, options) =>
+    run(import('./requests.ts'), ({ getRequest }, connectors) => getRequest({ ...options, id, connectors })),
 );
 example(
   where(requests.command('create'))
@@ -263,23 +286,31 @@ example(
     )
     .option('--scheduled <when>', `${instantHelp}; left out: after the campaign's own delay`),
   'requests create --campaign 12 --contact carl@example.com --config closeloop.yaml',
-).action((options) => run(() => createRequest({ ...options, connectors })));
+).action((options) =>
+  run(import('./requests.ts'), ({ createRequest }, connectors) => createRequest({ ...options, connectors })),
+);
 example(
   where(requests.command('grade <id>'))
     .description('in an external campaign')
     .addArgument(program.createArgument('<grade>', "a number of the campaign's scale").argParser(grade)),
   'requests grade 90017 5 --config closeloop.yaml',
-).action((id: string, grade: number, options) => run(() => gradeRequest({ ...options, id, grade, connectors })));
+).action((id: string, grade: number, options) =>
+  run(import('./requests.ts'), ({ gradeRequest }, connectors) => gradeRequest({ ...options, id, grade, connectors })),
+);
 example(
   where(requests.command('comment <id> <text>')).description('in an external campaign'),
   'requests comment 90017 "Thanks" --config closeloop.yaml',
 ).action((id: string, text: string, options) =>
-  run(() => commentRequest({ ...options, id, comment: text, connectors })),
+  run(import('./requests.ts'), ({ commentRequest }, connectors) =>
+    commentRequest({ ...options, id, comment: text, connectors }),
+  ),
 );
 example(
   where(requests.command('cancel <id>')).description('while it is scheduled'),
   'requests cancel 90017 --config closeloop.yaml',
-).action((id: string, options) => run(() => cancelRequest({ ...options, id, connectors })));
+).action((id: string, options) =>
+  run(import('./requests.ts'), ({ cancelRequest }, connectors) => cancelRequest({ ...options, id, connectors })),
+);
 
 example(
   where(program.command('export'))
@@ -287,7 +318,9 @@ example(
     .addArgument(program.createArgument('<what>', 'what').choices(exports))
     .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber),
   'export requests --campaign 12 --config closeloop.yaml > requests.jsonl',
-).action((what: (typeof exports)[number], options) => run(() => exportAll({ ...options, what, connectors })));
+).action((what: (typeof exports)[number], options) =>
+  run(import('./export.ts'), ({ exportAll }, connectors) => exportAll({ ...options, what, connectors })),
+);
 
 example(
   program
@@ -296,7 +329,9 @@ example(
     .addArgument(program.createArgument('<name>', 'whose').choices(Object.keys(standins)))
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 0),
   'standin feedback --port 9100',
-).action((name: string, options: { port: number }) => run(() => standin(name, options.port)));
+).action((name: string, options: { port: number }) =>
+  finish(async () => (await import('./standin.ts')).standin(name, options.port)),
+);
 
 function wholeNumber(text: string): number {
   const n = Number(text);
@@ -320,8 +355,19 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }
 
+/** A command is loaded when it is the one that runs, and the connectors with it: a start takes as long as what it needs. */
+async function run<Module>(
+  loading: Promise<Module>,
+  command: (module: Module, connectors: readonly Connector[]) => Promise<number>,
+): Promise<void> {
+  await finish(async () => {
+    const [module, { connectors }] = await Promise.all([loading, import('../../connectors/index.ts')]);
+    return await command(module, connectors);
+  });
+}
+
 /** Exit codes: what the command returns; 2 for a mistake the user can mend; 1 for anything else. */
-async function run(command: () => Promise<number>): Promise<void> {
+async function finish(command: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await command();
   } catch (error) {

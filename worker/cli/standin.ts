@@ -4,8 +4,9 @@ import { guideText, standins } from '../../standins/index.ts';
 
 /** Runs one stand-in until it is told to end. The first line on standard output is its address; then how to use it. */
 export async function standin(name: string, port: number): Promise<number> {
-  const found = standins[name];
-  if (!found) throw new Error(`there is no stand-in "${name}"`);
+  const load = standins[name];
+  if (!load) throw new Error(`there is no stand-in "${name}"`);
+  const found = await load();
   const server = await found.start({ port }).catch((cause: unknown) => {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (typeof code !== 'string') throw cause;

@@ -3,7 +3,8 @@ import { standins } from '../../../standins/index.ts';
 
 test.each(Object.entries(standins))(
   '%s lists every order of its guide, with the body it takes',
-  async (_, { start, guide }) => {
+  async (_, load) => {
+    const { start, guide } = await load();
     const server = await start({ port: 0 });
     onTestFinished(() => server.close());
     const answer = await fetch(`${server.url}/_control/`);
