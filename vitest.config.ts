@@ -1,5 +1,39 @@
 import { defineConfig } from 'vitest/config';
 
+/** No process, no socket: values in, values out. */
+const unit = [
+  'test/readme.test.ts',
+  'test/chaos/{plan,random}.test.ts',
+  'test/conformance/{graphql,openapi}.test.ts',
+  'test/connectors/guide.test.ts',
+  'test/connectors/hubspot/{memory,record,signature}.test.ts',
+  'test/connectors/webhook/{forget,public-address,settings,signature}.test.ts',
+  'test/connectors/woocommerce/{events,order,record,settings,signature}.test.ts',
+  'test/connectors/zendesk/{answer,closing,events,jobs,record,settings,signature,targets}.test.ts',
+  'test/core/{address,contact*,duration,errors,json-body,retry,send-*,signature,standard-webhook,token}.test.ts',
+  'test/core/connector/pages.test.ts',
+  'test/core/feedback/{answer-failure,network-failure,request-form,settings}.test.ts',
+  'test/core/mapping/{expression,expression-paths,expression-plain,field-value,mapping}.test.ts',
+  'test/standins/feedback/send-window.test.ts',
+  'test/standins/kit/command-line.test.ts',
+  'test/standins/shopify/webhooks.test.ts',
+  'test/worker/{batch,clock,log,rules,secret-variables}.test.ts',
+  'test/worker/commands/instant.test.ts',
+  'test/worker/config/{config,schema}.test.ts',
+  'test/worker/intake/waiting.test.ts',
+  'test/worker/journey/transitions.test.ts',
+  'test/worker/redis/{own-key,seal}.test.ts',
+  'test/worker/stages/{forgotten-request,look-for-request,shown-values,why-not-now}.test.ts',
+];
+
+/** Minutes of kills, outages, clocks that jump and inputs by the thousand: `npm run test:long`, which CI runs as well. */
+const long = [
+  'test/chaos/{chaos,clock,failpoints,poison}.test.ts',
+  'test/fuzz/*.test.ts',
+  'test/redis-outages/*.test.ts',
+  'test/e2e/shopify-points.test.ts',
+];
+
 export default defineConfig({
   test: {
     // Against hanging for ever, on machines that are many times slower; no test is about time.
@@ -9,10 +43,17 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'structure', include: ['test/structure.test.ts'] } },
+      // They share nothing that one could change under another: their files take turns in a few threads.
+      { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
       {
         extends: true,
-        test: { name: 'all', include: ['{test,examples}/**/*.test.ts'], exclude: ['test/structure.test.ts'] },
+        test: {
+          name: 'whole',
+          include: ['{test,examples}/**/*.test.ts'],
+          exclude: ['test/structure.test.ts', ...unit, ...long],
+        },
       },
+      { extends: true, test: { name: 'long', include: long } },
     ],
   },
 });
