@@ -1,4 +1,4 @@
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { accountOf } from './api-key.ts';
 import { campaignEndpoints } from './campaign-endpoints.ts';
 import { type ContactCounts, contactEndpoints } from './contact-endpoints.ts';

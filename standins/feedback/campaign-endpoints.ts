@@ -1,8 +1,9 @@
 import { type Call, dayParameter, type Endpoint, visibleCampaign, wholeNumber } from './endpoint.ts';
+import type { ValueTally } from './model.ts';
 import { type Campaign, campaignTypes, type FieldValue, metrics } from './model.ts';
 import { paged } from './paging.ts';
 import { invalid, notAChoice } from './problem.ts';
-import { addTally, average, campaignStats, emptyTally, emptyValueTally, type ValueTally } from './statistics.ts';
+import { addTally, average, campaignStats, emptyTally, emptyValueTally } from './statistics.ts';
 import { sendTimes } from './store.ts';
 
 export const campaignEndpoints: Endpoint[] = [

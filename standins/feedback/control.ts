@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ControlError, orderList } from '../kit/control.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import * as define from './definitions.ts';
-import type { FeedbackStandin } from './standin.ts';
+import type { FeedbackService } from './service.ts';
 
 interface ControlRoute {
   method: string;
@@ -25,11 +25,15 @@ function route<Schema extends z.ZodType>(
 
 const nothing = z.unknown();
 
+interface Seeded {
+  seed(): void;
+}
+
 /**
  * The control surface over HTTP, a mirror of the stand-in's methods: JSON in (a query for GET), JSON out. 400 for what is
  * malformed, 409 for what can't be done. `/_control/faults` belongs to the server. GET `/_control/` lists all of it.
  */
-export function createControl(standin: FeedbackStandin): (req: StandinRequest) => StandinResponse {
+export function createControl(standin: FeedbackService & Seeded): (req: StandinRequest) => StandinResponse {
   const routes: ControlRoute[] = [
     route('POST', 'accounts', define.accountDefinition, (input) => standin.addAccount(input)),
     route('POST', 'keys', define.keyDefinition, (input) => standin.addKey(input)),

@@ -1,4 +1,4 @@
-import type { StandinResponse } from '../kit/server.ts';
+import type { StandinResponse } from '../kit/message.ts';
 import type { Account, Campaign } from './model.ts';
 import { forbidden, invalid, noCampaign } from './problem.ts';
 import type { Store } from './store.ts';

@@ -1,4 +1,3 @@
-import type { Tally, ValueTally } from './statistics.ts';
 import type { Zone } from './zone.ts';
 
 export const campaignTypes = ['sms', 'email', 'mixed', 'widget', 'external'] as const;
@@ -30,6 +29,22 @@ export interface CustomField {
   showInReport: boolean;
   /** Masked together with the contact. */
   personal: boolean;
+}
+
+/** Counts over some requests of one campaign; `grades` by position in the campaign's grade list. */
+export interface Tally {
+  total: number;
+  graded: number;
+  commented: number;
+  grades: number[];
+}
+
+/** Counts over the requests with one value of one custom field. */
+export interface ValueTally {
+  value: FieldValue;
+  requests: number;
+  graded: number;
+  sum: number;
 }
 
 export interface Campaign {

@@ -1,21 +1,21 @@
-import type { FeedbackStandin } from './standin.ts';
+import type { FeedbackService } from './service.ts';
 
 /**
  * What the demo and a first look find: account "acme" (key "demo-key") with a campaign of every type, metric and state,
  * a survey with a question of every kind, and a second account "globex" (key "globex-key").
  * Campaign 12 is always open and doesn't wait, so that a loop run by hand ends at any time of day.
  */
-export function plant(standin: FeedbackStandin): void {
-  standin.addAccount({ name: 'acme' });
-  standin.addAccount({ name: 'globex' });
-  standin.addKey({ account: 'acme', key: 'demo-key' });
-  standin.addKey({ account: 'acme', key: 'inactive-key', active: false });
-  standin.addKey({ account: 'acme', key: 'expired-key', expiresAt: new Date('2020-01-01T00:00:00Z') });
-  standin.addKey({ account: 'globex', key: 'globex-key' });
+export function plant(service: FeedbackService): void {
+  service.addAccount({ name: 'acme' });
+  service.addAccount({ name: 'globex' });
+  service.addKey({ account: 'acme', key: 'demo-key' });
+  service.addKey({ account: 'acme', key: 'inactive-key', active: false });
+  service.addKey({ account: 'acme', key: 'expired-key', expiresAt: new Date('2020-01-01T00:00:00Z') });
+  service.addKey({ account: 'globex', key: 'globex-key' });
 
   const account = 'acme';
   const ticket = { name: 'Ticket', showInReport: false };
-  standin.addCampaign({
+  service.addCampaign({
     account,
     id: 12,
     name: 'After support',
@@ -23,7 +23,7 @@ export function plant(standin: FeedbackStandin): void {
     metric: 'csat',
     customFields: [{ name: 'Store' }, { name: 'Agent' }, ticket],
   });
-  standin.addCampaign({
+  service.addCampaign({
     account,
     id: 13,
     name: 'After delivery',
@@ -44,19 +44,19 @@ export function plant(standin: FeedbackStandin): void {
       ticket,
     ],
   });
-  standin.addCampaign({ account, id: 14, name: 'Phone team', type: 'sms', metric: 'avg', customFields: [ticket] });
-  standin.addCampaign({ account, id: 15, name: 'At the counter', type: 'external', metric: 'csat' });
-  standin.addCampaign({ account, id: 16, name: 'Web shop', type: 'widget', metric: 'avg' });
-  standin.addCampaign({ account, id: 17, name: 'Yearly survey', type: 'email', metric: 'survey' });
-  standin.addCampaign({ account, id: 18, name: 'Not ready', type: 'email', state: 'draft' });
-  standin.addCampaign({ account, id: 19, name: 'Last year', type: 'email', state: 'inactive' });
-  standin.addCampaign({ account: 'globex', id: 31, name: 'Globex support', type: 'mixed' });
+  service.addCampaign({ account, id: 14, name: 'Phone team', type: 'sms', metric: 'avg', customFields: [ticket] });
+  service.addCampaign({ account, id: 15, name: 'At the counter', type: 'external', metric: 'csat' });
+  service.addCampaign({ account, id: 16, name: 'Web shop', type: 'widget', metric: 'avg' });
+  service.addCampaign({ account, id: 17, name: 'Yearly survey', type: 'email', metric: 'survey' });
+  service.addCampaign({ account, id: 18, name: 'Not ready', type: 'email', state: 'draft' });
+  service.addCampaign({ account, id: 19, name: 'Last year', type: 'email', state: 'inactive' });
+  service.addCampaign({ account: 'globex', id: 31, name: 'Globex support', type: 'mixed' });
 
-  standin.addSurvey({ account, id: 71, name: 'How was it?', questions: everyKind });
-  standin.addSurvey({ account, id: 72, name: 'Not shown yet', isActive: false });
+  service.addSurvey({ account, id: 71, name: 'How was it?', questions: everyKind });
+  service.addSurvey({ account, id: 72, name: 'Not shown yet', isActive: false });
 }
 
-const everyKind: Parameters<FeedbackStandin['addSurvey']>[0]['questions'] = [
+const everyKind: Parameters<FeedbackService['addSurvey']>[0]['questions'] = [
   {
     id: 711,
     question: 'How likely are you to recommend us?',

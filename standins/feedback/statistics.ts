@@ -1,20 +1,4 @@
-import type { FieldValue, Metric } from './model.ts';
-
-/** Counts over some requests of one campaign; `grades` by position in the campaign's grade list. */
-export interface Tally {
-  total: number;
-  graded: number;
-  commented: number;
-  grades: number[];
-}
-
-/** Counts over the requests with one value of one custom field. */
-export interface ValueTally {
-  value: FieldValue;
-  requests: number;
-  graded: number;
-  sum: number;
-}
+import type { FieldValue, Metric, Tally, ValueTally } from './model.ts';
 
 export const emptyTally = (gradeList: readonly number[]): Tally => ({
   total: 0,

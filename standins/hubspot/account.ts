@@ -3,6 +3,7 @@ import { VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
 import type { ObjectType, Owner, Pipeline, Property, WebhookTarget } from './model.ts';
+import { OAuthGrant } from './oauth.ts';
 import { type HubspotStandinOptions, openSettings, type Settings } from './settings.ts';
 import { Store } from './store.ts';
 import { hubspotRetries, type Occurrence, Outbox } from './webhooks.ts';
@@ -12,6 +13,8 @@ export class HubspotAccount extends VendorStandin {
   readonly portalId: number;
   readonly appId: number;
   readonly clientSecret: string;
+  /** The app's other way in, beside the static token. */
+  readonly oauth: OAuthGrant;
   protected store = new Store();
   protected settings: Settings;
   readonly #options: HubspotStandinOptions;
@@ -21,10 +24,12 @@ export class HubspotAccount extends VendorStandin {
   constructor(options: HubspotStandinOptions) {
     super(hubspotRetries, options);
     const { portalId = 48_211_907, appId = 3_190_457, clientSecret = 'hubspot-client-secret' } = options;
+    const { clientId = 'hubspot-client-id', refreshToken = 'hubspot-refresh-token' } = options;
     const { wallClock = () => new Date() } = options;
     this.portalId = portalId;
     this.appId = appId;
     this.clientSecret = clientSecret;
+    this.oauth = new OAuthGrant({ clientId, clientSecret, refreshToken, portalId });
     this.settings = openSettings(options);
     this.#options = options;
     this.#outbox = new Outbox({ sender: this.sender, portalId, appId, random: this.random, wallClock });

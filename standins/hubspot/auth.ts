@@ -1,4 +1,4 @@
-import type { StandinRequest } from '../kit/server.ts';
+import type { StandinRequest } from '../kit/message.ts';
 import { introspection } from './account-endpoints.ts';
 import type { OAuthGrant } from './oauth.ts';
 import { unauthenticated } from './problem.ts';

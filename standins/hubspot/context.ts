@@ -1,4 +1,4 @@
-import type { StandinRequest } from '../kit/server.ts';
+import type { StandinRequest } from '../kit/message.ts';
 import type { CrmRecord, Source } from './model.ts';
 import type { OAuthGrant } from './oauth.ts';
 import type { Settings } from './settings.ts';

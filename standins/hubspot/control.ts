@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { controlRoute, createControlSurface, soon } from '../kit/control.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { vendorOrders } from '../kit/vendor-standin.ts';
 import * as define from './definitions.ts';
-import type { HubspotStandin } from './standin.ts';
+import type { HubspotRecords } from './records.ts';
 
 const nothing = z.unknown();
 const one = '{type:tickets|deals|contacts}/{id:\\d+}';
 
 /** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
-export function createHubspotControl(standin: HubspotStandin): (req: StandinRequest) => Promise<StandinResponse> {
+export function createHubspotControl(standin: HubspotRecords): (req: StandinRequest) => Promise<StandinResponse> {
   return createControlSurface([
     controlRoute('POST', 'tickets', define.recordDefinition, (input) => ({ id: standin.addTicket(input).id })),
     controlRoute('POST', 'deals', define.recordDefinition, (input) => ({ id: standin.addDeal(input).id })),

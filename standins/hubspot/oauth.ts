@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 
 /** `POST /oauth/{version}/token`, whatever its version. */
 export const tokenPath = /^\/oauth\/\d{4}-\d{2}\/token$/;

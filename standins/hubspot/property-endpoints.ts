@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Params, Route } from '../kit/router.ts';
-import type { StandinResponse } from '../kit/server.ts';
+import type { StandinResponse } from '../kit/message.ts';
 import type { Context } from './context.ts';
 import type { ObjectType, Property } from './model.ts';
 import { invalid, notFound, Problem } from './problem.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { jsonBody } from '../kit/router.ts';
+import { jsonBody } from '../kit/message.ts';
 import type { Context } from './context.ts';
 import { type ObjectType, objectTypeOf } from './model.ts';
 import { invalid, notFound, Problem } from './problem.ts';

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createRouter } from '../kit/router.ts';
-import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
+import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { accountRoutes } from './account-endpoints.ts';
 import { type Credentials, scopesFor } from './auth.ts';
 import type { Context } from './context.ts';
 import { createHubspotControl } from './control.ts';
 import { noteRoutes } from './note-endpoints.ts';
-import { OAuthGrant, tokenPath } from './oauth.ts';
+import { tokenPath } from './oauth.ts';
 import { objectRoutes } from './object-endpoints.ts';
 import { otherRoutes } from './other-endpoints.ts';
 import { missingScopes, notFound, Problem, rateLimited } from './problem.ts';
@@ -27,8 +28,6 @@ export type { HubspotStandinOptions } from './settings.ts';
  */
 export class HubspotStandin extends HubspotRecords {
   readonly accessToken: string;
-  /** The app's other way in, beside the static token. */
-  readonly oauth: OAuthGrant;
   readonly #credentials: Credentials;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
   readonly #find = createRouter<Context>([
@@ -45,10 +44,7 @@ export class HubspotStandin extends HubspotRecords {
   constructor(options: HubspotStandinOptions = {}) {
     super(options);
     const { accessToken = 'hubspot-token', developerApiKey = 'hubspot-developer-key', tokens } = options;
-    const { clientId = 'hubspot-client-id', refreshToken = 'hubspot-refresh-token' } = options;
-    const { clientSecret, portalId } = this;
     this.accessToken = accessToken;
-    this.oauth = new OAuthGrant({ clientId, clientSecret, refreshToken, portalId });
     this.#credentials = { developerApiKey, oauth: this.oauth, tokens: { [accessToken]: null, ...tokens } };
     this.#control = createHubspotControl(this);
   }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { orderLine } from './command-line.ts';
-import { createRouter, jsonBody, type Params } from './router.ts';
-import { faultSchema, type StandinRequest, type StandinResponse } from './server.ts';
+import { createRouter, type Params } from './router.ts';
+import { jsonBody, type StandinRequest, type StandinResponse } from './message.ts';
+import { faultSchema } from './faults.ts';
 
 /** An order that can't be carried out: what is named isn't there, or is in no state for it. 409 over HTTP. */
 export class ControlError extends Error {

@@ -1,4 +1,4 @@
-import type { StandinRequest, StandinResponse } from './server.ts';
+import type { StandinResponse } from './message.ts';
 
 /** One request as the vendor's API saw it; control calls are not in here. */
 export interface Call {
@@ -46,21 +46,6 @@ export function countCalls(calls: readonly Call[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { method, path } of calls) counts[`${method} ${path}`] = (counts[`${method} ${path}`] ?? 0) + 1;
   return counts;
-}
-
-/** The body as JSON whatever its content type; `undefined` when it is empty or not JSON. */
-export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
-  try {
-    return JSON.parse(req.raw.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The body of a request for a token: a form or, whatever else it says it is, JSON. */
-export function formOrJsonBody({ headers, raw }: Pick<StandinRequest, 'headers' | 'raw'>): unknown {
-  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-  return isForm ? Object.fromEntries(new URLSearchParams(raw.toString('utf8'))) : jsonBody({ raw });
 }
 
 /** A parameter; its pattern may hold counts like {4}. */

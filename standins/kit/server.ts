@@ -1,50 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { z } from 'zod';
-import { jsonBody } from './router.ts';
-
-/** One request as a stand-in sees it. */
-export interface StandinRequest {
-  method: string;
-  /** Raw, still encoded, without the query. */
-  path: string;
-  query: URLSearchParams;
-  /** Names in lower case. */
-  headers: Record<string, string | undefined>;
-  /** The bytes of the body; empty when there was none. */
-  raw: Buffer;
-}
-
-export interface StandinResponse {
-  status: number;
-  headers?: Record<string, string>;
-  /** An object is sent as JSON; a string or Buffer as it is. */
-  body?: string | Buffer | object;
-}
-
-/**
- * One thing that goes wrong on purpose. Without `status` and `then` it only delays.
- * - `status`: answered instead of working.
- * - `cut`: no work is done, the socket is destroyed.
- * - `work-then-cut`: the work is done, the answer dropped, the socket destroyed.
- * - `work-then-hang`: the work is done, the answer never comes; the client's time-out has to end it.
- *
- * The delay comes before the work, and a client that leaves meanwhile does not stop it: as with a real service, a time-out
- * on the client's side leaves the outcome unknown.
- */
-export interface Fault {
-  /** Any method when left out. */
-  method?: string;
-  /** Source of a RegExp tested on the raw path; any path when left out. */
-  path?: string;
-  /** How many requests it hits before it is dropped. Default 1. */
-  times?: number;
-  delayMs?: number;
-  then?: 'answer' | 'cut' | 'work-then-cut' | 'work-then-hang';
-  status?: number;
-  headers?: Record<string, string>;
-  body?: string | object;
-}
+import { controlFaults, FaultQueue, faultAnswer } from './faults.ts';
+import type { StandinRequest, StandinResponse } from './message.ts';
 
 export interface StandinServer {
   /** `http://127.0.0.1:port`, no slash at the end. */
@@ -54,47 +11,7 @@ export interface StandinServer {
   close(): Promise<void>;
 }
 
-/** What `/_control/faults` takes. */
-export const faultSchema = z.strictObject({
-  method: z.string().exactOptional(),
-  path: z.string().refine(isRegExp, 'is not a regular expression').exactOptional(),
-  times: z.number().int().min(1).exactOptional(),
-  delayMs: z.number().min(0).exactOptional(),
-  then: z.enum(['answer', 'cut', 'work-then-cut', 'work-then-hang']).exactOptional(),
-  status: z.number().int().min(200).max(599).exactOptional(),
-  headers: z.record(z.string(), z.string()).exactOptional(),
-  body: z.union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())]).exactOptional(),
-});
-
 type Handler = (req: StandinRequest) => StandinResponse | Promise<StandinResponse>;
-
-/** Ordered faults: the first that matches a request is used, `times` times, then dropped. */
-export class FaultQueue {
-  #pending: { fault: Fault; left: number }[] = [];
-
-  add(fault: Fault): void {
-    this.#pending.push({ fault, left: fault.times ?? 1 });
-  }
-
-  clear(): void {
-    this.#pending = [];
-  }
-
-  /** Finds the fault for this request and uses it up by one. */
-  take(req: Pick<StandinRequest, 'method' | 'path'>): Fault | undefined {
-    const index = this.#pending.findIndex(({ fault }) => hits(fault, req));
-    const entry = this.#pending[index];
-    if (entry === undefined) return undefined;
-    entry.left -= 1;
-    if (entry.left <= 0) this.#pending.splice(index, 1);
-    return entry.fault;
-  }
-
-  /** What has not been used up, first to last, `times` counting what is left. */
-  list(): Fault[] {
-    return this.#pending.map(({ fault, left }) => ({ ...fault, times: left }));
-  }
-}
 
 /** Every request that any stand-in of this process takes (`StandinRequest`), for whoever listens. */
 const requests = channel('closeloop:standin-request');
@@ -163,32 +80,6 @@ export async function serveStandin<Standin extends { handle: Handler; faults: Fa
   return { ...server, standin };
 }
 
-function controlFaults(req: StandinRequest, faults: FaultQueue): StandinResponse {
-  if (req.method === 'GET') return { status: 200, body: faults.list() };
-  if (req.method === 'DELETE') {
-    faults.clear();
-    return { status: 200, body: [] };
-  }
-  if (req.method !== 'POST') return { status: 405, body: { detail: `Method "${req.method}" not allowed.` } };
-  const parsed = faultSchema.safeParse(jsonBody(req));
-  if (!parsed.success) return { status: 400, body: { detail: z.prettifyError(parsed.error) } };
-  faults.add(parsed.data);
-  return { status: 201, body: parsed.data };
-}
-
-function faultAnswer(fault: Fault, status: number): StandinResponse {
-  return {
-    status,
-    ...(fault.headers === undefined ? {} : { headers: fault.headers }),
-    body: fault.body ?? { detail: `Fault ordered: ${status}.` },
-  };
-}
-
-function hits(fault: Fault, req: Pick<StandinRequest, 'method' | 'path'>): boolean {
-  if (fault.method !== undefined && fault.method.toUpperCase() !== req.method) return false;
-  return fault.path === undefined || new RegExp(fault.path).test(req.path);
-}
-
 async function read(message: IncomingMessage): Promise<StandinRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk);
@@ -236,13 +127,4 @@ function pause(ms: number, signal: AbortSignal): Promise<boolean> {
     }, ms);
     signal.addEventListener('abort', stop, { once: true });
   });
-}
-
-function isRegExp(source: string): boolean {
-  try {
-    new RegExp(source);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type ControlRoute, controlRoute, type Given } from './control.ts';
 import { type Call, countCalls } from './router.ts';
-import { FaultQueue, type StandinRequest } from './server.ts';
+import { FaultQueue } from './faults.ts';
+import type { StandinRequest } from './message.ts';
 import { createWebhookSender, type RetryPolicy, type SenderSettings, type WebhookSender } from './webhook-sender.ts';
 
 /** What the stand-in of any vendor can be started with. Left out: the system's. */

@@ -7,6 +7,7 @@ import { Access } from './auth.ts';
 import * as define from './definitions.ts';
 import type { Definition, Subscription } from './model.ts';
 import { railsJson, redactPayload, shopPayload } from './payloads.ts';
+import { Points } from './points.ts';
 import { openSettings, type Settings, type ShopifyStandinOptions } from './settings.ts';
 import { Store } from './store.ts';
 import { shopifyRetries, Webhooks } from './webhooks.ts';
@@ -20,6 +21,7 @@ export class ShopifyAccount extends VendorStandin {
   protected store = new Store();
   protected settings = openSettings();
   protected access: Access;
+  protected charged = new Points();
   protected readonly webhooks: Webhooks;
 
   constructor(options: ShopifyStandinOptions) {
@@ -113,11 +115,23 @@ export class ShopifyAccount extends VendorStandin {
     return Object.assign(this.settings, define.settingsChange.parse(given));
   }
 
+  /** What calls were charged so far, and how many were refused as THROTTLED. */
+  points(): { spent: number; refused: number } {
+    const { spent, refused } = this.charged;
+    return { spent, refused };
+  }
+
+  /** Nothing is left of the app's points, as if it had been busy until now. */
+  drainPoints(): void {
+    this.charged.drain(this.now());
+  }
+
   override reset(): void {
     super.reset();
     this.store = new Store();
     this.settings = openSettings();
     this.access = new Access(this);
+    this.charged = new Points();
   }
 
   async #comply(topic: string, body: object): Promise<DeliveryResult[]> {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { z } from 'zod';
-import { formOrJsonBody } from '../kit/router.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import { formOrJsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 
 const aDayMs = 86_400_000;
 

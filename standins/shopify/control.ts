@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { controlRoute, createControlSurface, soon } from '../kit/control.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { vendorOrders } from '../kit/vendor-standin.ts';
 import * as define from './definitions.ts';
-import type { ShopifyStandin } from './standin.ts';
+import type { ShopifyOrders } from './orders.ts';
 
 const nothing = z.unknown();
 const one = 'orders/{id:\\d+}';
 
 /** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
-export function createShopifyControl(standin: ShopifyStandin): (req: StandinRequest) => Promise<StandinResponse> {
+export function createShopifyControl(standin: ShopifyOrders): (req: StandinRequest) => Promise<StandinResponse> {
   return createControlSurface([
     controlRoute('POST', 'customers', define.customerDefinition, (input) => ({ id: standin.addCustomer(input).id })),
     controlRoute('POST', 'locations', define.locationDefinition, (input) => standin.addLocation(input)),

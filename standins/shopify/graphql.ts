@@ -1,7 +1,6 @@
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate } from 'graphql';
 import { z } from 'zod';
-import { jsonBody } from '../kit/router.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { actualCost, mostPoints, requestedCost, unboundedConnection } from './cost.ts';
 import type { Points } from './points.ts';
 import { schema } from './schema.ts';

@@ -1,5 +1,4 @@
-import type { Address, Order, Parcel } from './model.ts';
-import { fulfillmentStatusOf } from './model.ts';
+import { type Address, fulfillmentStatusOf, type Order, type Parcel } from './model.ts';
 import type { Store } from './store.ts';
 
 /** A whole number of any length, to be written without quotes. */

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { jsonBody } from '../kit/router.ts';
-import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
+import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { rootOf } from './api.ts';
 import { needScope } from './auth.ts';
 import { createShopifyControl } from './control.ts';
 import { answerGraphql } from './graphql.ts';
 import { ShopifyOrders } from './orders.ts';
-import { Points } from './points.ts';
 import type { ShopifyStandinOptions } from './settings.ts';
 
 export type { ShopifyStandinOptions } from './settings.ts';
@@ -20,7 +19,6 @@ export type { ShopifyStandinOptions } from './settings.ts';
  */
 export class ShopifyStandin extends ShopifyOrders {
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  #points = new Points();
   #documents: { query: string; variables: unknown }[] = [];
 
   constructor(options: ShopifyStandinOptions = {}) {
@@ -69,7 +67,7 @@ export class ShopifyStandin extends ShopifyOrders {
     });
     const { maximumAvailable, restoreRate } = this.settings;
     const limits = { maximumAvailable, restoreRate };
-    const { operation, ...response } = await answerGraphql(req, root, { points: this.#points, limits, now });
+    const { operation, ...response } = await answerGraphql(req, root, { points: this.charged, limits, now });
     this.note(req, `graphql ${operation ?? 'refused'}`, now);
     return { ...response, headers: { ...headers, ...response.headers } };
   };
@@ -79,25 +77,9 @@ export class ShopifyStandin extends ShopifyOrders {
     return this.#documents;
   }
 
-  /** What calls were charged so far, and how many were refused as THROTTLED. */
-  points(): { spent: number; refused: number } {
-    const { spent, refused } = this.#points;
-    return { spent, refused };
-  }
-
-  /** Nothing is left of the app's points, as if it had been busy until now. */
-  drainPoints(): void {
-    this.#points.drain(this.now());
-  }
-
   override clearCalls(): void {
     super.clearCalls();
     this.#documents = [];
-  }
-
-  override reset(): void {
-    super.reset();
-    this.#points = new Points();
   }
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ControlError, controlRoute, createControlSurface } from '../kit/control.ts';
-import { jsonBody } from '../kit/router.ts';
-import { FaultQueue, type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
+import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { FaultQueue } from '../kit/faults.ts';
+import { type StandinServer, serveStandin } from '../kit/server.ts';
 import {
   createWebhookSender,
   type DeliveryResult,

@@ -1,4 +1,4 @@
-import type { StandinRequest } from '../kit/server.ts';
+import type { StandinRequest } from '../kit/message.ts';
 import type { ApiKey } from './model.ts';
 import { unauthorised } from './problem.ts';
 import type { Settings } from './settings.ts';

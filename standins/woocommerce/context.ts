@@ -1,4 +1,4 @@
-import type { StandinRequest } from '../kit/server.ts';
+import type { StandinRequest } from '../kit/message.ts';
 import type { Order, Webhook } from './model.ts';
 import type { Store } from './store.ts';
 

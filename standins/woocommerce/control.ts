@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { controlRoute, createControlSurface } from '../kit/control.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { vendorOrders } from '../kit/vendor-standin.ts';
 import * as define from './definitions.ts';
-import type { WooCommerceStandin } from './standin.ts';
+import type { WooCommerceOrders } from './orders.ts';
 
 const nothing = z.unknown();
 const one = 'orders/{id:\\d+}';
 
 /** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
 export function createWooCommerceControl(
-  standin: WooCommerceStandin,
+  standin: WooCommerceOrders,
 ): (req: StandinRequest) => Promise<StandinResponse> {
   return createControlSurface([
     controlRoute('POST', 'orders', define.orderDefinition, (input) => ({ id: standin.addOrder(input).id })),

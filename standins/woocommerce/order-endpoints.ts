@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonBody, type Params, type Route } from '../kit/router.ts';
-import type { StandinResponse } from '../kit/server.ts';
+import { jsonBody, type StandinResponse } from '../kit/message.ts';
+import type { Params, Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Order } from './model.ts';
 import { invalidParam, noSuchOrder, Problem } from './problem.ts';

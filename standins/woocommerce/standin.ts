@@ -1,5 +1,6 @@
 import { createRouter } from '../kit/router.ts';
-import { type StandinRequest, type StandinResponse, type StandinServer, serveStandin } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
+import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { authorise } from './auth.ts';
 import type { Context } from './context.ts';
 import { createWooCommerceControl } from './control.ts';

@@ -1,5 +1,5 @@
+import type { StandinResponse } from '../kit/message.ts';
 import type { Route } from '../kit/router.ts';
-import type { StandinResponse } from '../kit/server.ts';
 import type { Context } from './context.ts';
 import { recordNotFound } from './problem.ts';
 import { iso } from './views.ts';

@@ -1,17 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { formOrJsonBody } from '../kit/router.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import { formOrJsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import type { User } from './model.ts';
 import { forbidden, invalidToken, unauthenticated } from './problem.ts';
+import type { Credentials } from './settings.ts';
 import { apiUserId, type Store } from './store.ts';
-
-export interface Credentials {
-  clientId: string;
-  clientSecret: string;
-  /** For Basic `email/token:TOKEN`. */
-  apiToken: string;
-}
 
 const resources = [
   'tickets',

@@ -1,9 +1,8 @@
-import type { StandinRequest } from '../kit/server.ts';
+import type { StandinRequest } from '../kit/message.ts';
 import type { Jobs } from './jobs.ts';
-import type { Ticket, User, Webhook } from './model.ts';
+import type { Happening, Ticket, User, Webhook } from './model.ts';
 import type { Limit } from './rate-limits.ts';
 import type { Store } from './store.ts';
-import type { Happening } from './ticket-change.ts';
 
 export type NewWebhook = Omit<Webhook, 'id' | 'turn' | 'invocations'>;
 

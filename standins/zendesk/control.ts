@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { controlRoute, createControlSurface } from '../kit/control.ts';
-import type { StandinRequest, StandinResponse } from '../kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { vendorOrders } from '../kit/vendor-standin.ts';
 import * as define from './definitions.ts';
-import type { ZendeskStandin } from './standin.ts';
+import type { ZendeskTickets } from './tickets.ts';
 
 const nothing = z.unknown();
 
 /** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
-export function createZendeskControl(standin: ZendeskStandin): (req: StandinRequest) => Promise<StandinResponse> {
+export function createZendeskControl(standin: ZendeskTickets): (req: StandinRequest) => Promise<StandinResponse> {
   return createControlSurface([
     controlRoute('POST', 'users', define.userDefinition, (input) => standin.addUser(input)),
     controlRoute('GET', 'users/{id:\\d+}', define.userName, ({ id }) => standin.user(id)),

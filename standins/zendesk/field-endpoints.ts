@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { StandinResponse } from '../kit/message.ts';
 import type { Route } from '../kit/router.ts';
-import type { StandinResponse } from '../kit/server.ts';
 import { type KeyedField, keyedFieldTypes } from './admin.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';

@@ -1,5 +1,5 @@
 import type { Route } from '../kit/router.ts';
-import type { StandinResponse } from '../kit/server.ts';
+import type { StandinResponse } from '../kit/message.ts';
 import type { Context } from './context.ts';
 import { badRequest, forbidden, Problem } from './problem.ts';
 import { sideloads, viewWithMetrics } from './sideloads.ts';

@@ -168,3 +168,9 @@ export interface ObjectRecord {
   createdAt: number;
   updatedAt: number;
 }
+
+/** A domain event without its prefix (`status_changed`) and what is peculiar to it. */
+export interface Happening {
+  type: string;
+  event: Record<string, unknown>;
+}

@@ -1,4 +1,4 @@
-import type { StandinResponse } from '../kit/server.ts';
+import type { StandinResponse } from '../kit/message.ts';
 
 /** An answer other than success, thrown by an endpoint. */
 export class Problem extends Error {

@@ -1,5 +1,4 @@
-import type { Ticket } from './model.ts';
-import type { Happening } from './ticket-change.ts';
+import type { Happening, Ticket } from './model.ts';
 
 export interface Condition {
   field: string;

@@ -1,5 +1,11 @@
 import type { VendorOptions } from '../kit/vendor-standin.ts';
-import type { Credentials } from './auth.ts';
+
+export interface Credentials {
+  clientId: string;
+  clientSecret: string;
+  /** For Basic `email/token:TOKEN`. */
+  apiToken: string;
+}
 
 export interface ZendeskStandinOptions extends VendorOptions {
   /** For the signatures' timestamps. Left out: the system's. */

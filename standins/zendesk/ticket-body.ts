@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonBody } from '../kit/router.ts';
-import type { StandinRequest } from '../kit/server.ts';
+import { jsonBody, type StandinRequest } from '../kit/message.ts';
 import { statuses, type Ticket } from './model.ts';
 import { badRequest, recordInvalid, recordNotFound, updateConflict } from './problem.ts';
 import type { Store } from './store.ts';

@@ -1,5 +1,13 @@
 import { tagsOf, takeValue, valueFromTags } from './fields.ts';
-import { type Audit, type AuditEvent, customStatusIds, type FieldValue, type Status, type Ticket } from './model.ts';
+import {
+  type Audit,
+  type AuditEvent,
+  customStatusIds,
+  type FieldValue,
+  type Happening,
+  type Status,
+  type Ticket,
+} from './model.ts';
 import { type Invalid, recordInvalid } from './problem.ts';
 import type { Store } from './store.ts';
 
@@ -26,12 +34,6 @@ export interface Patch {
   fields?: { id: number; value: unknown }[];
   comment?: { body: string; public?: boolean; authorId?: number };
   metadata?: Record<string, unknown>;
-}
-
-/** A domain event without its prefix (`status_changed`) and what is peculiar to it. */
-export interface Happening {
-  type: string;
-  event: Record<string, unknown>;
 }
 
 const editableWhenClosed = new Set(['subject', 'priority', 'tags', 'addTags', 'removeTags', 'fields', 'metadata']);

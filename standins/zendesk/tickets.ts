@@ -6,7 +6,8 @@ import type { Status, Ticket } from './model.ts';
 import { Problem } from './problem.ts';
 import type { ZendeskStandinOptions } from './settings.ts';
 import { apiUserId } from './store.ts';
-import { type Actor, changeTicket, type Happening, type Patch } from './ticket-change.ts';
+import { type Actor, changeTicket, type Patch } from './ticket-change.ts';
+import type { Happening } from './model.ts';
 import { viewAudit, viewMetricSet, viewTicket } from './views.ts';
 import { eventPrefix, fire, type Occasion } from './webhooks.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import type { StandinResponse } from '../kit/message.ts';
 import type { Route } from '../kit/router.ts';
-import type { StandinResponse } from '../kit/server.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';
 import type { Webhook } from './model.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Attempt, DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Invocation, Ticket, Webhook } from './model.ts';
+import type { Happening, Invocation, Ticket, Webhook } from './model.ts';
 import { callsOf, matches, type Rule } from './rules.ts';
 import { signZendesk } from './signature.ts';
-import type { Happening } from './ticket-change.ts';
 import { iso } from './views.ts';
 
 export const eventPrefix = 'zen:event-type:';

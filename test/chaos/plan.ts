@@ -1,4 +1,4 @@
-import type { Fault } from '../../standins/kit/server.ts';
+import type { Fault } from '../../standins/kit/faults.ts';
 import { type Chance, chanceOf } from './random.ts';
 
 /** What is to happen, wholly determined by these four numbers. All times are milliseconds after the start. */

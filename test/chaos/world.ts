@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { FeedbackStandin } from '../../standins/feedback/standin.ts';
 import { HubspotStandin } from '../../standins/hubspot/standin.ts';
-import { FaultQueue, type StandinRequest, type StandinResponse, serve } from '../../standins/kit/server.ts';
+import { FaultQueue } from '../../standins/kit/faults.ts';
+import type { StandinRequest, StandinResponse } from '../../standins/kit/message.ts';
+import { serve } from '../../standins/kit/server.ts';
 import { ZendeskStandin } from '../../standins/zendesk/standin.ts';
 import type { Balancer } from './balancer.ts';
 import {

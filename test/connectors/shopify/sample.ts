@@ -1,6 +1,7 @@
 import { shopify } from '../../../connectors/shopify/shopify.ts';
 import type { Delivery } from '../../../core/connector/contract.ts';
-import { type Fault, serve } from '../../../standins/kit/server.ts';
+import type { Fault } from '../../../standins/kit/faults.ts';
+import { serve } from '../../../standins/kit/server.ts';
 import { signShopify } from '../../../standins/shopify/signature.ts';
 import { createShopifyStandin } from '../../../standins/shopify/standin.ts';
 import { type Breakage, type ConnectorSample, customer } from '../contract/sample.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { responseRules } from '../../../connectors/woocommerce/responses.ts';
 import { classifyResponse } from '../../../core/connector/classify.ts';
-import type { Fault } from '../../../standins/kit/server.ts';
+import type { Fault } from '../../../standins/kit/faults.ts';
 import { openShop, type Shop } from './shop.ts';
 
 let shop: Shop;

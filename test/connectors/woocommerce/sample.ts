@@ -1,6 +1,7 @@
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import type { Delivery } from '../../../core/connector/contract.ts';
-import { type Fault, serve } from '../../../standins/kit/server.ts';
+import type { Fault } from '../../../standins/kit/faults.ts';
+import { serve } from '../../../standins/kit/server.ts';
 import { signWooCommerce } from '../../../standins/woocommerce/signature.ts';
 import { createWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';
 import { type Breakage, type ConnectorSample, customer } from '../contract/sample.ts';

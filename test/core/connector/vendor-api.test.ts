@@ -6,13 +6,9 @@ import type { ConnectorPorts } from '../../../core/connector/contract.ts';
 import { staticToken } from '../../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount, type VendorCall } from '../../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import {
-  FaultQueue,
-  type StandinRequest,
-  type StandinResponse,
-  type StandinServer,
-  serve,
-} from '../../../standins/server.ts';
+import { FaultQueue } from '../../../standins/kit/faults.ts';
+import type { StandinRequest, StandinResponse } from '../../../standins/kit/message.ts';
+import { type StandinServer, serve } from '../../../standins/kit/server.ts';
 import { endlessPoints } from '../../connectors/memory-points.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { signedUri, signV1, signV2, signV3 } from '../../../standins/hubspot/signature.ts';
-import { type StandinRequest, type StandinResponse, type StandinServer, serve } from '../../../standins/kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../../../standins/kit/message.ts';
+import { type StandinServer, serve } from '../../../standins/kit/server.ts';
 import { type Account, contactId, dealId, openAccount, ticketId } from './account.ts';
 
 const file = z

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noThenProperty: nobody awaits a fault; the word is the contract's.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Fault, FaultQueue, type StandinRequest, serve } from '../../../standins/kit/server.ts';
+import { type Fault, FaultQueue } from '../../../standins/kit/faults.ts';
+import type { StandinRequest } from '../../../standins/kit/message.ts';
+import { serve } from '../../../standins/kit/server.ts';
 
 /** A server that counts the work it did. */
 async function counter() {

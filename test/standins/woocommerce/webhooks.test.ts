@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type StandinRequest, type StandinServer, serve } from '../../../standins/kit/server.ts';
+import type { StandinRequest } from '../../../standins/kit/message.ts';
+import { type StandinServer, serve } from '../../../standins/kit/server.ts';
 import { signWooCommerce } from '../../../standins/woocommerce/signature.ts';
 import { startWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';
 import { isDeliverable } from '../../../standins/woocommerce/webhooks.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type StandinRequest, type StandinResponse, type StandinServer, serve } from '../../../standins/kit/server.ts';
+import type { StandinRequest, StandinResponse } from '../../../standins/kit/message.ts';
+import { type StandinServer, serve } from '../../../standins/kit/server.ts';
 import { signZendesk } from '../../../standins/zendesk/signature.ts';
 import { type Account, agent, customer, fields, openAccount } from './account.ts';
 

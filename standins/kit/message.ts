@@ -1,0 +1,33 @@
+/** One request as a stand-in sees it. */
+export interface StandinRequest {
+  method: string;
+  /** Raw, still encoded, without the query. */
+  path: string;
+  query: URLSearchParams;
+  /** Names in lower case. */
+  headers: Record<string, string | undefined>;
+  /** The bytes of the body; empty when there was none. */
+  raw: Buffer;
+}
+
+export interface StandinResponse {
+  status: number;
+  headers?: Record<string, string>;
+  /** An object is sent as JSON; a string or Buffer as it is. */
+  body?: string | Buffer | object;
+}
+
+/** The body as JSON whatever its content type; `undefined` when it is empty or not JSON. */
+export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
+  try {
+    return JSON.parse(req.raw.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of a request for a token: a form or, whatever else it says it is, JSON. */
+export function formOrJsonBody({ headers, raw }: Pick<StandinRequest, 'headers' | 'raw'>): unknown {
+  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+  return isForm ? Object.fromEntries(new URLSearchParams(raw.toString('utf8'))) : jsonBody({ raw });
+}
