@@ -173,7 +173,7 @@ test('it records every request of a stand-in, but no order to the stand-in itsel
   const recorder = pathToFileURL(join(root, 'test/conformance/record.ts'));
   recorder.search = encodeURIComponent(pathToFileURL(join(dir, 'recorded')).href);
   const program = `
-    import { serve } from '${root}/standins/server.ts';
+    import { serve } from '${root}/standins/kit/server.ts';
     const { url, close } = await serve(() => ({ status: 200 }));
     await fetch(url + '/api/a.json?x=1%2C2');
     await fetch(url + '/_control/tickets', { method: 'POST', body: '{}' });
