@@ -2,7 +2,7 @@ import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { createApi, prefix } from './api.ts';
 import type { ContactCounts } from './contact-endpoints.ts';
-import { createControl } from './control.ts';
+import { createFeedbackControl } from './control.ts';
 import { defaultForm, type OperationsForm } from './operations-form.ts';
 import { plant } from './seed.ts';
 import { FeedbackService, type ServiceOptions } from './service.ts';
@@ -25,22 +25,23 @@ export interface FeedbackStandinOptions extends ServiceOptions {
  */
 export class FeedbackStandin extends FeedbackService {
   readonly #given: FeedbackStandinOptions;
-  readonly #control: (req: StandinRequest) => StandinResponse;
+  readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
   #api: (req: StandinRequest) => StandinResponse;
 
   constructor(options: FeedbackStandinOptions = {}) {
     super(options);
     this.#given = options;
-    this.#control = createControl(this);
+    this.#control = createFeedbackControl(this);
     this.#api = this.#openApi();
     if (options.seed === true) this.seed();
   }
 
-  handle(req: StandinRequest): StandinResponse {
+  /** Bound, so that it can be handed on. */
+  readonly handle = async (req: StandinRequest): Promise<StandinResponse> => {
     if (req.path.startsWith(`${prefix}/`)) return this.#api(req);
     if (req.path.startsWith('/_control/')) return this.#control(req);
     return { status: 404, body: { detail: 'Not found.' } };
-  }
+  };
 
   seed(): void {
     plant(this);

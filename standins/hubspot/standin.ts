@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createRouter } from '../kit/router.ts';
+import { createRouter, type Route } from '../kit/router.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { accountRoutes } from './account-endpoints.ts';
@@ -30,7 +30,7 @@ export class HubspotStandin extends HubspotRecords {
   readonly accessToken: string;
   readonly #credentials: Credentials;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  readonly #find = createRouter<Context>([
+  readonly #find = createRouter<Route<Context>>([
     ...noteRoutes,
     ...otherRoutes,
     ...accountRoutes,

@@ -3,10 +3,10 @@ import { z } from 'zod';
 type Shape = z.core.JSONSchema._JSONSchema;
 
 /**
- * An order of a control surface in one line, for people: `POST /_control/tickets/{id}/solve {actorId?: integer}`. What the
+ * A command of a control surface in one line, for people: `POST /_control/tickets/{id}/solve {actorId?: integer}`. What the
  * path holds is not told again.
  */
-export function orderLine(method: string, template: string, schema: z.ZodType): string {
+export function commandLine(method: string, template: string, schema: z.ZodType): string {
   const inPath = [...template.matchAll(/\{(\w+)/g)].map(([, name = '']) => name);
   const body = inWords(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), inPath);
   const path = template.replaceAll(/\{(\w+):((?:\\d\+)|[^{}]*)\}/g, (_, name, choices: string) =>

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { orderLine } from './command-line.ts';
-import { createRouter, type Params } from './router.ts';
-import { jsonBody, type StandinRequest, type StandinResponse } from './message.ts';
+import { commandLine } from './command-line.ts';
 import { faultSchema } from './faults.ts';
+import { jsonBody, type StandinRequest, type StandinResponse } from './message.ts';
+import { createRouter, type Params } from './router.ts';
 
-/** An order that can't be carried out: what is named isn't there, or is in no state for it. 409 over HTTP. */
+/** A command that can't be carried out: what is named isn't there, or is in no state for it. 409 over HTTP. */
 export class ControlError extends Error {
   override readonly name: string = 'ControlError';
 }
@@ -12,8 +12,8 @@ export class ControlError extends Error {
 /** What a method of a stand-in takes, before it is parsed. */
 export type Given<Schema extends z.ZodType> = z.input<Schema>;
 
-/** One order of a control surface: the body (a query for GET) and the ids of the path, parsed once, then carried out. */
-export interface ControlRoute {
+/** One command of a control surface: the body (a query for GET) and the ids of the path, parsed once, then carried out. */
+export interface Command {
   method: string;
   template: string;
   /** Of the body, or the query. */
@@ -21,39 +21,40 @@ export interface ControlRoute {
   run(input: unknown): unknown;
 }
 
-export function controlRoute<Schema extends z.ZodType>(
+/** @param path Behind `/_control/`. */
+export function command<Schema extends z.ZodType>(
   method: string,
   path: string,
   schema: Schema,
   run: (input: z.output<Schema>) => unknown,
-): ControlRoute {
+): Command {
   return { method, template: `/_control/${path}`, schema, run: (input) => run(schema.parse(input)) };
 }
 
+/** Of a command that takes no input. */
+export const nothing = z.unknown();
+
 /**
- * A control surface over HTTP: JSON in, JSON out (`{}` where an order returns nothing). 400 for what is malformed, 409 for
- * what can't be done, 404 for an order that doesn't exist. Ids in the path arrive in the input as numbers.
+ * A control surface over HTTP: JSON in, JSON out (`{}` where a command returns nothing). 400 for what is malformed, 409 for
+ * what can't be done, 404 and 405 for a command that doesn't exist. Ids in the path arrive in the input as numbers. GET
+ * `/_control/` lists it; `/_control/faults` is the server's.
  */
-export function createControlSurface(
-  orders: readonly ControlRoute[],
-): (req: StandinRequest) => Promise<StandinResponse> {
-  const find = createRouter<unknown>(
-    orders.map(({ method, template }, index) => ({
-      method,
-      template,
-      answer: () => ({ status: 200, body: { index } }),
-    })),
-  );
-  const byRoute = new Map(orders.map((order) => [`${order.method} ${order.template}`, order]));
+export function createControlSurface(commands: readonly Command[]): (req: StandinRequest) => Promise<StandinResponse> {
+  const find = createRouter(commands);
+  const methods = new Set(commands.map(({ method }) => method));
   return async (req) => {
-    if (req.method === 'GET' && req.path === '/_control/') {
-      return { status: 200, body: orderList(orders) };
-    }
+    if (req.method === 'GET' && req.path === '/_control/') return { status: 200, body: commandList(commands) };
     const found = find(req.method, req.path);
-    const order = found === undefined ? undefined : byRoute.get(`${found.route.method} ${found.route.template}`);
-    if (found === undefined || order === undefined) return { status: 404, body: { detail: 'There is no such order.' } };
+    if (found === undefined) {
+      const isThere = [...methods].some((method) => find(method, req.path) !== undefined);
+      return isThere
+        ? { status: 405, body: { detail: `Method "${req.method}" not allowed.` } }
+        : { status: 404, body: { detail: 'There is no such command.' } };
+    }
+    const input = inputOf(req, found.params);
+    if (input === undefined) return { status: 400, body: { detail: 'The body is not JSON.' } };
     try {
-      const result = await order.run(inputOf(req, found.params));
+      const result = await found.route.run(input);
       return { status: 200, body: typeof result === 'object' && result !== null ? result : {} };
     } catch (error) {
       if (error instanceof z.ZodError) return { status: 400, body: { detail: z.prettifyError(error) } };
@@ -63,13 +64,13 @@ export function createControlSurface(
   };
 }
 
-/** What `GET /_control/` answers: text, an order a line, as people read it. */
-export function orderList(orders: readonly Omit<ControlRoute, 'run'>[]): string {
+/** Text, a command a line, as people read it. */
+function commandList(commands: readonly Command[]): string {
   const faults = ['POST', 'GET', 'DELETE'].map((method) => {
-    return { method, template: '/_control/faults', schema: method === 'POST' ? faultSchema : z.unknown() };
+    return { method, template: '/_control/faults', schema: method === 'POST' ? faultSchema : nothing };
   });
-  return [...orders, ...faults]
-    .map(({ method, template, schema }) => `${orderLine(method, template, schema)}\n`)
+  return [...commands, ...faults]
+    .map(({ method, template, schema }) => `${commandLine(method, template, schema)}\n`)
     .join('');
 }
 
@@ -87,6 +88,7 @@ export async function soon<Result>(work: Promise<Result>): Promise<Result | { pe
   }
 }
 
+/** Undefined: a body that is not JSON. */
 function inputOf(req: StandinRequest, params: Params): unknown {
   const ids = Object.entries(params).filter(([name]) => name !== '_');
   const given = req.method === 'GET' ? Object.fromEntries(req.query) : req.raw.length === 0 ? {} : jsonBody(req);

@@ -83,7 +83,7 @@ export function faultAnswer(fault: Fault, status: number): StandinResponse {
   return {
     status,
     ...(fault.headers === undefined ? {} : { headers: fault.headers }),
-    body: fault.body ?? { detail: `Fault ordered: ${status}.` },
+    body: fault.body ?? { detail: `Fault set: ${status}.` },
   };
 }
 

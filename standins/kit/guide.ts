@@ -36,7 +36,7 @@ ${configuration(url)}
 By hand:
 
 ${calls.join('\n')}
-# all that can be ordered, what goes wrong included
+# all commands, what goes wrong included
 curl ${url}/_control/
 `;
 }

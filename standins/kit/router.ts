@@ -17,17 +17,17 @@ export interface Route<Context> {
   answer: (context: Context, params: Params) => StandinResponse | Promise<StandinResponse>;
 }
 
-export interface Found<Context> {
-  route: Route<Context>;
+export interface Found<Entry> {
+  route: Entry;
   params: Params;
   /** For the call log: names without patterns; a parameter called `type` keeps its value. */
   endpoint: string;
 }
 
 /** Routes in order, first match wins. `undefined`: no endpoint has this method and path. */
-export function createRouter<Context>(
-  routes: readonly Route<Context>[],
-): (method: string, path: string) => Found<Context> | undefined {
+export function createRouter<Entry extends { method: string; template: string }>(
+  routes: readonly Entry[],
+): (method: string, path: string) => Found<Entry> | undefined {
   const compiled = routes.map((route) => ({ route, pattern: compile(route.template) }));
   return (method, path) => {
     for (const { route, pattern } of compiled) {

@@ -18,7 +18,7 @@ const requests = channel('closeloop:standin-request');
 
 /**
  * Serves a stand-in on 127.0.0.1. `port` 0 or left out: any free one.
- * Faults hit every path outside `/_control/`; `/_control/faults` (GET, POST, DELETE) orders them from outside.
+ * Faults hit every path outside `/_control/`; `/_control/faults` (GET, POST, DELETE) sets them from outside.
  */
 export async function serve(
   handle: Handler,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ControlRoute, controlRoute, type Given } from './control.ts';
+import { type Command, command, type Given, nothing } from './control.ts';
 import { type Call, countCalls } from './router.ts';
 import { FaultQueue } from './faults.ts';
 import type { StandinRequest } from './message.ts';
@@ -87,14 +87,13 @@ export abstract class VendorStandin {
   }
 }
 
-/** The orders that every vendor's control surface takes. */
-export function vendorOrders(standin: VendorStandin): ControlRoute[] {
-  const nothing = z.unknown();
+/** The commands that every vendor's control surface takes. */
+export function vendorCommands(standin: VendorStandin): Command[] {
   return [
-    controlRoute('PATCH', 'sender', senderChange, (input) => standin.changeSender(input)),
-    controlRoute('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
-    controlRoute('DELETE', 'calls', nothing, () => standin.clearCalls()),
-    controlRoute('POST', 'reset', nothing, () => standin.reset()),
+    command('PATCH', 'sender', senderChange, (input) => standin.changeSender(input)),
+    command('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
+    command('DELETE', 'calls', nothing, () => standin.clearCalls()),
+    command('POST', 'reset', nothing, () => standin.reset()),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ControlError, controlRoute, createControlSurface } from '../kit/control.ts';
+import { ControlError, command, createControlSurface, nothing } from '../kit/control.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { FaultQueue } from '../kit/faults.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
@@ -94,17 +94,17 @@ export class JobboardStandin {
     const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms).unref());
     this.#sender = createWebhookSender(retries, { fetch, random, sleep }, { ...options.webhooks });
     this.#control = createControlSurface([
-      controlRoute('PUT', 'hook', define.hook, (input) => this.setHook(input)),
-      controlRoute('DELETE', 'hook', z.unknown(), () => this.removeHook()),
-      controlRoute('POST', 'jobs', define.jobDefinition, (input) => this.addJob(input)),
-      controlRoute('GET', 'jobs/{id}', define.jobName, ({ id }) => this.job(id)),
-      controlRoute('POST', 'jobs/{id}/finish', define.jobName, ({ id }) => this.finish(id)),
-      controlRoute('POST', 'jobs/{id}/reopen', define.jobName, ({ id }) => this.reopen(id)),
-      controlRoute('POST', 'jobs/{id}/rate', define.rating, (input) => this.rate(input)),
-      controlRoute('POST', 'jobs/{id}/forget', define.jobName, ({ id }) => this.forget(id)),
-      controlRoute('POST', 'survey', define.surveyAnswers, (input) => this.tellSurvey(input)),
-      controlRoute('POST', 'redeliver', define.redelivery, ({ id }) => this.redeliver(id)),
-      controlRoute('GET', 'sent', z.unknown(), () => [...this.#sent.keys()]),
+      command('PUT', 'hook', define.hook, (input) => this.setHook(input)),
+      command('DELETE', 'hook', nothing, () => this.removeHook()),
+      command('POST', 'jobs', define.jobDefinition, (input) => this.addJob(input)),
+      command('GET', 'jobs/{id}', define.jobName, ({ id }) => this.job(id)),
+      command('POST', 'jobs/{id}/finish', define.jobName, ({ id }) => this.finish(id)),
+      command('POST', 'jobs/{id}/reopen', define.jobName, ({ id }) => this.reopen(id)),
+      command('POST', 'jobs/{id}/rate', define.rating, (input) => this.rate(input)),
+      command('POST', 'jobs/{id}/forget', define.jobName, ({ id }) => this.forget(id)),
+      command('POST', 'survey', define.surveyAnswers, (input) => this.tellSurvey(input)),
+      command('POST', 'redeliver', define.redelivery, ({ id }) => this.redeliver(id)),
+      command('GET', 'sent', nothing, () => [...this.#sent.keys()]),
     ]);
   }
 

@@ -1,4 +1,4 @@
-import { createRouter } from '../kit/router.ts';
+import { createRouter, type Route } from '../kit/router.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { authorise } from './auth.ts';
@@ -23,7 +23,7 @@ const page = (title: string): string => `<!DOCTYPE html><html><head><title>${tit
  */
 export class WooCommerceStandin extends WooCommerceOrders {
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  readonly #find = createRouter<Context>([...orderRoutes, ...webhookRoutes]);
+  readonly #find = createRouter<Route<Context>>([...orderRoutes, ...webhookRoutes]);
 
   constructor(options: WooCommerceStandinOptions = {}) {
     super(options);

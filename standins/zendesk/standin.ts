@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createRouter } from '../kit/router.ts';
+import { createRouter, type Route } from '../kit/router.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { accountRoutes } from './account-endpoints.ts';
@@ -34,7 +34,7 @@ export type { ZendeskStandinOptions } from './settings.ts';
 export class ZendeskStandin extends ZendeskTickets {
   readonly credentials: Credentials;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  readonly #find = createRouter<Context>([
+  readonly #find = createRouter<Route<Context>>([
     ...ticketRoutes,
     ...updateRoutes,
     ...incrementalRoutes,

@@ -122,7 +122,7 @@ export async function openWorld(options: {
     return response;
   };
   const servers = {
-    feedback: await serveFaulty(async (req) => watched(req, feedback.handle(req))),
+    feedback: await serveFaulty(async (req) => watched(req, await feedback.handle(req))),
     desk: await serveFaulty(desk.handle),
     crm: await serveFaulty(crm.handle),
   };

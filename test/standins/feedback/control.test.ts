@@ -5,7 +5,7 @@ import { type Answer, noon, type Service, service } from './service.ts';
 describe('the control surface', () => {
   test('over HTTP builds an account and plays a loop through', async () => {
     const s = await service();
-    const orders: [method: string, path: string, body?: object][] = [
+    const commands: [method: string, path: string, body?: object][] = [
       ['POST', 'accounts', { name: 'c', timeZone: 'America/New_York', sendFrom: '09:00:00', sendUntil: '20:00:00' }],
       ['POST', 'keys', { account: 'c', key: 'new', expiresAt: '2026-03-10T09:00:00Z' }],
       ['PATCH', 'keys', { key: 'new', expiresAt: null }],
@@ -15,7 +15,7 @@ describe('the control surface', () => {
       ['POST', 'blacklist', { account: 'c', contact: 'black@b.ee' }],
       ['POST', 'graylist', { campaign: 50, contact: 'gray@b.ee' }],
     ];
-    for (const [method, path, body] of orders) expect((await s.control(method, path, body)).status, path).toBe(200);
+    for (const [method, path, body] of commands) expect((await s.control(method, path, body)).status, path).toBe(200);
     const key = { authorization: 'Token new' };
     const request = { campaign: 50, email: 'a@b.ee', custom_fields: { Store: 'x' } };
     expect((await s.call('POST', '/appeals/', request, key)).body).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { orderLine } from '../../../standins/kit/command-line.ts';
+import { commandLine } from '../../../standins/kit/command-line.ts';
 
 const id = z.number().int();
 
@@ -12,7 +12,7 @@ const rows: [name: string, template: string, schema: z.ZodType, expected: string
     '/t/{id} {by?: integer}',
   ],
   ['names the choices of the path', '/{type:a|b}/{id:\\d+}', z.strictObject({ type: z.string(), id }), '/{a|b}/{id}'],
-  ['has nothing to say of an order without a body', '/idle', z.unknown(), '/idle'],
+  ['has nothing to say of a command without a body', '/idle', z.unknown(), '/idle'],
   ['marks what has a default', '/t', z.strictObject({ a: z.string().default('x') }), '/t {a?: string}'],
   ['lists choices', '/t', z.strictObject({ a: z.enum(['x', 'y']).nullable() }), '/t {a: "x" | "y" | null}'],
   [
@@ -43,5 +43,5 @@ const rows: [name: string, template: string, schema: z.ZodType, expected: string
 ];
 
 test.each(rows)('it %s', (_, template, schema, expected) => {
-  expect(orderLine('POST', template, schema)).toBe(`POST ${expected}`);
+  expect(commandLine('POST', template, schema)).toBe(`POST ${expected}`);
 });
