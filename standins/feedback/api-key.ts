@@ -1,7 +1,8 @@
+import type { Problem } from '../kit/problem.ts';
 import type { Account, ApiKey } from './model.ts';
-import { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 
-const refused = (detail: string): Problem => new Problem(401, detail, { 'www-authenticate': 'Token' });
+const refused = (detail: string): Problem => problem(401, detail, { 'www-authenticate': 'Token' });
 
 /**
  * Whose request this is, by its Authorization header.

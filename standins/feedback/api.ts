@@ -1,9 +1,10 @@
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
+import { Problem } from '../kit/problem.ts';
 import { accountOf } from './api-key.ts';
 import { campaignEndpoints } from './campaign-endpoints.ts';
 import { type ContactCounts, contactEndpoints } from './contact-endpoints.ts';
 import type { OperationsForm } from './operations-form.ts';
-import { notFound, Problem } from './problem.ts';
+import { notFound, problem } from './problem.ts';
 import { requestEndpoints } from './request-endpoints.ts';
 import type { Store } from './store.ts';
 import { surveyEndpoints } from './survey-endpoints.ts';
@@ -45,7 +46,7 @@ export function createApi(settings: ApiSettings): (req: StandinRequest) => Stand
     if (here.length === 0) {
       settings.count(path === '/appeals' ? 'redirect' : 'unknown');
       if (path !== '/appeals') throw notFound();
-      throw new Problem(301, 'The address ends with a slash.', { location: publicUrl(req, '/appeals/').href });
+      throw problem(301, 'The address ends with a slash.', { location: publicUrl(req, '/appeals/').href });
     }
     const found = here.find(({ endpoint }) => endpoint.method === req.method);
     settings.count(found?.endpoint.name ?? 'unknown');
@@ -53,7 +54,7 @@ export function createApi(settings: ApiSettings): (req: StandinRequest) => Stand
     const account = accountOf(req.headers.authorization, store.keys, now);
     if (found === undefined) {
       const allow = here.map(({ endpoint }) => endpoint.method).join(', ');
-      throw new Problem(405, `Method "${req.method}" not allowed.`, { allow });
+      throw problem(405, `Method "${req.method}" not allowed.`, { allow });
     }
     const params = decoded(found.groups);
     const body = jsonBody(req);
@@ -71,7 +72,7 @@ export function createApi(settings: ApiSettings): (req: StandinRequest) => Stand
     try {
       return answer(req);
     } catch (error) {
-      if (error instanceof Problem) return { status: error.status, headers: error.headers, body: error.body };
+      if (error instanceof Problem) return error.response;
       throw error;
     }
   };
@@ -103,11 +104,11 @@ function jsonBody(req: StandinRequest): unknown {
   if (req.raw.length === 0) return undefined;
   const type = req.headers['content-type'] ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new Problem(415, `Unsupported media type "${type}" in request.`);
+    throw problem(415, `Unsupported media type "${type}" in request.`);
   }
   try {
     return JSON.parse(req.raw.toString('utf8'));
   } catch {
-    throw new Problem(415, 'The body is not JSON.');
+    throw problem(415, 'The body is not JSON.');
   }
 }

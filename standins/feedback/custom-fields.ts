@@ -1,6 +1,6 @@
 import type { CustomField, FieldValue } from './model.ts';
 import { type FieldsForm, pick, put } from './operations-form.ts';
-import { notAChoice, Problem } from './problem.ts';
+import { notAChoice, problem } from './problem.ts';
 import { parseDay, parseTimeOfDay, type Zone } from './zone.ts';
 
 type Read = { ok: true; value: FieldValue } | { ok: false; message: string };
@@ -77,15 +77,15 @@ export function sentFields(given: unknown, form: FieldsForm, place: string): Map
   if (given === undefined || given === null) return new Map();
   if (form === 'object') {
     if (typeof given === 'object' && !Array.isArray(given)) return new Map(Object.entries(given));
-    throw new Problem(400, { [place]: ['Expected an object of field names and values.'] });
+    throw problem(400, { [place]: ['Expected an object of field names and values.'] });
   }
   const sent = new Map<string, unknown>();
   for (const entry of Array.isArray(given) ? given : [undefined]) {
     const name = pick(entry, form.name);
     if (typeof name !== 'string') {
-      throw new Problem(400, { [place]: [`Expected a list of objects with ${form.name} and ${form.value}.`] });
+      throw problem(400, { [place]: [`Expected a list of objects with ${form.name} and ${form.value}.`] });
     }
-    if (sent.has(name)) throw new Problem(400, { [name]: ['This field is given twice.'] });
+    if (sent.has(name)) throw problem(400, { [name]: ['This field is given twice.'] });
     sent.set(name, pick(entry, form.value));
   }
   return sent;

@@ -1,4 +1,4 @@
-import { invalid, Problem } from './problem.ts';
+import { invalid, problem } from './problem.ts';
 
 /** At most this many records per request (specification 8). */
 export const pageSize = 1000;
@@ -20,7 +20,7 @@ export function paged<From, Item>(items: readonly From[], url: URL, show: (item:
   if (!/^[1-9]\d{0,8}$/.test(asked)) throw invalid('page', 'A valid integer of at least 1 is required.');
   const page = Number(asked);
   const pages = Math.max(1, Math.ceil(items.length / pageSize));
-  if (page > pages) throw new Problem(404, 'Invalid page.');
+  if (page > pages) throw problem(404, 'Invalid page.');
   const address = (other: number): string => {
     const result = new URL(url);
     result.searchParams.set('page', String(other));

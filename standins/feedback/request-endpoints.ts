@@ -4,7 +4,7 @@ import { activeCampaign, type Call, type Endpoint, wholeNumber } from './endpoin
 import type { Campaign, CampaignType, FeedbackRequest } from './model.ts';
 import { type CreateBody, type Operation, type OperationsForm, pick, put, strangers } from './operations-form.ts';
 import { paged } from './paging.ts';
-import { forbidden, invalid, notFound, Problem } from './problem.ts';
+import { forbidden, invalid, notFound, problem } from './problem.ts';
 import { showRequest } from './request-view.ts';
 import { statusOf } from './store.ts';
 
@@ -34,9 +34,9 @@ export function requestEndpoints(form: OperationsForm): Endpoint[] {
   const external = (call: Call, operation: Operation, place: string): FeedbackRequest => {
     const request = theRequest(call, operation, [place]);
     if (request.campaign.type !== 'external') {
-      throw new Problem(400, 'Only feedback requests of an external campaign can be graded or commented.');
+      throw problem(400, 'Only feedback requests of an external campaign can be graded or commented.');
     }
-    if (statusOf(request, call.now) === 'Cancelled') throw new Problem(400, 'The feedback request is cancelled.');
+    if (statusOf(request, call.now) === 'Cancelled') throw problem(400, 'The feedback request is cancelled.');
     return request;
   };
   return [
@@ -102,7 +102,7 @@ export function requestEndpoints(form: OperationsForm): Endpoint[] {
       run(call) {
         const request = theRequest(call, form.cancel, []);
         if (statusOf(request, call.now) !== 'Scheduled') {
-          throw new Problem(400, "Only feedback requests with status 'Scheduled' can be cancelled.");
+          throw problem(400, "Only feedback requests with status 'Scheduled' can be cancelled.");
         }
         request.ended = 'Cancelled';
         return answer(request, call);
@@ -142,7 +142,7 @@ function create(call: Call, { body: form, constants }: OperationsForm['create'])
   const scheduledAt = readScheduled(pick(body, form.scheduled), leaf(form.scheduled), campaign, wrong);
   const sent = sentFields(pick(body, form.customFields), fieldsAs, leaf(form.customFields));
   const values = readFieldValues(campaign.fields, sent, call.account.zone, wrong);
-  if (Object.keys(wrong).length > 0) throw new Problem(400, wrong);
+  if (Object.keys(wrong).length > 0) throw problem(400, wrong);
   return call.store.add(campaign, { ...contact, scheduledAt, values }, call.now);
 }
 
@@ -189,7 +189,7 @@ function checkBody(body: unknown, places: readonly string[], constants: Operatio
   for (const [place, value] of Object.entries(constants)) {
     if (pick(body, place) !== value) wrong[place] = [`Must be ${JSON.stringify(value)}.`];
   }
-  if (Object.keys(wrong).length > 0) throw new Problem(400, wrong);
+  if (Object.keys(wrong).length > 0) throw problem(400, wrong);
 }
 
 /** Errors name the field as it was sent: the last part of its place. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Params, Route } from '../kit/router.ts';
 import type { StandinResponse } from '../kit/message.ts';
+import type { Problem } from '../kit/problem.ts';
+import type { Params, Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { ObjectType, Property } from './model.ts';
-import { invalid, notFound, Problem } from './problem.ts';
+import { invalid, notFound, problem } from './problem.ts';
 import { bodyOf, scopeFor, typeOf } from './request-body.ts';
 import { viewProperty } from './views.ts';
 
@@ -158,5 +159,5 @@ function viewGroup(name: string, label: string): object {
 }
 
 function alreadyExists(message: string, subCategory: string): Problem {
-  return new Problem(409, 'OBJECT_ALREADY_EXISTS', message, { subCategory });
+  return problem(409, 'OBJECT_ALREADY_EXISTS', message, { subCategory });
 }

@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import { jsonBody } from '../kit/message.ts';
 import type { Context } from './context.ts';
 import { type ObjectType, objectTypeOf } from './model.ts';
-import { invalid, notFound, Problem } from './problem.ts';
+import { invalid, notFound, problem } from './problem.ts';
 
 /** @throws Problem 415 unless JSON is announced, 400 for a body of another shape */
 export function bodyOf<Schema extends z.ZodType>({ req }: Context, schema: Schema): z.output<Schema> {
   if (req.headers['content-type']?.toLowerCase().startsWith('application/json') !== true) {
-    throw new Problem(415, 'INVALID_CONTENT_TYPE', 'The content type must be application/json');
+    throw problem(415, 'INVALID_CONTENT_TYPE', 'The content type must be application/json');
   }
   const parsed = schema.safeParse(jsonBody(req));
   if (parsed.success) return parsed.data;

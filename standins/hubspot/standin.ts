@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createRouter, type Route } from '../kit/router.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
+import { Problem } from '../kit/problem.ts';
+import { createRouter, type Route } from '../kit/router.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { accountRoutes } from './account-endpoints.ts';
 import { type Credentials, scopesFor } from './auth.ts';
@@ -10,7 +11,7 @@ import { noteRoutes } from './note-endpoints.ts';
 import { tokenPath } from './oauth.ts';
 import { objectRoutes } from './object-endpoints.ts';
 import { otherRoutes } from './other-endpoints.ts';
-import { missingScopes, notFound, Problem, rateLimited } from './problem.ts';
+import { missingScopes, notFound, rateLimited } from './problem.ts';
 import { propertyRoutes } from './property-endpoints.ts';
 import { RateLimits } from './rate-limits.ts';
 import { HubspotRecords } from './records.ts';
@@ -94,7 +95,7 @@ export class HubspotStandin extends HubspotRecords {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const { status, body } = error.response;
-      return { status, headers, body: { ...body, correlationId } };
+      return { status, headers, body: { ...(typeof body === 'object' && body), correlationId } };
     }
   };
 

@@ -1,5 +1,5 @@
 import { type CrmRecord, type ObjectType, type Property, pipelineProperty, stageProperty } from './model.ts';
-import { invalid, Problem } from './problem.ts';
+import { invalid, problem } from './problem.ts';
 import type { Store } from './store.ts';
 
 interface Fault {
@@ -54,7 +54,7 @@ export function checkRequired(
   required: string | null,
 ): void {
   if (required === null || (values[required] ?? record.properties.get(required) ?? '') !== '') return;
-  throw new Problem(400, 'VALIDATION_ERROR', `"${required}" is required`, {
+  throw problem(400, 'VALIDATION_ERROR', `"${required}" is required`, {
     errors: [
       {
         message: `"${required}" is required`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Params, Route } from '../kit/router.ts';
 import type { StandinResponse } from '../kit/message.ts';
+import type { Params, Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import {
   type EventKind,
@@ -10,7 +10,7 @@ import {
   singular,
   type WebhookTarget,
 } from './model.ts';
-import { invalid, notFound, Problem } from './problem.ts';
+import { invalid, notFound, problem } from './problem.ts';
 import { bodyOf } from './request-body.ts';
 
 /** For legacy public apps only, with the developer key (`hapikey`) instead of a token. */
@@ -94,7 +94,7 @@ function subscribe(context: Context, params: Params): StandinResponse {
     one.propertyName === propertyName &&
     (one.form ?? webhook.form) === form;
   if (webhook.subscriptions.some(same))
-    throw new Problem(409, 'OBJECT_ALREADY_EXISTS', 'The app is subscribed to this already');
+    throw problem(409, 'OBJECT_ALREADY_EXISTS', 'The app is subscribed to this already');
   const made: Subscription = {
     id: context.nextSubscriptionId(),
     event: kind,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { jsonBody, type StandinResponse } from '../kit/message.ts';
+import { Problem } from '../kit/problem.ts';
 import type { Params, Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Order } from './model.ts';
-import { invalidParam, noSuchOrder, Problem } from './problem.ts';
+import { invalidParam, noSuchOrder, problem } from './problem.ts';
 import { onlyFields, viewNote, viewOrder } from './views.ts';
 
 const base = '/wp-json/wc/v3/orders';
@@ -147,13 +148,13 @@ function batch(context: Context): StandinResponse {
   if (!parsed.success) throw invalidParam('update', 'is not an array');
   const { create, update: rows, delete: gone } = parsed.data;
   if (create.length + rows.length + gone.length > batchLimit) {
-    throw new Problem(
+    throw problem(
       413,
       'woocommerce_rest_request_entity_too_large',
       `Unable to accept more than ${batchLimit} items for this request.`,
     );
   }
-  if (create.length + gone.length > 0) throw new Problem(501, 'standin', 'The stand-in updates only.');
+  if (create.length + gone.length > 0) throw problem(501, 'standin', 'The stand-in updates only.');
   const answers = rows.map(({ id, ...change }) => {
     try {
       const parsedId = Id.safeParse(id);
@@ -162,7 +163,7 @@ function batch(context: Context): StandinResponse {
       return viewOrder(update(context, order, change), context.site);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return { id, error: error.body };
+      return { id, error: error.response.body };
     }
   });
   // An empty PHP array is a list, whatever it was meant to be.
@@ -172,7 +173,7 @@ function batch(context: Context): StandinResponse {
 function addNote(context: Context, params: Params): StandinResponse {
   const order = here(context, params);
   const parsed = NewNote.safeParse(jsonBody(context.req) ?? {});
-  if (!parsed.success) throw new Problem(400, 'rest_missing_callback_param', 'Missing parameter(s): note');
+  if (!parsed.success) throw problem(400, 'rest_missing_callback_param', 'Missing parameter(s): note');
   const { note, customer_note: customerNote } = parsed.data;
   // Tags are filtered away.
   const text = note.replace(/<\/?[a-z][^>]*>/gi, '');
@@ -186,9 +187,9 @@ function addNote(context: Context, params: Params): StandinResponse {
 function deleteNote(context: Context, params: Params): StandinResponse {
   const order = here(context, params);
   const note = order.notes.find(({ id }) => id === Number(params.note));
-  if (note === undefined) throw new Problem(404, 'woocommerce_rest_invalid_id', 'Invalid resource ID.');
+  if (note === undefined) throw problem(404, 'woocommerce_rest_invalid_id', 'Invalid resource ID.');
   if (context.query.get('force') !== 'true') {
-    throw new Problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
+    throw problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
   }
   order.notes = order.notes.filter((one) => one !== note);
   return { status: 200, body: viewNote(note) };

@@ -1,12 +1,13 @@
-import { createRouter, type Route } from '../kit/router.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
+import { Problem } from '../kit/problem.ts';
+import { createRouter, type Route } from '../kit/router.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { authorise } from './auth.ts';
 import type { Context } from './context.ts';
 import { createWooCommerceControl } from './control.ts';
 import { orderRoutes } from './order-endpoints.ts';
 import { WooCommerceOrders } from './orders.ts';
-import { noRoute, Problem } from './problem.ts';
+import { noRoute } from './problem.ts';
 import type { WooCommerceStandinOptions } from './settings.ts';
 import { phpJson } from './views.ts';
 import { webhookRoutes } from './webhook-endpoints.ts';
@@ -67,7 +68,7 @@ export class WooCommerceStandin extends WooCommerceOrders {
       return answer(status, body, headers);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return answer(error.status, error.body);
+      return answer(error.response.status, error.response.body);
     }
   };
 }

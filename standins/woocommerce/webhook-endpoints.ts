@@ -3,7 +3,7 @@ import { jsonBody, type StandinResponse } from '../kit/message.ts';
 import type { Params, Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Webhook } from './model.ts';
-import { invalidParam, noSuchWebhook, Problem } from './problem.ts';
+import { invalidParam, noSuchWebhook, problem } from './problem.ts';
 import { viewWebhook } from './views.ts';
 
 const base = '/wp-json/wc/v3/webhooks';
@@ -51,7 +51,7 @@ function changesIn(context: Context): z.output<typeof Changes> {
   if (parsed.success) return parsed.data;
   const name = String(parsed.error.issues[0]?.path[0] ?? '');
   if (name === 'topic') {
-    throw new Problem(400, 'woocommerce_rest_invalid_webhook_topic', 'Webhook topic must be valid.');
+    throw problem(400, 'woocommerce_rest_invalid_webhook_topic', 'Webhook topic must be valid.');
   }
   throw invalidParam(name, 'is invalid');
 }
@@ -59,7 +59,7 @@ function changesIn(context: Context): z.output<typeof Changes> {
 function create(context: Context): StandinResponse {
   const { name, topic, delivery_url: deliveryUrl, secret } = changesIn(context);
   if (topic === undefined) {
-    throw new Problem(400, 'woocommerce_rest_invalid_webhook_topic', 'Webhook topic is required and must be valid.');
+    throw problem(400, 'woocommerce_rest_invalid_webhook_topic', 'Webhook topic is required and must be valid.');
   }
   const given = {
     name: name ?? `Webhook created on ${new Date(context.now).toISOString()}`,
@@ -84,7 +84,7 @@ function change(context: Context, params: Params): StandinResponse {
 function remove(context: Context, params: Params): StandinResponse {
   const webhook = here(context, params);
   if (context.query.get('force') !== 'true') {
-    throw new Problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
+    throw problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
   }
   context.store.webhooks.delete(webhook.id);
   return { status: 200, body: viewWebhook(webhook) };
@@ -93,5 +93,5 @@ function remove(context: Context, params: Params): StandinResponse {
 /** Only its form: where it leads is looked at when something is delivered. */
 function checked(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw new Problem(400, 'woocommerce_rest_invalid_webhook_delivery_url', 'Webhook delivery URL must be a valid URL.');
+  throw problem(400, 'woocommerce_rest_invalid_webhook_delivery_url', 'Webhook delivery URL must be a valid URL.');
 }

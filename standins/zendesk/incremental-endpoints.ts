@@ -1,7 +1,8 @@
-import type { Route } from '../kit/router.ts';
 import type { StandinResponse } from '../kit/message.ts';
+import { Problem } from '../kit/problem.ts';
+import type { Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
-import { badRequest, forbidden, Problem } from './problem.ts';
+import { badRequest, forbidden } from './problem.ts';
 import { sideloads, viewWithMetrics } from './sideloads.ts';
 
 /** Exports of what changed since a time, page by page. */

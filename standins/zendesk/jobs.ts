@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { Problem } from '../kit/problem.ts';
 import type { Job } from './model.ts';
-import { Problem } from './problem.ts';
 
 const inFlight = 30;
 

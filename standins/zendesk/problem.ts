@@ -1,14 +1,5 @@
 import type { StandinResponse } from '../kit/message.ts';
-
-/** An answer other than success, thrown by an endpoint. */
-export class Problem extends Error {
-  readonly response: StandinResponse;
-
-  constructor(response: StandinResponse) {
-    super(`answer ${response.status}`);
-    this.response = response;
-  }
-}
+import { Problem } from '../kit/problem.ts';
 
 export interface Invalid {
   [field: string]: { description: string; error?: string; ticket_field_id?: number; ticket_field_type?: string }[];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createRouter, type Route } from '../kit/router.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
+import { Problem } from '../kit/problem.ts';
+import { createRouter, type Route } from '../kit/router.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { accountRoutes } from './account-endpoints.ts';
 import { authenticate, issueToken } from './auth.ts';
@@ -12,7 +13,7 @@ import { incrementalRoutes } from './incremental-endpoints.ts';
 import { Jobs } from './jobs.ts';
 import { nameRoutes } from './name-endpoints.ts';
 import { otherRoutes } from './other-endpoints.ts';
-import { invalidEndpoint, Problem } from './problem.ts';
+import { invalidEndpoint } from './problem.ts';
 import { type Limit, RateLimits } from './rate-limits.ts';
 import { recordRoutes } from './record-endpoints.ts';
 import { ruleRoutes } from './rule-endpoints.ts';

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import type { Route } from '../kit/router.ts';
 import type { StandinResponse } from '../kit/message.ts';
+import { Problem } from '../kit/problem.ts';
+import type { Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import { viewJob } from './jobs.ts';
 import type { Ticket } from './model.ts';
 import { idsOf } from './paging.ts';
-import { badRequest, Problem } from './problem.ts';
+import { badRequest } from './problem.ts';
 import { checkStamp, objectOf, readTicketBody, visibleTicket } from './ticket-body.ts';
 import { changeTicket, type Patch } from './ticket-change.ts';
 import { viewAudit, viewTicket } from './views.ts';

@@ -1,13 +1,12 @@
 import { ControlError, type Given } from '../kit/control.ts';
+import { Problem } from '../kit/problem.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ZendeskAccount } from './account.ts';
 import * as define from './definitions.ts';
-import type { Status, Ticket } from './model.ts';
-import { Problem } from './problem.ts';
+import type { Happening, Status, Ticket } from './model.ts';
 import type { ZendeskStandinOptions } from './settings.ts';
 import { apiUserId } from './store.ts';
 import { type Actor, changeTicket, type Patch } from './ticket-change.ts';
-import type { Happening } from './model.ts';
 import { viewAudit, viewMetricSet, viewTicket } from './views.ts';
 import { eventPrefix, fire, type Occasion } from './webhooks.ts';
 

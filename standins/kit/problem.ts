@@ -1,0 +1,11 @@
+import type { StandinResponse } from './message.ts';
+
+/** An answer other than success, thrown by an endpoint and sent by whoever called it. */
+export class Problem extends Error {
+  readonly response: StandinResponse;
+
+  constructor(response: StandinResponse) {
+    super(`answer ${response.status}`);
+    this.response = response;
+  }
+}
