@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import type { Connector } from '../../core/connector/contract.ts';
 import type { Log } from '../../core/ports.ts';
+import { type Scenario, scenarios } from '../../standins/demo/scenarios.ts';
+import { type DemoWorld, openDemoWorld, timeZone } from '../../standins/demo/world.ts';
 import { type App, run } from '../cli/app.ts';
 import { openRedis } from '../cli/runtime.ts';
 import { loadConfig } from '../config/config.ts';
@@ -12,13 +14,11 @@ import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { settledStates } from '../journey/transitions.ts';
 import { fastClock } from '../pipeline/clock.ts';
-import { type Story, stories } from './scenario.ts';
-import { openTown, type Town, timeZone } from './town.ts';
 
 /** Monday afternoon in Tallinn; an hour passes in a second, so that a night's closed window takes half a minute. */
 const start = new Date('2026-11-23T14:30:00Z');
 const speed = 3_600;
-/** All stories are over by then: a journey that isn't has gone wrong. */
+/** All scenarios are over by then: a journey that isn't has gone wrong. */
 const longestHours = 60;
 
 /** The whole loop on stand-ins, with no account and no configuration. Returns the exit code. */
@@ -28,11 +28,11 @@ export async function demo(options: { once: boolean; connectors: readonly Connec
   const project = resolve('.closeloop');
   mkdirSync(project, { recursive: true });
   const dir = mkdtempSync(join(project, 'demo-'));
-  const town = await openTown(clock);
-  const config = loadConfig(town.config, { env: {}, connectors: options.connectors, file: 'the demo' });
+  const world = await openDemoWorld(clock.now);
+  const config = loadConfig(world.config, { env: {}, connectors: options.connectors, file: 'the demo' });
   const runtime = await openRedis(config, dir, { cache: join(project, 'redis-server'), say });
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
-  town.pointWebhooksAt(`${app.url}/hooks/support`);
+  world.pointWebhooksAt(`${app.url}/hooks/support`);
   say(styleText('bold', 'The demo: stand-ins of a help desk and of the Feedback service, and closeloop between them.'));
   clock.begin();
   say(`An hour passes in a second. Webhooks arrive at ${app.url}/hooks/support.\n`);
@@ -45,15 +45,15 @@ export async function demo(options: { once: boolean; connectors: readonly Connec
   try {
     const over = async () => stopped || (options.once && (await isOver(app, clock.now)));
     for (let turn = 0; !(await over()); turn++) {
-      await town.live(async (ticket) => (await storeOf(app).get(`${ticket}.1`))?.state === 'waiting');
-      if (!options.once && turn % 50 === 49) town.addCaller();
+      await world.live(async (ticket) => (await storeOf(app).get(`${ticket}.1`))?.state === 'waiting');
+      if (!options.once && turn % 50 === 49) world.addCaller();
       await sleep(50);
     }
-    return stopped ? 0 : await summary(app, town, say);
+    return stopped ? 0 : await summary(app, world, say);
   } finally {
     await app.close();
     await runtime.close();
-    await town.close();
+    await world.close();
     rmSync(dir, { recursive: true, force: true });
   }
 }
@@ -64,49 +64,49 @@ function storeOf(app: App): JourneyStore {
   return pipeline.context.store;
 }
 
-async function journeysOf(app: App, story: Story): Promise<Journey[]> {
-  const found = await Promise.all([1, 2].map((n) => storeOf(app).get(`${story.ticket}.${n}`)));
+async function journeysOf(app: App, scenario: Scenario): Promise<Journey[]> {
+  const found = await Promise.all([1, 2].map((n) => storeOf(app).get(`${scenario.ticket}.${n}`)));
   return found.filter((journey) => journey !== undefined);
 }
 
 async function isOver(app: App, now: () => Date): Promise<boolean> {
   if (now().getTime() - start.getTime() > longestHours * 3_600_000) return true;
-  for (const story of stories) {
-    const journeys = await journeysOf(app, story);
-    if (journeys.length < story.ends.length) return false;
+  for (const scenario of scenarios) {
+    const journeys = await journeysOf(app, scenario);
+    if (journeys.length < scenario.ends.length) return false;
     if (!journeys.every(({ state }) => settledStates.includes(state))) return false;
     // A correction comes after the first answer has been written.
-    const answers = story.answers?.length ?? 0;
+    const answers = scenario.answers?.length ?? 0;
     if (answers > 0 && (journeys.at(-1)?.writtenVersion ?? 0) < answers) return false;
   }
   return true;
 }
 
 /** One line a closing: how its journey ended, how it should have, and what the ticket and the service say. */
-async function summary(app: App, town: Town, say: (line: string) => void): Promise<number> {
+async function summary(app: App, world: DemoWorld, say: (line: string) => void): Promise<number> {
   say(styleText('bold', '\nEvery closing, and how its journey ended:'));
   let wrong = 0;
-  for (const story of stories) {
-    const journeys = await journeysOf(app, story);
+  for (const scenario of scenarios) {
+    const journeys = await journeysOf(app, scenario);
     const states = journeys.map(({ state }) => state);
-    const onTicket = town.gradeOn(story.ticket);
-    const last = story.answers?.at(-1)?.grade;
-    const good = String(states) === String(story.ends) && onTicket === last;
+    const onTicket = world.gradeOn(scenario.ticket);
+    const last = scenario.answers?.at(-1)?.grade;
+    const good = String(states) === String(scenario.ends) && onTicket === last;
     if (!good) wrong++;
-    say(`${good ? styleText('green', '✓') : styleText('red', '✗')} ${story.ticket}  ${story.what}`);
+    say(`${good ? styleText('green', '✓') : styleText('red', '✗')} ${scenario.ticket}  ${scenario.what}`);
     for (const { id, state, why } of journeys) {
       const grade = state === 'written' ? ` grade ${onTicket} on the ticket` : '';
       say(`       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}${grade}`);
     }
     if (!good)
-      say(`       expected: ${story.ends.join(', ')}${last === undefined ? '' : `, grade ${last} on the ticket`}`);
+      say(`       expected: ${scenario.ends.join(', ')}${last === undefined ? '' : `, grade ${last} on the ticket`}`);
   }
-  const asked = town.requests();
-  const expected = stories.filter(({ ends }) =>
+  const asked = world.requests();
+  const expected = scenarios.filter(({ ends }) =>
     ends.some((state) => state === 'written' || state === 'expired'),
   ).length;
   if (asked !== expected) wrong++;
-  say(`\n${stories.length} tickets, ${asked} feedback requests at the service (expected ${expected}).`);
+  say(`\n${scenarios.length} tickets, ${asked} feedback requests at the service (expected ${expected}).`);
   say(wrong === 0 ? styleText('green', 'Every journey ended as it should.') : styleText('red', `${wrong} went wrong.`));
   return wrong === 0 ? 0 : 1;
 }

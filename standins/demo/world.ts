@@ -1,7 +1,6 @@
-import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { startZendeskStandin } from '../../standins/zendesk/standin.ts';
-import type { Clock } from '../pipeline/clock.ts';
-import { type Story, stores, stories } from './scenario.ts';
+import { startFeedbackStandin } from '../feedback/standin.ts';
+import { startZendeskStandin } from '../zendesk/standin.ts';
+import { type Scenario, scenarios, stores } from './scenarios.ts';
 
 export const timeZone = 'Europe/Tallinn';
 const secret = 'the-demo-signs-with-this';
@@ -11,7 +10,7 @@ const campaign = 12;
 const hour = 3_600_000;
 
 /** The world around closeloop: a help desk where tickets close, the Feedback service, and customers who answer. */
-export interface Town {
+export interface DemoWorld {
   /** closeloop's configuration for it. */
   config: string;
   pointWebhooksAt(url: string): void;
@@ -34,13 +33,14 @@ interface Plan {
   whenWaiting?: number;
 }
 
-export async function openTown(clock: Clock): Promise<Town> {
-  const begin = clock.now();
-  const feedback = await startFeedbackStandin({ now: clock.now, timeZone });
-  const desk = await startZendeskStandin({ now: clock.now });
+/** `now`: the demo's clock. */
+export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
+  const begin = now();
+  const feedback = await startFeedbackStandin({ now, timeZone });
+  const desk = await startZendeskStandin({ now });
   let plans: Plan[] = [];
   /** Answers wait until the service has sent the request. */
-  let answers: { contact: string; story: Story; given: number }[] = [];
+  let answers: { contact: string; scenario: Scenario; given: number }[] = [];
 
   feedback.standin.addAccount({ name: 'acme', timeZone });
   feedback.standin.addKey({ account: 'acme', key: 'demo-key' });
@@ -68,8 +68,8 @@ export async function openTown(clock: Clock): Promise<Town> {
   desk.standin.addTicketField({ id: fields.answeredAt, title: 'Feedback date', type: 'date' });
   desk.standin.addTicketField({ id: fields.store, title: 'Store', type: 'text' });
 
-  function open(story: Story): void {
-    const { customer, ticket, tags = [] } = story;
+  function open(scenario: Scenario): void {
+    const { customer, ticket, tags = [] } = scenario;
     const user = desk.standin.addUser({
       name: customer.name,
       email: customer.email ?? null,
@@ -83,26 +83,26 @@ export async function openTown(clock: Clock): Promise<Town> {
       assigneeId: agentId,
       groupId: 2001,
       tags,
-      customFields: { [fields.store]: story.store },
+      customFields: { [fields.store]: scenario.store },
     });
     const contact = customer.phone ?? customer.email;
-    if (story.answers && contact !== undefined) answers.push({ contact, story, given: 0 });
+    if (scenario.answers && contact !== undefined) answers.push({ contact, scenario, given: 0 });
   }
 
   function plan(hours: number, act: () => void, more: Pick<Plan, 'whenWaiting'> = {}): void {
     plans.push({ at: new Date(begin.getTime() + hours * hour), act, ...more });
   }
 
-  const hoursNow = () => (clock.now().getTime() - begin.getTime()) / hour;
+  const hoursNow = () => (now().getTime() - begin.getTime()) / hour;
 
-  for (const story of stories) {
-    open(story);
-    plan(story.solvedAt, () => {
-      desk.standin.solve(story.ticket);
-      if (story.twice)
-        void desk.standin.fireWebhook({ id: story.ticket, event: { current: 'SOLVED', previous: 'OPEN' } });
+  for (const scenario of scenarios) {
+    open(scenario);
+    plan(scenario.solvedAt, () => {
+      desk.standin.solve(scenario.ticket);
+      if (scenario.twice)
+        void desk.standin.fireWebhook({ id: scenario.ticket, event: { current: 'SOLVED', previous: 'OPEN' } });
     });
-    const { ticket, reopenedAt, solvedAgainAt } = story;
+    const { ticket, reopenedAt, solvedAgainAt } = scenario;
     if (reopenedAt === undefined || solvedAgainAt === undefined) continue;
     plan(
       reopenedAt,
@@ -141,27 +141,27 @@ sources:
 `,
     pointWebhooksAt: (url) => desk.standin.setWebhook({ url, secrets: [secret] }),
     async live(isWaiting) {
-      const now = clock.now();
-      const due = plans.filter(({ at }) => at <= now).sort((a, b) => a.at.getTime() - b.at.getTime());
-      plans = plans.filter(({ at }) => at > now);
+      const at = now();
+      const due = plans.filter((one) => one.at <= at).sort((a, b) => a.at.getTime() - b.at.getTime());
+      plans = plans.filter((one) => one.at > at);
       for (const one of due) {
         if (one.whenWaiting === undefined || (await isWaiting(one.whenWaiting))) one.act();
         else plans.push(one);
       }
       for (const waiting of answers) {
-        const answer = waiting.story.answers?.[waiting.given];
+        const answer = waiting.scenario.answers?.[waiting.given];
         const request = feedback.standin.requests({ contact: waiting.contact }).at(-1);
         if (!answer || !request?.sentAt) continue;
-        if (now.getTime() - new Date(request.sentAt).getTime() < answer.after * hour) continue;
+        if (at.getTime() - new Date(request.sentAt).getTime() < answer.after * hour) continue;
         const { grade, comment } = answer;
         feedback.standin.answer({ request: request.id, grade, ...(comment === undefined ? {} : { comment }) });
         waiting.given++;
       }
-      answers = answers.filter(({ story, given }) => given < (story.answers?.length ?? 0));
+      answers = answers.filter(({ scenario, given }) => given < (scenario.answers?.length ?? 0));
     },
     addCaller() {
       const n = ++callers;
-      const story: Story = {
+      const scenario: Scenario = {
         ticket: 2000 + n,
         what: 'solved',
         customer: { name: `Caller ${n}`, email: `caller-${n}@example.com` },
@@ -170,8 +170,8 @@ sources:
         answers: [{ after: 1 + (n % 3), grade: 1 + (n % 5), comment: 'Thank you.' }],
         ends: ['written'],
       };
-      open(story);
-      desk.standin.solve(story.ticket);
+      open(scenario);
+      desk.standin.solve(scenario.ticket);
     },
     gradeOn: (ticket) => {
       const grade = desk.standin.ticket(ticket).fields[String(fields.grade)];

@@ -1,7 +1,5 @@
-import type { JourneyState } from '../journey/journey.ts';
-
 /** One ticket of the demo. Times are hours after the demo's beginning (Monday 16:30 in Tallinn). */
-export interface Story {
+export interface Scenario {
   ticket: number;
   what: string;
   customer: { name: string; phone?: string; email?: string; agent?: boolean };
@@ -15,12 +13,12 @@ export interface Story {
   /** What the customer answers, hours after the request was sent; a second one corrects the first. */
   answers?: { after: number; grade: number; comment?: string }[];
   /** How the ticket's journeys must end, in order. */
-  ends: JourneyState[];
+  ends: ('written' | 'skipped' | 'cancelled' | 'expired')[];
 }
 
 export const stores = ['Tallinn', 'Tartu', 'Pärnu'];
 
-export const stories: Story[] = [
+export const scenarios: Scenario[] = [
   {
     ticket: 1001,
     what: 'solved; the answer to our request for feedback is lost on its way',
