@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Command, command, type Given, nothing } from './control.ts';
-import { type Call, countCalls } from './router.ts';
 import { FaultQueue } from './faults.ts';
 import type { StandinRequest } from './message.ts';
+import { type Call, countCalls } from './router.ts';
 import { createWebhookSender, type RetryPolicy, type SenderSettings, type WebhookSender } from './webhook-sender.ts';
 
 /** What the stand-in of any vendor can be started with. Left out: the system's. */
@@ -97,6 +97,7 @@ export function vendorCommands(standin: VendorStandin): Command[] {
   ];
 }
 
+/** A pause before the next attempt of a delivery keeps no process alive. */
 function realSleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -1,26 +1,15 @@
 import { z } from 'zod';
 import { ControlError, command, createControlSurface, nothing } from '../kit/control.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
-import { FaultQueue } from '../kit/faults.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
-import {
-  createWebhookSender,
-  type DeliveryResult,
-  type Message,
-  type RetryPolicy,
-  type SenderSettings,
-} from '../kit/webhook-sender.ts';
+import { type VendorOptions, VendorStandin, vendorCommands } from '../kit/vendor-standin.ts';
+import type { DeliveryResult, Message, RetryPolicy } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
 import { isSigned, signature } from './signature.ts';
 
-export interface JobboardOptions {
-  fetch?: typeof globalThis.fetch;
-  now?: () => Date;
-  /** 0 ≤ x < 1 */
-  random?: () => number;
+export interface JobboardOptions extends VendorOptions {
   /** Signs what comes back. Default: `answerSecret` below. */
   answerSecret?: string;
-  webhooks?: SenderSettings;
 }
 
 /** One job of a craftsman, and what became of it. */
@@ -74,25 +63,18 @@ const retries: RetryPolicy = {
  * "Anybody": a small job board that no connector was written for. It tells of its jobs by webhooks (Standard Webhooks) and
  * takes answers at `POST /answers`, signed the same way, once for each id. Its control surface is under `/_control`.
  */
-export class JobboardStandin {
-  readonly faults = new FaultQueue();
+export class JobboardStandin extends VendorStandin {
   readonly answerSecret: string;
-  readonly #options: JobboardOptions;
-  readonly #sender: ReturnType<typeof createWebhookSender>;
   readonly #jobs = new Map<string, Job>();
   readonly #sent = new Map<string, { id: string; body: string }>();
   readonly #seen = new Set<string>();
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
   #hook: z.output<typeof define.hook> | undefined;
-  #calls = 0;
   #refused = 0;
 
   constructor(options: JobboardOptions = {}) {
-    this.#options = options;
+    super(retries, options);
     this.answerSecret = options.answerSecret ?? answerSecret;
-    const { fetch = globalThis.fetch, random = Math.random } = options;
-    const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms).unref());
-    this.#sender = createWebhookSender(retries, { fetch, random, sleep }, { ...options.webhooks });
     this.#control = createControlSurface([
       command('PUT', 'hook', define.hook, (input) => this.setHook(input)),
       command('DELETE', 'hook', nothing, () => this.removeHook()),
@@ -104,17 +86,18 @@ export class JobboardStandin {
       command('POST', 'jobs/{id}/forget', define.jobName, ({ id }) => this.forget(id)),
       command('POST', 'survey', define.surveyAnswers, (input) => this.tellSurvey(input)),
       command('POST', 'redeliver', define.redelivery, ({ id }) => this.redeliver(id)),
-      command('GET', 'sent', nothing, () => [...this.#sent.keys()]),
+      command('GET', 'sent', nothing, () => this.sent()),
+      ...vendorCommands(this),
     ]);
   }
 
   /** Bound, so that it can be handed on. */
   readonly handle = async (req: StandinRequest): Promise<StandinResponse> => {
     if (req.path.startsWith('/_control/')) return this.#control(req);
-    this.#calls += 1;
+    this.note(req, req.path, this.now());
     if (req.path !== '/answers') return { status: 404, body: 'Cannot find that.' };
     if (req.method !== 'POST') return { status: 405, body: '' };
-    if (!isSigned(req.headers, req.raw, this.answerSecret, this.#now())) {
+    if (!isSigned(req.headers, req.raw, this.answerSecret, new Date(this.now()))) {
       this.#refused += 1;
       return { status: 401, body: { error: 'bad signature' } };
     }
@@ -157,11 +140,6 @@ export class JobboardStandin {
     return structuredClone(this.#job(id));
   }
 
-  /** Calls from outside, refused ones included. */
-  totalCalls(): number {
-    return this.#calls;
-  }
-
   refusedCalls(): number {
     return this.#refused;
   }
@@ -169,7 +147,7 @@ export class JobboardStandin {
   async finish(id: string): Promise<DeliveryResult | undefined> {
     const job = this.#job(id);
     job.status = 'done';
-    job.doneAt = this.#now().toISOString();
+    job.doneAt = new Date(this.now()).toISOString();
     return await this.#tell('job.done', this.#view(job));
   }
 
@@ -210,9 +188,11 @@ export class JobboardStandin {
     return [...this.#sent.keys()];
   }
 
-  /** Resolves when no delivery is under way. */
-  async idle(): Promise<void> {
-    await this.#sender.idle();
+  override reset(): void {
+    super.reset();
+    for (const held of [this.#jobs, this.#sent, this.#seen]) held.clear();
+    this.#hook = undefined;
+    this.#refused = 0;
   }
 
   async #take(job: Job, id: string, { type, data }: z.output<typeof Answer>): Promise<void> {
@@ -241,16 +221,16 @@ export class JobboardStandin {
   }
 
   async #tell(type: string, data: object): Promise<DeliveryResult | undefined> {
-    const id = `msg_${this.#sent.size + 1}_${Math.floor((this.#options.random ?? Math.random)() * 1e9)}`;
-    const event = { id, body: JSON.stringify({ type, timestamp: this.#now().toISOString(), data }) };
+    const id = `msg_${this.#sent.size + 1}_${Math.floor(this.random() * 1e9)}`;
+    const event = { id, body: JSON.stringify({ type, timestamp: new Date(this.now()).toISOString(), data }) };
     this.#sent.set(id, event);
     return this.#hook === undefined ? undefined : await this.#send(event);
   }
 
   async #send({ id, body }: { id: string; body: string }): Promise<DeliveryResult> {
-    return await this.#sender.send((): Message => {
+    return await this.sender.send((): Message => {
       const { url, secret } = this.#hook ?? { url: '', secret: '' };
-      const timestamp = String(Math.floor(this.#now().getTime() / 1000));
+      const timestamp = String(Math.floor(this.now() / 1000));
       const headers = {
         'content-type': 'application/json',
         'webhook-id': id,
@@ -259,10 +239,6 @@ export class JobboardStandin {
       };
       return { method: 'POST', url, headers, body };
     });
-  }
-
-  #now(): Date {
-    return this.#options.now?.() ?? new Date();
   }
 }
 
