@@ -15,7 +15,7 @@ const Vector = z.object({
   expect: z.object({ valid: z.boolean(), reason: z.string().optional() }),
   body_base64: z.string(),
 });
-const file = resolve(import.meta.dirname, 'vectors/standard-webhooks.json');
+const file = resolve(import.meta.dirname, './vectors/standard-webhooks.json');
 const vectors = z.array(Vector).parse(JSON.parse(readFileSync(file, 'utf8')));
 const small = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -7,7 +7,7 @@ import { open } from './fake-hubspot.ts';
 
 const { vectors } = z
   .object({ vectors: z.array(z.object({ id: z.string(), body: z.string() })) })
-  .parse(JSON.parse(readFileSync(new URL('vectors/webhooks.json', import.meta.url), 'utf8')));
+  .parse(JSON.parse(readFileSync(new URL('./vectors/webhooks.json', import.meta.url), 'utf8')));
 const bodyOf = (id: string) => vectors.find((vector) => vector.id === id)?.body ?? '';
 
 const receivedAt = new Date('2026-11-20T12:00:00Z');

@@ -46,7 +46,7 @@ const vectors = z
       }),
     ),
   })
-  .parse(JSON.parse(readFileSync(new URL('vectors/webhooks.json', import.meta.url), 'utf8')));
+  .parse(JSON.parse(readFileSync(new URL('./vectors/webhooks.json', import.meta.url), 'utf8')));
 
 const secret = vectors.clientSecret;
 const first = vectors.vectors[0];
