@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { limits } from './expression-limits.ts';
 import { progressOf, sourcesOf, type Task, type TaskReport, threadName } from './expression-worker.ts';
@@ -68,6 +69,9 @@ class ExpressionThread {
   }
 
   #start(): Worker {
+    // V8 prefers the limits that the process was started with (NODE_OPTIONS) to those of a thread. The process has taken its own.
+    for (const limit of ['max-old-space-size', 'max-semi-space-size', 'max-heap-size'])
+      setFlagsFromString(`--${limit}=0`);
     const worker = new Worker(new URL(`./expression-worker${extname(import.meta.url)}`, import.meta.url), {
       name: threadName,
       workerData: { name: threadName, progress: this.#progress },
