@@ -22,6 +22,9 @@ export type LastAsked = z.output<typeof LastAsked>;
 
 const mostEarlier = 10;
 
+/** Who asked where no journey is known to have. */
+export const elsewhere = 'elsewhere';
+
 /** The one that was the last before this one. */
 export function beforeThat({ earlier = [] }: LastAsked): LastAsked | undefined {
   const [next, ...rest] = earlier;

@@ -4,6 +4,7 @@ import type { Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
 import { failpoint } from '../operations/failpoints.ts';
+import { isCancelled } from './ask/find-request.ts';
 import type { Journeys, Named, Operations, Service, Timing } from './context.ts';
 
 /** What withdrawing takes of a source. */
@@ -136,7 +137,7 @@ async function cancelRequest(requestId: string, { feedback, holds }: WithdrawCon
   try {
     const { status } = await feedback.request(requestId);
     if (status === null) return 'its status is not shown';
-    return /^cancel/i.test(status) ? undefined : `its status is "${status}"`;
+    return isCancelled(status) ? undefined : `its status is "${status}"`;
   } catch (error) {
     if (error instanceof FeedbackError && refusals.includes(error.status))
       return 'the service does not show it any more';

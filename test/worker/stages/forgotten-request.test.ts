@@ -49,6 +49,20 @@ const rows: [what: string, journey: Journey, known: Known, lastHere: LastAsked |
       at('10:04:00'),
     ],
     [
+      'another journey has asked since, which had heard from the service of one before it',
+      journey(),
+      asked('10:05:00'),
+      { at: at('10:05:00'), journey: 'shop/9.1', earlier: [{ at: at('10:02:00'), journey: 'elsewhere' }] },
+      at('10:02:00'),
+    ],
+    [
+      'another journey has asked since the contact was noted as asked by this one',
+      journey(),
+      asked('10:05:00'),
+      { at: at('10:05:00'), journey: 'shop/9.1', earlier: [{ at: at('10:02:00'), journey: ref }] },
+      at('10:02:00'),
+    ],
+    [
       'an attempt of its own came to nothing',
       journey(1),
       asked('10:05:00'),

@@ -1,10 +1,7 @@
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
-import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
+import { asEarlier, beforeThat, elsewhere, type LastAsked } from '../../journey/contacts.ts';
 import type { LoadedRule } from '../rules.ts';
 import { explains } from './lost-request.ts';
-
-/** Who asked where no journey is known to have. */
-const elsewhere = 'elsewhere';
 
 /** Why this person is not to be asked by this rule now, if so: the service's lists, and the throttle over all sources. */
 export function whyNotNow(

@@ -37,25 +37,30 @@ export async function lookForRequest(
   context: Pick<SourceContext, 'feedback' | 'areOwned'>,
 ): Promise<Found> {
   const { journey, contact, intent } = sought;
-  const { campaign, marker } = intent;
+  const { campaign, marker, isSuspicion = false } = intent;
   const key = contactKey(contact);
   // With the marker, one from before the closing belongs to a journey that was removed, whose number was given again. A
-  // closing may lie ahead, by the vendor's clock.
-  const since = marker && journey.closedAt < intent.at ? journey.closedAt : intent.at;
+  // suspicion knows of one request since the closing, and there may be several. A closing may lie ahead, by the vendor's clock.
+  const since = (marker || isSuspicion) && journey.closedAt < intent.at ? journey.closedAt : intent.at;
   // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
-  const dateFrom = new Date(intent.at.getTime() - 86_400_000).toISOString().slice(0, 10);
+  const dateFrom = new Date(since.getTime() - 86_400_000).toISOString().slice(0, 10);
   const candidates: FeedbackRequest[] = [];
   const masked: FeedbackRequest[] = [];
+  const ofRecord: FeedbackRequest[] = [];
   let unreadable = 0;
   for await (const page of context.feedback.requestPages({ campaign, contact, dateFrom })) {
     unreadable += page.unreadable.length;
     for (const request of page.results) {
       if (request.scheduled && isBefore(request.scheduled, since)) continue;
+      // It reached nobody, whoever made it.
+      if (isSuspicion && isCancelled(request.status)) continue;
       if (!marker && isTo(request, key)) candidates.push(request);
       if (!marker && isMasked(request)) masked.push(request);
-      if (marker && request.customFields[marker.field] === marker.value) {
+      const mark = marker && request.customFields[marker.field];
+      if (mark !== undefined && mark === marker?.value) {
         return { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
       }
+      if (isSuspicion && mark !== undefined && recordIn(mark) === recordIn(marker?.value)) ofRecord.push(request);
     }
   }
   if (unreadable > 0) {
@@ -63,6 +68,13 @@ export async function lookForRequest(
       is: 'unclear',
       why: `${unreadable} requests of campaign ${campaign} could not be read; one of them may be it`,
     };
+  }
+  const [ofLost, ...more] = await unowned(ofRecord, context);
+  if (more.length > 0) {
+    return { is: 'unclear', why: `${1 + more.length} requests name its record by other numbers: link the right one` };
+  }
+  if (ofLost) {
+    return { is: 'created', requestId: ofLost.id, how: 'found by its record, whose journey had another number' };
   }
   const free = await unowned(candidates, context);
   return byValues(free, sought) ?? (await byCounters(sought, await unowned(masked, context), context));
@@ -139,6 +151,16 @@ async function byCounters(
   }
   const why = `the contact's counters at the service moved, but campaign ${intent.campaign}'s export shows no new request to them: see whether one was sent since ${intent.at.toISOString()}`;
   return { is: 'not yet clear', why };
+}
+
+/** As the service calls a request that was cancelled before it was sent. */
+export function isCancelled(status: string | null): boolean {
+  return status !== null && /^cancel/i.test(status);
+}
+
+/** The record that a marker names, with its source: `support/41960` of `support/41960.1`. */
+function recordIn(mark: unknown): string | undefined {
+  return typeof mark === 'string' ? mark.slice(0, mark.lastIndexOf('.')) : undefined;
 }
 
 function isBefore(scheduled: Date, at: Date): boolean {

@@ -1,6 +1,6 @@
 import { contactKey } from '../../../core/contact.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
-import type { LastAsked } from '../../journey/contacts.ts';
+import { elsewhere, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 
 /** Clocks of two systems differ. */
@@ -33,17 +33,21 @@ export function forgottenRequest(
   if (late) return late;
   // What an attempt of this journey's own came to is known.
   if ((journey.attempts ?? 0) > 0) return undefined;
-  const since = journey.closedAt.getTime() - clockSkewMs;
   // From before the closing: of a journey that was removed, whose number was given again.
-  if (lastHere?.journey === ref && !lastHere.withdrawn && lastHere.at.getTime() >= since) {
+  const since = journey.closedAt.getTime() - clockSkewMs;
+  const notes = lastHere ? [...(lastHere.withdrawn ? [] : [lastHere]), ...(lastHere.earlier ?? [])] : [];
+  const noteOf = (whose: string) => notes.find(({ at, journey }) => journey === whose && at.getTime() >= since);
+  const own = noteOf(ref);
+  if (own) {
     const why = 'its contact was noted as asked by it, which the journey does not know';
-    return { at: lastHere.at, why, isSuspicion: false };
+    return { at: own.at, why, isSuspicion: false };
   }
   const last = known?.last_appeal;
-  if (!last || last.getTime() < since) return undefined;
-  if (explains(lastHere, last)) return undefined;
+  const isLastUnknown = last && last.getTime() >= since && !explains(lastHere, last);
+  // Also one that the service told of when another journey has asked since.
+  const at = isLastUnknown ? last : noteOf(elsewhere)?.at;
   const why = 'the service asked this contact since the closing, and no journey knows of it';
-  return { at: last, why, isSuspicion: true };
+  return at && { at, why, isSuspicion: true };
 }
 
 /** An attempt of its own was looked for and not found: the service may have got it, or a later one, since. */
