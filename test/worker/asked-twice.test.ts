@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../worker/journey/transitions.ts';
-import { ask } from '../../worker/pipeline/ask/ask.ts';
+import { ask, giveUpAsk } from '../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
@@ -9,6 +9,7 @@ import { anyone, closedAs, eventOf, hour, later, open, type Quiet, slowCampaign,
 
 const service = useQuiet();
 const { redis, quiet } = service;
+const create = { method: 'POST', path: '/api/appeals/$' };
 const requests = () => service.standin.requests();
 const ago = (hours: number) => new Date(Date.now() - hours * hour);
 const emptied = async () => void (await redis.handle.client.flushall());
@@ -108,4 +109,37 @@ test('a record whose journey was removed asks nobody again, though journeys are 
   const long = quiet({ vendor, general: 'retention: { journeys: 365d }' });
   expect(await closes(long, 'a', 'one', a)).toMatchObject(isAsked);
   expect(requests()).toHaveLength(2);
+});
+
+describe('a record that has asked about an earlier closing', () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, again: each closing }';
+
+  test('that is not forgotten when the service refuses to ask about a later one (audit twice)', async () => {
+    const town = quiet({ rule });
+    const { context, store, vendor } = town;
+    const first = { closedAt: ago(4) };
+    expect(await closes(town, 'a', 'one', first)).toMatchObject({ id: 'a.1', ...isAsked });
+    service.standin.faults.add({ ...create, status: 429 });
+    vendor.close('a', { ...anyone, ...closedAs('two') });
+    await plan(eventOf('a'), context);
+    await expect(ask({ journeyId: 'a.2' }, context)).rejects.toThrow('429');
+    expect(await store.memoryOf('a')).toMatchObject({ asked: 'a.1' });
+    // The rule is changed, and asks once from now on.
+    const once = quiet({ vendor });
+    expect(await closes(once, 'a', 'three')).toMatchObject({ id: 'a.3', state: 'skipped' });
+    expect(requests()).toHaveLength(1);
+  });
+
+  test('an older closing that had failed, taken up again, asks nobody after a later one has asked (audit twice)', async () => {
+    const town = quiet({ rule });
+    const { context, store, vendor } = town;
+    vendor.namesClosingWhenAsking = false;
+    vendor.close('a', { ...anyone, ...closedAs('one', ago(4)) });
+    await plan(eventOf('a'), context);
+    await giveUpAsk({ journeyId: 'a.1' }, 'toy: no', context);
+    expect(await closes(town, 'a', 'two', { closedAt: ago(2) })).toMatchObject({ id: 'a.2', ...isAsked });
+    await store.update('a.1', (now) => ({ journey: step(now, 'waiting', new Date()), trace: [] }));
+    expect(await asks(town, 'a.1', context)).toMatchObject({ state: 'skipped' });
+    expect(requests()).toHaveLength(1);
+  });
 });

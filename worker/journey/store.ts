@@ -118,16 +118,33 @@ export class JourneyStore {
 
   async memoryOf(recordId: string): Promise<RecordMemory> {
     const memories = await this.#memoriesOf(recordId);
-    for (const { memory } of memories) {
-      // After several merges a mark may still stand for a journey that turned out to have asked nobody.
-      if (memory.asked === undefined) continue;
-      // Also one that is gone, or that can't be read.
-      const journey = await this.#readable(memory.asked, this.#tellLeft);
-      if (journey && !mayHaveAsked(journey)) continue;
-      const askedClosedAt = journey?.recordId === recordId ? journey.closedAt : undefined;
-      return { latest: memories[0]?.memory.latest, asked: memory.asked, askedClosedAt };
+    const latest = memories[0]?.memory.latest;
+    for (const one of memories) {
+      const found = await this.#askedOf(one);
+      if (!found) continue;
+      const { asked, journey } = found;
+      return { latest, asked, askedClosedAt: journey?.recordId === recordId ? journey.closedAt : undefined };
     }
-    return { latest: memories[0]?.memory.latest, asked: undefined };
+    return { latest, asked: undefined };
+  }
+
+  /**
+   * By the record's mark; of several journeys also without it, as the mark was a later one's, which came to nothing.
+   * `journey` is left out of one that is gone, or that can't be read.
+   */
+  async #askedOf({ id, memory }: RecordHash): Promise<{ asked: string; journey?: Journey } | undefined> {
+    const { asked, count = '0' } = memory;
+    if (asked !== undefined) {
+      const journey = await this.#readable(asked, this.#tellLeft);
+      // After several merges it may still stand for a journey that turned out to have asked nobody.
+      if (!journey || mayHaveAsked(journey)) return { asked, ...(journey && { journey }) };
+    }
+    for (let n = Number(count); n >= 1 && count !== '1'; n--) {
+      const journey = await this.#readable(`${id}.${n}`, this.#tellLeft);
+      const isOwn = journey?.requestId !== undefined || journey?.intent !== undefined;
+      if (journey && isOwn && mayHaveAsked(journey)) return { asked: journey.id, journey };
+    }
+    return undefined;
   }
 
   async get(id: string): Promise<Journey | undefined> {

@@ -6,13 +6,13 @@ import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts'
 import { evaluateAll } from '../../../core/mapping/expression.ts';
 import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
-import { markOf, refOf } from '../../journey/refs.ts';
+import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type StageResult } from '../jobs.ts';
-import { campaignFault, campaignOf, mapFields, needsOf, sendTime } from '../plan/decide.ts';
+import { askedAlready, campaignFault, campaignOf, mapFields, needsOf, sendTime } from '../plan/decide.ts';
 import { statusOf } from '../record-status.ts';
 import type { LoadedRule } from '../rules.ts';
 import { backToWaiting, endJourney, laterLook, lookFirst, markAsked, postpone } from './ask-steps.ts';
@@ -52,11 +52,8 @@ export async function create(
   if (due.at > clock.now()) return await postpone(journey, due, context);
 
   if (await erasedMeanwhile(journey, context)) return done;
-  const { asked: askedBefore } = await context.store.memoryOf(journey.recordId);
-  if (rule.again === 'never' && askedBefore !== undefined && askedBefore !== journey.id) {
-    const why = `this record's customer was asked already: journey ${refOf(context.name, askedBefore)} (again: never)`;
-    return await endJourney(journey, 'skipped', why, context);
-  }
+  const already = await askedAlready(rule, { ...journey, journeyId: journey.id }, context);
+  if (already !== undefined) return await endJourney(journey, 'skipped', already, context);
   const known = await feedback.contact(contact);
   const leaveBy = new Date(Date.now() + staleMs);
   const lastHere = await contacts.lastAsked(contactKey(contact));

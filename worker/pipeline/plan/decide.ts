@@ -91,10 +91,10 @@ export async function decide(
  * A closing that is no later than the one that was asked about has got another name only: by other settings of the source, or of
  * the vendor's stages.
  */
-async function askedAlready(
+export async function askedAlready(
   rule: LoadedRule,
   { recordId, journeyId, closedAt }: Parameters<typeof decide>[0],
-  { name, store }: DecisionContext,
+  { name, store }: Pick<DecisionContext, 'name' | 'store'>,
 ): Promise<string | undefined> {
   const { asked, askedClosedAt } = await store.memoryOf(recordId);
   if (asked === undefined || asked === journeyId) return undefined;
