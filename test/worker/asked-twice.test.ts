@@ -143,3 +143,15 @@ describe('a record that has asked about an earlier closing', () => {
     expect(requests()).toHaveLength(1);
   });
 });
+
+test('a record that turns out to be another one, of which nobody told, does not ask when it has asked before (audit twice)', async () => {
+  const town = quiet();
+  const { context, store, vendor } = town;
+  expect(await closes(town, 'a', 'one')).toMatchObject(isAsked);
+  vendor.close('a', { ...anyone, ...closedAs('two'), currentId: 'b' });
+  await plan(eventOf('a'), context);
+  await ask({ journeyId: 'b.1' }, context);
+  expect(await store.get('b.1')).toMatchObject({ state: 'skipped', why: expect.stringMatching(/asked already/) });
+  expect(await store.get('a.1')).toMatchObject({ currentId: 'b' });
+  expect(requests()).toHaveLength(1);
+});

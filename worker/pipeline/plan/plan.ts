@@ -129,6 +129,11 @@ async function planClosed(
   context: SourceContext,
 ): Promise<StageResult> {
   const { store } = context;
+  // Nobody has told of the merge, or not yet: whoever was asked about the one counts as asked about the other.
+  if (record.currentId !== event.recordId) {
+    const noted = await merged(event.recordId, record.currentId, context);
+    if (noted.do === 'wait') return noted;
+  }
   if (event.kind === 'changed' || isOutside(closedAt, event)) return done;
   // It may have asked, and its journey been removed since: somebody has touched an old record.
   const isOld = event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs;
