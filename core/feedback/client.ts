@@ -3,7 +3,7 @@ import type { CampaignType, Contact } from '../contact.ts';
 import { contactPath } from '../contact.ts';
 import type { Ports } from '../ports.ts';
 import type { Place } from './failure.ts';
-import { FeedbackError, isNobody, shapeFailure } from './failure.ts';
+import { FeedbackError, isNobody, notJsonFailure, shapeFailure } from './failure.ts';
 import type { Call } from './http.ts';
 import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
 import type { OperationName } from './operations.ts';
@@ -85,7 +85,7 @@ export interface FeedbackClient {
   request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
   /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
   create(request: NewRequest, options?: CreateOptions): Promise<FeedbackRequest>;
-  /** External campaigns only, like `comment`. Any 2xx answer counts: what it holds isn't specified. */
+  /** External campaigns only, like `comment`. Any 2xx answer but a page counts: what it holds isn't specified. */
   grade(id: string, grade: number, options?: CallOptions): Promise<void>;
   comment(id: string, text: string, options?: CallOptions): Promise<void>;
   /** Only while the status is that of a scheduled request; else a permanent error with status 400. */
@@ -204,6 +204,13 @@ export function createFeedbackClient(
     return { ...form, place, operation, signal: options?.signal };
   }
 
+  /** What a 2xx answer to it holds isn't specified; but a page is of somebody in between, and the service knows nothing. */
+  async function command(call: Call): Promise<void> {
+    const answer = await http.send(call);
+    const isPage = !answer.body.json && /html/i.test(answer.headers.get('content-type') ?? '');
+    if (isPage) throw notJsonFailure(answer, call, outcomeOf(call));
+  }
+
   async function recordOf(call: Call, at: string): Promise<FeedbackRequest> {
     const answer = await http.send(call);
     const parsed = parseRecord(table, jsonOf(answer, call), at);
@@ -245,15 +252,9 @@ export function createFeedbackClient(
       };
       return recordOf(call, table.create.record);
     },
-    grade: async (id, grade, options) => {
-      await http.send(callOf('grade', gradeForm(table, id, grade), options));
-    },
-    comment: async (id, text, options) => {
-      await http.send(callOf('comment', commentForm(table, id, text), options));
-    },
-    cancel: async (id, options) => {
-      await http.send(callOf('cancel', cancelForm(table, id), options));
-    },
+    grade: async (id, grade, options) => command(callOf('grade', gradeForm(table, id, grade), options)),
+    comment: async (id, text, options) => command(callOf('comment', commentForm(table, id, text), options)),
+    cancel: async (id, options) => command(callOf('cancel', cancelForm(table, id), options)),
 
     contact: async (contact, options) => {
       try {

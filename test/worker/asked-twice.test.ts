@@ -155,3 +155,16 @@ test('a record that turns out to be another one, of which nobody told, does not 
   expect(await store.get('a.1')).toMatchObject({ currentId: 'b' });
   expect(requests()).toHaveLength(1);
 });
+
+test('a request that a page in between says to have cancelled is not taken for cancelled (audit twice)', async () => {
+  slowCampaign(service.standin);
+  const town = quiet(later);
+  const { context, vendor } = town;
+  expect(await closes(town, 'a', 'one')).toMatchObject(isAsked);
+  vendor.close('a', open);
+  const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>Back soon</p>' };
+  service.standin.faults.add({ method: 'POST', path: '/cancel', ...page });
+  await plan(eventOf('a', { kind: 'changed' }), context).catch(() => undefined);
+  await closes(town, 'a', 'two');
+  expect(requests().filter(({ status }) => status !== 'Cancelled')).toHaveLength(1);
+});
