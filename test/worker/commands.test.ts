@@ -262,6 +262,35 @@ describe('journeys resolve', () => {
     await loop.close();
   });
 
+  test('it asks once, though Redis forgets afterwards that it has asked (audit twice)', async () => {
+    const loop = await startLoop(redis, { source: fresh(), lookAfter: '1h' });
+    const { store, feedback } = loop;
+    const { source } = store;
+    feedback.standin.faults.add({ method: 'POST', path: '/api/appeals/$', then: 'cut' });
+    await loop.post(loop.vendor.close('a').delivery);
+    await loop.journey('a.1', 'creating');
+    await store.update('a.1', (now) => ({ journey: step(now, 'parked', new Date(), { why: 'unclear' }), trace: [] }));
+    const { context, stages } = loop.app.engine.pipelines.get(source) ?? expect.fail('no pipeline');
+    await stages.ask.queue.pause();
+    // That it is looked for in an hour is over.
+    await until(async () => (await stages.ask.queue.getJob('ask-a.1'))?.isDelayed());
+    await (await stages.ask.queue.getJob('ask-a.1'))?.remove();
+    await printed(() => resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: `${source}/a.1` }));
+    const before = await loop.journey('a.1', 'waiting');
+    const note = await context.contacts.lastAsked('a@example.com');
+    await stages.ask.queue.resume();
+    const { requestId = '' } = await loop.journey('a.1', 'asked');
+    // A power cut: the last second is lost.
+    await store.update('a.1', () => ({ journey: before, trace: [] }));
+    const [bucket = ''] = await redis.handle.client.keys(`{cl:${source}}:requests:*`);
+    await redis.handle.client.hdel(bucket, requestId);
+    await context.contacts.setLastAsked('a@example.com', note);
+    await context.queueAsk('a.1', new Date());
+    await loop.journey('a.1', 'creating');
+    expect(feedback.standin.requests()).toHaveLength(1);
+    await loop.close();
+  });
+
   test('it asks when a person says that the customer was not, though other requests to them look like it', async () => {
     const { loop, ref } = await parked();
     const context = loop.app.engine.pipelines.get(loop.store.source)?.context ?? expect.fail('no pipeline');

@@ -144,14 +144,20 @@ async function asWritten(journey: Journey, { store, clock }: SourceContext): Pro
 }
 
 async function asNotAsked(journey: Journey, context: SourceContext): Promise<string> {
-  if (journey.answer) throw refusal('It has an answer: the customer was asked');
+  const { answer, contact, intent } = journey;
+  if (answer) throw refusal('It has an answer: the customer was asked');
+  // As the person saw the contact, or later: should its counters move before it is asked, the attempt came after all.
+  const known = contact && intent && (await context.feedback.contact(contact));
+  const at = context.clock.now();
+  const counters = { numAppeals: known?.num_appeals ?? 0, lastAppeal: known?.last_appeal ?? null };
+  const lookedFor = contact && intent && { at, intent, contact: contactKey(contact), ...counters };
   const after = await context.store.update(
     journey.id,
     ifStill('parked', {
       to: 'waiting',
-      at: context.clock.now(),
+      at,
       // One attempt, of which is known what it came to: it isn't looked for again.
-      change: { attempts: 1 },
+      change: { attempts: 1, ...(lookedFor && { lookedFor }) },
       without: ['intent', 'lookedFor'],
       trace: ['a person says that the customer was not asked'],
     }),
