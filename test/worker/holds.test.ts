@@ -1,9 +1,12 @@
-import { beforeEach, expect, test } from 'vitest';
+import { Queue } from 'bullmq';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { Holds } from '../../worker/operations/holds.ts';
 import { useRedis } from '../redis.ts';
+import { overriding } from './by-hand.ts';
 import { type Loop, memoryLog, startLoop, until } from './harness.ts';
+import { startTown } from './town.ts';
 
 const redis = useRedis();
 beforeEach(async () => {
@@ -226,4 +229,57 @@ test('a hold is told once for however many jobs and probes, again when its reaso
   await holds.lift('ask', ['campaign 12', 'rule "x"']);
   expect(await holds.list()).toEqual([]);
   await holds.pass('ask', ['campaign 12']);
+});
+
+test('a thousand held jobs all go on, though the process that lets them go is killed in the middle (audit twice)', async () => {
+  const queue = new Queue('ask', { prefix: '{cl:many}', connection: redis.handle.bull() });
+  onTestFinished(() => queue.close());
+  const ids = Array.from({ length: 1_000 }, (_, n) => `ask-${n}`);
+  await queue.addBulk(ids.map((jobId) => ({ name: 'ask', data: {}, opts: { jobId, delay: 600_000 } })));
+  const holdsOf = (queues: Queue[]) =>
+    new Holds({
+      redis: redis.handle.client,
+      tag: '{cl:many}',
+      source: 'many',
+      log: memoryLog().log,
+      onNews: async () => undefined,
+      queues: () => queues,
+    });
+  const other = holdsOf([queue]);
+  for (const id of ids) await other.set('ask', 'campaign 12', 'it is inactive', id);
+  let left = 350;
+  const getJob = async (id: string) => (left-- > 0 ? await queue.getJob(id) : Promise.reject(new Error('killed')));
+  await expect(holdsOf([overriding(queue, { getJob })]).lift('ask', ['campaign 12'])).rejects.toThrow('killed');
+  expect([await queue.getDelayedCount(), await other.list()]).toEqual([expect.any(Number), []]);
+  expect(await queue.getDelayedCount()).toBeGreaterThan(0);
+  await other.probe();
+  expect([await queue.getDelayedCount(), await queue.getWaitingCount()]).toEqual([0, 1_000]);
+  expect(await redis.handle.client.keys('{cl:many}:hold*')).toEqual([]);
+  expect(await redis.handle.client.keys('{cl:many}:held*')).toEqual([]);
+});
+
+test('closings that a campaign holds up are asked once each, though workers are killed (audit twice)', async () => {
+  const ids = Array.from({ length: 200 }, (_, n) => `h${n}`);
+  const town = await startTown(redis, 'held', ids);
+  const { standin, store } = town;
+  standin.changeCampaign({ id: 12, state: 'inactive' });
+  const { client } = redis.handle;
+  const heldJobs = () => client.scard('{cl:held}:held:ask campaign 12');
+  const intake = await town.start('intake');
+  let worker = await town.start('worker');
+  for (let from = 0; from < ids.length; from += 100) await town.post(intake.url, ids.slice(from, from + 100));
+  await until(async () => (await heldJobs()) >= 60);
+  await worker.kill();
+  worker = await town.start('worker');
+  await until(async () => (await heldJobs()) === 200);
+  await worker.kill();
+  standin.changeCampaign({ id: 12, state: 'active' });
+  // The start of a worker lets them go on.
+  worker = await town.start('worker');
+  await until(() => everyone(standin) >= 20);
+  await worker.kill();
+  for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
+  await town.start('worker');
+  await until(async () => (await store.counts()).asked === 200);
+  expect(everyone(standin)).toBe(200);
 });

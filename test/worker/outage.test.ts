@@ -9,6 +9,7 @@ import type { StageResult } from '../../worker/pipeline/jobs.ts';
 import { Stage } from '../../worker/pipeline/stage.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, startLoop, until } from './harness.ts';
+import { startTown } from './town.ts';
 
 const redis = useRedis();
 const always = 1_000_000;
@@ -287,4 +288,29 @@ test('a read that fails whole for good fails no journey of several: it may pass,
   expect((await loop.app.engine.paused()).whole).toMatchObject([{ stage: 'plan', why: 'ticket_fields answered 404' }]);
   for (const id of more) expect(await loop.store.get(`${id}.1`)).toBeUndefined();
   await loop.close();
+});
+
+test('the process that finds out whether the service is back is killed at it: another one does, and all are asked once (audit twice)', async () => {
+  const ids = Array.from({ length: 60 }, (_, n) => `p${n}`);
+  const town = await startTown(redis, 'prober', ids);
+  const { standin, store } = town;
+  const { client } = redis.handle;
+  standin.faults.add({ path: '/api/', status: 503, times: always });
+  const intake = await town.start('intake');
+  const worker = await town.start('worker');
+  expect((await town.post(intake.url, ids)).status).toBe(202);
+  await until(async () => (await client.hget('{cl}:outage', 'probeAt')) !== null);
+  standin.faults.clear();
+  standin.faults.add({ path: '/api/', status: 503, delayMs: 60_000, times: always });
+  await until(async () => (await client.exists('{cl}:outage:probe')) === 1);
+  await worker.kill();
+  expect(await client.pttl('{cl}:outage:probe')).toBeGreaterThan(0);
+  standin.faults.clear();
+  await town.start('worker');
+  // The minute that a killed prober holds up the others is over now.
+  await client.pexpire('{cl}:outage:probe', 1);
+  for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
+  await until(async () => (await store.counts()).asked === ids.length);
+  expect(standin.requests()).toHaveLength(ids.length);
+  expect(await client.exists('{cl}:outage')).toBe(0);
 });

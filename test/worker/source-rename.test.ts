@@ -84,6 +84,24 @@ describe('source rename (audit 14)', () => {
     expect(await now.engine.rename('old', now.pipeline, nothing)).toBe('already');
   });
 
+  test('what a hold and an outage stop is stopped under the new name, and goes on from there (audit twice)', async () => {
+    const old = await lived();
+    await old.context.queueAsk('held.1', new Date(Date.now() + hour));
+    await old.pipeline.holds.set('ask', 'campaign 12', 'campaign 12 is inactive', 'ask-held.1');
+    for (let n = 0; n < 3; n++) await old.pipeline.vendor.failed('no connection');
+    const [held] = await old.pipeline.holds.list();
+    const now = quiet({ source: 'new' });
+    await now.engine.rename('old', now.pipeline, nothing);
+    expect(await left('old')).toEqual([]);
+    expect(await now.pipeline.holds.list()).toEqual([held]);
+    expect(held).toMatchObject({ jobs: 1 });
+    expect(await now.pipeline.vendor.down({ now: true })).toMatchObject({ why: 'no connection' });
+    const isDelayed = async () => await (await now.pipeline.stages.ask.queue.getJob('ask-held.1'))?.isDelayed();
+    expect(await isDelayed()).toBe(true);
+    await now.pipeline.holds.lift('ask', ['campaign 12']);
+    expect(await isDelayed()).toBe(false);
+  });
+
   test('a grade that comes afterwards, and the ask that waits, find their journeys', async () => {
     await lived();
     const now = quiet({ source: 'new' });

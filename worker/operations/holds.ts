@@ -13,6 +13,12 @@ const chunk = 100;
 /** Jobs that have come to an end otherwise stay among the held: so many are passed over for a probe. */
 const mostGone = 20;
 
+/** A hold that ends is noted in the same moment as one whose jobs have to go on. KEYS holds, lifted · ARGV field */
+const liftScript = `
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('SADD', KEYS[2], ARGV[1])
+return 1`;
+
 export interface Held {
   stage: string;
   /** 'campaign 12', 'rule "phone team"', 'operation create'. */
@@ -94,10 +100,15 @@ export class Holds {
   async lift(stage: string, needs: readonly string[]): Promise<void> {
     for (const only of needs) {
       const field = fieldOf(stage, only);
-      if ((await this.#redis.hdel(this.#all, field)) === 0) continue;
+      if ((await this.#redis.eval(liftScript, 2, this.#all, this.#lifted, field)) === 0) continue;
       this.#log.info({ source: this.#source, stage, only }, 'goes on');
       await this.#promoteAll(stage, field);
     }
+  }
+
+  /** What a process began to lift that was killed meanwhile. */
+  async #finishLifts(): Promise<void> {
+    for (const field of await this.#redis.smembers(this.#lifted)) await this.#promoteAll(splitOnce(field)[0], field);
   }
 
   async list(): Promise<Held[]> {
@@ -113,11 +124,13 @@ export class Holds {
 
   /** At the start of a worker: somebody may have mended the configuration. */
   async clear(): Promise<void> {
+    await this.#finishLifts();
     for (const { stage, only } of await this.list()) await this.lift(stage, [only]);
   }
 
   /** Sends one job of each hold to find out whether its cause is mended. */
   async probe(): Promise<void> {
+    await this.#finishLifts();
     for (const { stage, only } of await this.list()) {
       const field = fieldOf(stage, only);
       const isOut = (await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs, 'NX')) === null;
@@ -137,15 +150,21 @@ export class Holds {
     const queue = this.#queues().find(({ name }) => name === stage);
     for (;;) {
       const ids = await this.#redis.srandmember(this.#jobs(field), chunk);
-      if (ids.length === 0) return;
+      if (ids.length === 0) break;
       await Promise.all(ids.map(async (id) => queue && (await promote(queue, id))));
-      // Afterwards: whoever is killed in between leaves the others to the next who lifts, or to their own time.
+      // Afterwards: whoever is killed in between leaves the others to the next who looks.
       await this.#redis.srem(this.#jobs(field), ...ids);
     }
+    await this.#redis.srem(this.#lifted, field);
   }
 
   get #all(): string {
     return `${this.#tag}:holds`;
+  }
+
+  /** A set: of which holds the jobs may not all have gone on yet. */
+  get #lifted(): string {
+    return `${this.#tag}:holds:lifted`;
   }
 
   #jobs(field: string): string {
