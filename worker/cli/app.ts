@@ -6,7 +6,8 @@ import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import { tagOf } from '../redis/keys.ts';
-import { engineOf } from './engine-of.ts';
+import { dataKeyOf, engineOf } from './engine-of.ts';
+import { type KeyWatch, watchKey } from './key-watch.ts';
 import type { Runtime } from './runtime.ts';
 
 /** What a process does: take deliveries, work on them, or both. */
@@ -19,6 +20,8 @@ export interface App {
   engine: Engine;
   /** Where deliveries come in; `undefined` for a worker. */
   url: string | undefined;
+  /** Resolves when this process must end (key-watch.ts). */
+  lost: KeyWatch['lost'];
   close(): Promise<void>;
 }
 
@@ -33,7 +36,8 @@ export async function run(
   const { role, ...rest } = options;
   const { log } = rest;
   const { config, handle } = runtime;
-  const engine = await engineOf(runtime, rest);
+  const key = await dataKeyOf(runtime);
+  const engine = await engineOf(runtime, rest, key);
   let app: FastifyInstance | undefined;
   let url: string | undefined;
   if (role !== 'worker') {
@@ -53,10 +57,13 @@ export async function run(
     url = await listen(app, host, port);
   }
   if (role !== 'intake') await engine.work();
+  const watch = watchKey(key, runtime, log);
   return {
     engine,
     url,
+    lost: watch.lost,
     close: async () => {
+      await watch.stop();
       await app?.close();
       await engine.close(graceMs);
     },

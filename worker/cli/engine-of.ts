@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ports } from '../../core/ports.ts';
 import { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
-import { openSeal, operatorKeys } from '../redis/data-key.ts';
+import { DataKey, operatorKeys } from '../redis/data-key.ts';
 import { globalTag } from '../redis/keys.ts';
-import type { Seal } from '../redis/seal.ts';
 import { verifyAccount } from '../sources/account.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -15,13 +14,13 @@ export const livePorts: Ports = {
   sleep: (ms) => sleep(ms),
 };
 
-async function sealOf({ config, handle, redis, ownKey }: Runtime): Promise<Seal> {
-  return await openSeal(redis, operatorKeys(config, ownKey), () => handle.replicated(globalTag));
+export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
+  return await DataKey.open(redis, operatorKeys(config, ownKey), () => handle.replicated(globalTag));
 }
 
 /** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */
 export async function checkAccount(runtime: Runtime, options: { adopt?: boolean } = {}): Promise<void> {
-  const seal = await sealOf(runtime);
+  const { seal } = await dataKeyOf(runtime);
   await verifyAccount(runtime.config, { redis: runtime.redis, seal, ports: livePorts, ...options });
 }
 
@@ -29,9 +28,10 @@ export async function checkAccount(runtime: Runtime, options: { adopt?: boolean 
 export async function engineOf(
   runtime: Runtime,
   options: Pick<EngineOptions, 'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'>,
+  key?: DataKey,
 ): Promise<Engine> {
   const { config, handle, redis } = runtime;
-  const seal = await sealOf(runtime);
+  const { seal } = key ?? (await dataKeyOf(runtime));
   return new Engine({
     config,
     redis,

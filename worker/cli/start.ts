@@ -42,9 +42,12 @@ export async function start(options: StartOptions): Promise<number> {
       'started',
     );
     const code = options.once ? await drain(app.engine, log) : 0;
-    if (!options.once) log.info({ signal: await untilSignal() }, 'stopping');
+    const end = options.once ? undefined : await Promise.race([untilSignal(), app.lost]);
+    if (end instanceof Error) log.error({ why: end.message }, 'stopping');
+    else if (end !== undefined) log.info({ signal: end }, 'stopping');
     await app.close();
     log.info({}, 'stopped');
+    if (end instanceof Error) throw end;
     return code;
   } finally {
     quarantine.close();

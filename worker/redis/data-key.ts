@@ -3,7 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
-/** The installation's key, sealed with the operator's. */
+/** The installation's key, sealed with the operator's; behind a space those that others began with who did not know of it. */
 const dataKeyKey = '{cl}:data-key';
 
 export interface KeySettings {
@@ -27,34 +27,89 @@ export function keyAdvice(config: { secretsKey?: unknown; redis?: unknown }): st
   return 'what Redis holds about people is sealed with a key derived from feedback.apiKey: after a change of that key nothing could be read';
 }
 
+/** What a look at the key in Redis came to. `restored`: Redis was emptied. `another`: and another process has begun anew. */
+export type KeyFound = 'same' | 'restored' | 'another';
+
+/** KEYS data key · ARGV what it held, what it is to hold. Returns 0 when somebody else has changed it since. */
+const changeScript = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1`;
+
 /**
  * The seal of the installation that lives in this Redis. Its key is random, made once, and kept there sealed with the
  * operator's: so the operator's can be changed without sealing everything anew, and a wrong one is noticed at once.
- * @param replicated resolves when a failover would not lose what was stored
- * @throws CloseloopError config when none of `keys` is the one that the data was sealed with
  */
-export async function openSeal(
-  redis: RedisClient,
-  keys: readonly Uint8Array[],
-  replicated: () => Promise<void> = async () => undefined,
-): Promise<Seal> {
-  const wrappers = keys.map((key) => createSeal(deriveKey(key, 'data key')));
-  const [current] = wrappers;
-  if (!current) throw new Error('there is always a key: operatorKeys');
-  const stored = (await redis.get(dataKeyKey)) ?? (await make(redis, current, replicated));
-  for (const wrapper of wrappers) {
-    const dataKey = opened(wrapper, stored);
-    if (dataKey === undefined) continue;
-    if (wrapper !== current) await redis.set(dataKeyKey, current.seal(dataKey, dataKeyKey));
-    return createSeal(Buffer.from(dataKey, 'base64'));
+export class DataKey {
+  readonly seal: Seal;
+  readonly #redis: RedisClient;
+  readonly #wrappers: readonly [Seal, ...Seal[]];
+  readonly #replicated: () => Promise<void>;
+  readonly #own: string;
+  #others: readonly string[];
+
+  private constructor(
+    redis: RedisClient,
+    wrappers: readonly [Seal, ...Seal[]],
+    replicated: () => Promise<void>,
+    [own, ...others]: readonly [string, ...string[]],
+  ) {
+    this.#redis = redis;
+    this.#wrappers = wrappers;
+    this.#replicated = replicated;
+    this.#own = own;
+    this.#others = others;
+    this.seal = createSeal(bytesOf(own), () => this.#others.map(bytesOf));
   }
-  throw new CloseloopError(
-    'The data in this Redis was sealed with another key. Give back the key that it was sealed with: secretsKey (while you ' +
-      'change it: secretsKey: [new, earlier]), the file secrets-key beside the data of the embedded Redis, or, where there ' +
-      'was neither, the earlier feedback.apiKey; or use an empty Redis',
-    { kind: 'config' },
-    { outcome: 'never-sent' },
-  );
+
+  /**
+   * @param replicated resolves when a failover would not lose what was stored
+   * @throws CloseloopError config when none of `keys` is the one that the data was sealed with
+   */
+  static async open(
+    redis: RedisClient,
+    keys: readonly Uint8Array[],
+    replicated: () => Promise<void> = async () => undefined,
+  ): Promise<DataKey> {
+    const [current, ...earlier] = keys.map((key) => createSeal(deriveKey(key, 'data key')));
+    if (!current) throw new Error('there is always a key: operatorKeys');
+    const wrappers = [current, ...earlier] as const;
+    const stored = (await redis.get(dataKeyKey)) ?? (await make(redis, current, replicated));
+    const known = keysIn(stored, wrappers);
+    if (!known) throw sealedWithAnother();
+    if (keysIn(stored, [current]) === undefined) await redis.set(dataKeyKey, sealedWith(current, known));
+    return new DataKey(redis, wrappers, replicated, known);
+  }
+
+  /**
+   * Is the key in Redis still the one that this process seals with? Where Redis was emptied it is put back, so that whoever
+   * starts next can read what was stored since. Where another process was faster, what this one has stored opens there too.
+   */
+  async look(): Promise<KeyFound> {
+    const [current] = this.#wrappers;
+    const all = [this.#own, ...this.#others] as const;
+    const stored = await this.#redis.get(dataKeyKey);
+    if (stored === null) {
+      const isBack = (await this.#redis.set(dataKeyKey, sealedWith(current, all), 'NX')) === 'OK';
+      await this.#replicated();
+      return isBack ? 'restored' : await this.look();
+    }
+    const known = keysIn(stored, this.#wrappers);
+    if (known?.[0] === this.#own) {
+      this.#others = known.slice(1);
+      return 'same';
+    }
+    if (!known || known.includes(this.#own)) return 'another';
+    const both = sealedWith(current, [known[0], ...new Set([...known.slice(1), ...all])]);
+    if ((await this.#redis.eval(changeScript, 1, dataKeyKey, stored, both)) !== 1) return await this.look();
+    await this.#replicated();
+    return 'another';
+  }
+}
+
+/** As `DataKey.open`, for who seals for a moment. */
+export async function openSeal(...options: Parameters<typeof DataKey.open>): Promise<Seal> {
+  return (await DataKey.open(...options)).seal;
 }
 
 /** Of two processes that begin at once one makes it. */
@@ -65,11 +120,35 @@ async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise
   return (await redis.get(dataKeyKey)) ?? made;
 }
 
-function opened(wrapper: Seal, stored: string): string | undefined {
-  try {
-    return wrapper.open(stored, dataKeyKey);
-  } catch (error) {
-    if (error instanceof SealError) return undefined;
-    throw error;
+const bytesOf = (key: string): Uint8Array => Buffer.from(key, 'base64');
+
+function sealedWith(wrapper: Seal, keys: readonly string[]): string {
+  return keys.map((key) => wrapper.seal(key, dataKeyKey)).join(' ');
+}
+
+/** Undefined: the first, which is the installation's, does not open. */
+function keysIn(stored: string, wrappers: readonly Seal[]): [string, ...string[]] | undefined {
+  const [own, ...others] = stored.split(' ').map((one) => opened(wrappers, one));
+  return own === undefined ? undefined : [own, ...others.filter((one) => one !== undefined)];
+}
+
+function opened(wrappers: readonly Seal[], stored: string): string | undefined {
+  for (const wrapper of wrappers) {
+    try {
+      return wrapper.open(stored, dataKeyKey);
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+    }
   }
+  return undefined;
+}
+
+function sealedWithAnother(): CloseloopError {
+  return new CloseloopError(
+    'The data in this Redis was sealed with another key. Give back the key that it was sealed with: secretsKey (while you ' +
+      'change it: secretsKey: [new, earlier]), the file secrets-key beside the data of the embedded Redis, or, where there ' +
+      'was neither, the earlier feedback.apiKey; or use an empty Redis',
+    { kind: 'config' },
+    { outcome: 'never-sent' },
+  );
 }

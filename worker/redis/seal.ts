@@ -38,10 +38,27 @@ export function deriveKey(key: Uint8Array | string, purpose: string): Uint8Array
   return new Uint8Array(hkdfSync('sha256', key, '', `closeloop ${purpose}`, 32));
 }
 
-/** HMAC-SHA-256 and AES-256-GCM, each with a key of its own that is derived from `key` (32 bytes). */
-export function createSeal(key: Uint8Array): Seal {
+/**
+ * HMAC-SHA-256 and AES-256-GCM, each with a key of its own that is derived from `key` (32 bytes).
+ * @param others what these have sealed opens as well
+ */
+export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] = () => []): Seal {
   const digestKey = deriveKey(key, 'digest');
   const sealKey = deriveKey(key, 'seal');
+  const open = (sealed: string, about: string): string => {
+    try {
+      return opened(sealKey, sealed, about);
+    } catch (error) {
+      for (const other of others()) {
+        try {
+          return opened(deriveKey(other, 'seal'), sealed, about);
+        } catch {
+          // Nor with this one: what counts is that its own key does not open it.
+        }
+      }
+      throw error;
+    }
+  };
   return {
     digest: (text) => createHmac('sha256', digestKey).update(text).digest('base64url'),
     seal: (text, about = '') => {
@@ -50,18 +67,20 @@ export function createSeal(key: Uint8Array): Seal {
       const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
       return version + Buffer.concat([nonce, sealing.getAuthTag(), sealed]).toString('base64url');
     },
-    open: (sealed, about = '') => {
-      try {
-        if (!sealed.startsWith(version)) throw new Error('another form');
-        const bytes = Buffer.from(sealed.slice(version.length), 'base64url');
-        const [nonce, rest] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes)];
-        const tag = rest.subarray(0, tagBytes);
-        if (tag.length !== tagBytes) throw new Error('too short');
-        const opening = createDecipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about)).setAuthTag(tag);
-        return Buffer.concat([opening.update(rest.subarray(tagBytes)), opening.final()]).toString('utf8');
-      } catch (cause) {
-        throw new SealError(cause);
-      }
-    },
+    open: (sealed, about = '') => open(sealed, about),
   };
+}
+
+function opened(sealKey: Uint8Array, sealed: string, about: string): string {
+  try {
+    if (!sealed.startsWith(version)) throw new Error('another form');
+    const bytes = Buffer.from(sealed.slice(version.length), 'base64url');
+    const [nonce, rest] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes)];
+    const tag = rest.subarray(0, tagBytes);
+    if (tag.length !== tagBytes) throw new Error('too short');
+    const opening = createDecipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about)).setAuthTag(tag);
+    return Buffer.concat([opening.update(rest.subarray(tagBytes)), opening.final()]).toString('utf8');
+  } catch (cause) {
+    throw new SealError(cause);
+  }
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openSeal, operatorKeys } from '../../../worker/redis/data-key.ts';
+import { DataKey, openSeal, operatorKeys } from '../../../worker/redis/data-key.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();
@@ -56,6 +56,48 @@ describe('the key of an installation', () => {
     expect(stored).toHaveLength(1);
     expect(stored[0]).toMatch(/^1\./);
     expect(() => seal.open(stored[0] ?? '')).toThrow();
+  });
+});
+
+describe('the key of an installation whose Redis is emptied while processes run', () => {
+  const begin = (...keys: Uint8Array[]) => DataKey.open(redis.handle.client, keys);
+
+  test('it is put back, and whoever starts later seals with it (audit twice)', async () => {
+    const running = await begin(key(1));
+    expect(await running.look()).toBe('same');
+    await redis.handle.client.flushall();
+    const sealed = running.seal.seal('text');
+    expect(await running.look()).toBe('restored');
+    const later = await open(key(1));
+    expect([later.open(sealed), later.digest('anna')]).toEqual(['text', running.seal.digest('anna')]);
+    expect(await running.look()).toBe('same');
+  });
+
+  test('one that began with another ends, and what it has stored opens everywhere (audit twice)', async () => {
+    const before = await begin(key(1));
+    await redis.handle.client.flushall();
+    const sealed = before.seal.seal('text');
+    const running = await begin(key(1));
+    expect([await before.look(), await before.look()]).toEqual(['another', 'another']);
+    expect(await running.look()).toBe('same');
+    expect(running.seal.open(sealed)).toBe('text');
+    const later = await open(key(2), key(1));
+    expect([later.open(sealed), later.digest('anna')]).toEqual(['text', running.seal.digest('anna')]);
+    expect((await open(key(2))).open(sealed)).toBe('text');
+    expect(() => later.open(`${sealed}x`)).toThrow(/does not open/);
+    // Emptied once more, both are put back.
+    const both = await begin(key(2));
+    await redis.handle.client.flushall();
+    expect(await both.look()).toBe('restored');
+    expect((await open(key(2))).open(sealed)).toBe('text');
+  });
+
+  test("one that finds a key which another operator's has sealed ends, and changes nothing (audit twice)", async () => {
+    const running = await begin(key(1));
+    await redis.handle.client.flushall();
+    await begin(key(9));
+    expect(await running.look()).toBe('another');
+    await open(key(9));
   });
 });
 
