@@ -650,6 +650,17 @@ describe('backfill', () => {
 });
 
 describe('check and setup', () => {
+  test('two sources of one account are told of together, with the remedy (audit twice)', async () => {
+    const source = fresh();
+    const loop = await startLoop(redis, { source, others: ['twin'] });
+    const { code, rows } = await printed(() => check(beside(loop)));
+    const at = `sources.${source}, sources.twin`;
+    const remedy = expect.stringMatching(/into one of them/);
+    expect(rows).toMatchObject([{ findings: expect.arrayContaining([expect.objectContaining({ at, remedy })]) }]);
+    expect(code).toBe(0);
+    await loop.close();
+  });
+
   const finding: Finding = { level: 'error', at: 'webhook', problem: 'there is none', remedy: 'make one' };
 
   test('it tells the connector what it must know, and reports everything found at once', async () => {

@@ -5,6 +5,7 @@ import { createIntake } from '../intake/intake.ts';
 import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
+import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { tagOf } from '../redis/keys.ts';
 import { dataKeyOf, engineOf } from './engine-of.ts';
 import { type KeyWatch, watchKey } from './key-watch.ts';
@@ -36,6 +37,7 @@ export async function run(
   const { role, ...rest } = options;
   const { log } = rest;
   const { config, handle } = runtime;
+  for (const { problem, remedy } of sharedAccounts(config.sources)) log.warn({ why: problem, remedy }, 'sources');
   const key = await dataKeyOf(runtime);
   const engine = await engineOf(runtime, rest, key);
   let app: FastifyInstance | undefined;

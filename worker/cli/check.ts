@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector/contract.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { checkSource } from '../preflight/preflight.ts';
+import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { newcomerRemedy } from '../sources/newcomers.ts';
 import { orphanRemedy, stateOf, whatWaits } from '../sources/orphans.ts';
@@ -18,6 +19,11 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
     for (const { context } of pipelines(options.source)) {
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
+    }
+    for (const { sources, problem, remedy } of sharedAccounts(runtime.config.sources)) {
+      if (options.source !== undefined && !sources.includes(options.source)) continue;
+      const at = sources.map((name) => `sources.${name}`).join(', ');
+      all.push({ source: 'closeloop', level: 'warning', at, problem, remedy });
     }
     if (options.source === undefined) all.push(...(await namesFindings(engine)));
     return all;

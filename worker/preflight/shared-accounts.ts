@@ -1,0 +1,46 @@
+import type { ConfiguredSource } from '../config/config.ts';
+
+/** Sources of one vendor account. Each knows its own journeys only, so that both ask about what rules of both choose. */
+export interface SharedAccount {
+  sources: string[];
+  problem: string;
+  remedy: string;
+}
+
+const remedy =
+  'put the rules of all into one of them and take the others out, or give their rules conditions (when) of which one only can be true for a record';
+
+/** Where a connector can't tell its account, nothing is found. */
+export function sharedAccounts(sources: readonly ConfiguredSource[]): SharedAccount[] {
+  const groups = Map.groupBy(sources, ({ connector, settings }) => {
+    const account = connector.account(settings);
+    return account === undefined ? undefined : JSON.stringify([connector.name, account]);
+  });
+  return [...groups].flatMap(([account, group]) => {
+    if (account === undefined || group.length < 2) return [];
+    const names = group.map(({ name }) => name);
+    const listed = names.map((name) => `"${name}"`).join(' and ');
+    const pairs = group.flatMap((one, i) => group.slice(i + 1).map((other) => overlapOf(one, other)));
+    const overlap = pairs.find((one) => one !== undefined);
+    const what =
+      overlap === undefined
+        ? 'whether their rules can choose the same record can not be told from their conditions; where they do, its customer is asked twice about one closing'
+        : `${overlap} choose the same records: their customers are asked twice about one closing`;
+    return [
+      {
+        sources: names,
+        problem: `sources ${listed} are of the same ${group[0]?.connector.name} account, and ${what}`,
+        remedy,
+      },
+    ];
+  });
+}
+
+/** Rules of both that certainly choose the same record: one without a condition takes what no earlier one took. */
+function overlapOf(one: ConfiguredSource, other: ConfiguredSource): string | undefined {
+  for (const { name, when } of one.rules) {
+    const same = other.rules.find((rule) => when === undefined || rule.when === undefined || rule.when === when);
+    if (same) return `rule "${name}" of the one and rule "${same.name}" of the other`;
+  }
+  return undefined;
+}
