@@ -26,6 +26,9 @@ const unit = [
   'test/worker/stages/{forgotten-request,look-for-request,shown-values,why-not-now}.test.ts',
 ];
 
+/** Sockets, and nothing that lives on: no Redis, no loop. */
+const sockets = ['test/{connectors,core,standins}/**/*.test.ts', 'examples/**/*.test.ts'];
+
 /** Minutes of kills, outages, clocks that jump and inputs by the thousand: `npm run test:long`, which CI runs as well. */
 const long = [
   'test/chaos/{chaos,clock,failpoints,poison}.test.ts',
@@ -43,14 +46,16 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'structure', include: ['test/structure.test.ts'] } },
-      // They share nothing that one could change under another: their files take turns in a few threads.
+      // They leave nothing behind that another could trip over: their files take turns in a few threads or processes, as
+      // starting one for each costs half a second of work.
       { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
+      { extends: true, test: { name: 'sockets', include: sockets, exclude: unit, isolate: false } },
       {
         extends: true,
         test: {
           name: 'whole',
-          include: ['{test,examples}/**/*.test.ts'],
-          exclude: ['test/structure.test.ts', ...unit, ...long],
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/structure.test.ts', ...unit, ...sockets, ...long],
         },
       },
       { extends: true, test: { name: 'long', include: long } },
