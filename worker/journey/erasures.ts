@@ -81,6 +81,20 @@ for i = 4, #ARGV, 2 do redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1]) end
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1]) end
 return 1`;
 
+/** Of two attempts at once one comes to the end first: what the other still stores would stay for good. KEYS open, … · ARGV id, … */
+const whileOpen = (then: string) => `
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+${then}
+return 1`;
+/** KEYS open, subjects · ARGV id, fields and sealed subjects… */
+const changeScript = whileOpen(`for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end`);
+/** KEYS open, journeys · ARGV id, digests… */
+const countScript = whileOpen(`for i = 2, #ARGV do redis.call('SADD', KEYS[2], ARGV[i]) end`);
+/** KEYS open, due · ARGV id, erasure, instant */
+const postponeScript = whileOpen(`
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])`);
+
 /** Those asked for through one source: what is still to be done, who was forgotten, and what was done, without the people. */
 export class Erasures {
   readonly #redis: RedisClient;
@@ -138,10 +152,8 @@ export class Erasures {
   }
 
   async postpone(erasure: Erasure): Promise<void> {
-    const batch = this.#redis.multi();
-    batch.hset(this.#open, erasure.id, JSON.stringify(erasure));
-    batch.zadd(this.#due, erasure.nextAt.getTime(), erasure.id);
-    await batch.exec();
+    const { id, nextAt } = erasure;
+    await this.#redis.eval(postponeScript, 2, this.#open, this.#due, id, JSON.stringify(erasure), nextAt.getTime());
   }
 
   async subjects(id: string): Promise<Subject[]> {
@@ -156,17 +168,16 @@ export class Erasures {
     });
   }
 
-  /** With these as they are now. */
+  /** With these as they are now; nothing when it is done. */
   async change(id: string, subjects: readonly Subject[]): Promise<void> {
     const fields = subjects.flatMap((subject) => this.#sealed(id, subject));
-    if (fields.length > 0) await this.#redis.hset(this.#subjectsKey(id), ...fields);
+    if (fields.length > 0) await this.#redis.eval(changeScript, 2, this.#open, this.#subjectsKey(id), id, ...fields);
   }
 
   /** Its journeys, for the proof: each counts once, however often it is found. */
   async countJourneys(id: string, refs: readonly string[]): Promise<void> {
-    const batch = this.#redis.pipeline();
-    for (const ref of refs) batch.sadd(this.#journeysKey(id), this.#seal.digest(ref));
-    for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
+    const digests = refs.map((ref) => this.#seal.digest(ref));
+    if (refs.length > 0) await this.#redis.eval(countScript, 2, this.#open, this.#journeysKey(id), id, ...digests);
   }
 
   async journeys(id: string): Promise<number> {

@@ -241,6 +241,27 @@ describe('a source that is being renamed', () => {
 });
 
 describe('what is on its way while somebody is forgotten', () => {
+  test('of two attempts at once the later one leaves nobody behind when its process is killed after the end (audit trace)', async () => {
+    const town = quiet();
+    const { context } = town;
+    await asked(town, 'a', { email });
+    const id = await begin(eraseOf({ contacts: [email] }), context);
+    const dying: SourceContext = {
+      ...context,
+      feedback: overriding(context.feedback, {
+        mask: async (contact) => {
+          const result = await context.feedback.mask(contact);
+          await attempt(id, context);
+          return result;
+        },
+      }),
+      contacts: overriding(context.contacts, { forgetAsked: () => Promise.reject(new Error('killed')) }),
+    };
+    await expect(attempt(id, dying)).rejects.toThrow('killed');
+    expect([await context.erasures.open(), (await context.erasures.all()).length]).toEqual([[], 1]);
+    expect(await redis.handle.client.keys('{cl:calm}:erasure:*')).toEqual([]);
+  });
+
   test('the note of an earlier request does not come back (audit trace)', async () => {
     const town = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }' });
     const { context, vendor } = town;
