@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { step } from '../../worker/journey/transitions.ts';
 import { erase } from '../../worker/pipeline/erase/erase.ts';
+import { eraseForGone } from '../../worker/pipeline/erase/gone-source.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../worker/pipeline/sweep.ts';
 import { knownSourcesKey } from '../../worker/redis/keys.ts';
@@ -45,6 +46,19 @@ test('a request of a source that this process does not know is nobody else’s (
   const { knowing, other } = await twoProcesses();
   const { requestId = '' } = await asking(knowing, 'a');
   expect(await other.context.areOwned([requestId])).toEqual([true]);
+});
+
+test('an erasure that waits in a source which is in no configuration any more is done all the same (audit trace)', async () => {
+  const { knowing, other } = await twoProcesses();
+  await asking(knowing, 'a');
+  const event = { kind: 'erase', at: new Date(), key: 'e', what: 'asked for', receivedAt: new Date() } as const;
+  const job = { ...event, personIds: [], recordIds: [], everybody: false, contacts: [anyone.customer.email] };
+  await knowing.pipeline.stages.erase.add([{ id: 'e', data: job }]);
+  await takeAway('calm');
+  const [orphan] = await other.engine.orphans();
+  await eraseForGone(orphan?.pipeline ?? expect.fail('no orphan'));
+  expect(await knowing.store.get('a.1')).toMatchObject({ erasedAt: expect.any(Date) });
+  expect(await knowing.pipeline.stages.erase.queue.getJobs()).toEqual([]);
 });
 
 test('an erasure reaches the journeys of a source that is in no configuration any more (audit 14)', async () => {

@@ -3,6 +3,7 @@ import type { Outage } from '../operations/outage.ts';
 import { type Orphan, OrphanNews } from '../sources/orphans.ts';
 import type { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { eraseForGone } from './erase/gone-source.ts';
 import { tellOutages } from './outage-watch.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
@@ -80,6 +81,7 @@ export class Sweeping {
       if (await pipeline.isGated()) continue;
       const settings = { ...this.#settings(), isGone };
       await step(context.name, 'sweep', () => sweep(context, settings, this.#placesOf(context.name)));
+      if (isGone) await step(context.name, 'erase', () => eraseForGone(pipeline));
       await step(context.name, 'tell', () => this.#orphanNews.tell(orphan));
     }
   }
