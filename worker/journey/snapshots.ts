@@ -40,8 +40,8 @@ export interface ToldStore extends Told {
   keep(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
   /** Forgets it, and what events from before `at` may still tell. */
   erase(recordId: string, at: Date): Promise<void>;
-  /** Changes what is kept. `decide` may be called several times; undefined: it stays as it is. */
-  change(recordId: string, decide: (told: object) => object | undefined): Promise<void>;
+  /** Changes what is kept. `decide` may be called several times; undefined: it stays as it is, null: it goes. */
+  change(recordId: string, decide: (told: object) => object | null | undefined): Promise<void>;
   /** Records that were told of before they had a journey: most of them never get one. In no order, some may come twice. */
   alone(): AsyncGenerator<string>;
   /** Has this source ever told anything? */
@@ -84,7 +84,7 @@ export function createToldStore(
         if (!stored) return;
         const next = decide(Telling.parse(JSON.parse(seal.open(stored, about(recordId)))));
         if (next === undefined) return;
-        const sealed = seal.seal(JSON.stringify(next), about(recordId));
+        const sealed = next === null ? '' : seal.seal(JSON.stringify(next), about(recordId));
         if ((await redis.eval(changeScript, 1, keyOf(recordId), stored, sealed)) === 1) return;
       }
     },

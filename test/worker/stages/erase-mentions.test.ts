@@ -85,6 +85,22 @@ describe('an address that stands in records of other people', () => {
     },
   );
 
+  test('nor does what was told of their own record, that was kept while they were forgotten (audit trace)', async () => {
+    const { context } = quiet();
+    const event = eventOf('a', { receivedAt: ago(500), told: snapshot({ customer: { email } }) });
+    const racing: SourceContext = {
+      ...context,
+      told: overriding(context.told, {
+        keep: async (...args) => {
+          await erase(eraseOf({ contacts: [email] }), context);
+          await context.told.keep(...args);
+        },
+      }),
+    };
+    await keepSnapshot(event, racing);
+    expect(await context.told.of(['a'])).toEqual([undefined]);
+  });
+
   test('it is taken out where the service refuses to mask it, too (audit trace)', async () => {
     const town = quiet();
     await twoAsked(town, [{ agent: shop }, {}]);

@@ -56,18 +56,29 @@ export async function keepSnapshot(
   options: { onlyFirst?: boolean } = {},
 ): Promise<void> {
   if (!told) return;
-  const isForgotten = async () => await forgottenIn(told, recordId, receivedAt, context);
-  const before = await isForgotten();
-  const { everybody, record } = named;
-  if ([everybody, record(recordId)].some(before)) return;
-  const isContact = (key: string) => before(`contact:${key}`);
-  const part = await partIn(told, { isPerson: (id) => before(named.person(id)), isContact }, context);
-  if (part === 'theirs') return;
-  await context.told.keep(recordId, at, part === 'mention' ? withoutMentions(told, isContact, context) : told, options);
-  const after = await isForgotten();
-  const news = contactsIn(told, context).filter((key) => after(`contact:${key}`) && !isContact(key));
-  if (news.length === 0) return;
-  await context.told.change(recordId, (now) => withoutMentions(now, (key) => news.includes(key), context));
+  const kept = await unforgotten(told, recordId, receivedAt, context);
+  if (kept === null) return;
+  await context.told.keep(recordId, at, kept, options);
+  const left = await unforgotten(kept, recordId, receivedAt, context);
+  if (left === kept) return;
+  const text = JSON.stringify(kept);
+  await context.told.change(recordId, (now) => (JSON.stringify(now) === text ? left : undefined));
+}
+
+/** What may be kept of a telling, the same where that is all of it; null: nothing. */
+async function unforgotten(
+  told: object,
+  recordId: string,
+  receivedAt: Date,
+  context: SourceContext,
+): Promise<object | null> {
+  const isForgotten = await forgottenIn(told, recordId, receivedAt, context);
+  if ([named.everybody, named.record(recordId)].some(isForgotten)) return null;
+  const isPerson = (id: string) => isForgotten(named.person(id));
+  const isContact = (key: string) => isForgotten(`contact:${key}`);
+  const part = await partIn(told, { isPerson, isContact }, context);
+  if (part === 'none') return told;
+  return part === 'theirs' ? null : withoutMentions(told, isContact, context);
 }
 
 /** Which names that an event tells were forgotten since it came in. */
