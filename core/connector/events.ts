@@ -11,7 +11,10 @@ const Happened = z.object({
   what: z.string(),
 });
 
-/** The record as an event tells it (`Told`): JSON values. */
+/**
+ * The record as an event tells it (`Told`): JSON values. Erasures read in it, where they are there, `shape` and `personId` as in
+ * `PresentedRecord`, and `contacts`: texts, all that the person is known by.
+ */
 const Snapshot = z.record(z.string(), z.unknown()).exactOptional();
 
 export type AnswerValue = z.output<typeof AnswerValue>;

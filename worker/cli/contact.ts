@@ -57,7 +57,12 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     const code = await attemptNow(id, context, options.json);
     if (code === 3) return code;
     await forgetInFiles(runtime);
-    const { journeys = 0, requestsMasked = 0 } = (await proofOf(id, context)) ?? {};
+    const { journeys = 0, requestsMasked = 0, mentions = 0 } = (await proofOf(id, context)) ?? {};
+    if (mentions > 0) {
+      process.stderr.write(
+        `It stood in what events told of ${mentions} records of other people, and was taken out there; nobody was erased by that.\n`,
+      );
+    }
     if (code !== 0 || journeys + requestsMasked > 0) return code;
     process.stderr.write(
       'Nobody is known by this contact, at the service or here. Write it as the service shows it.\n',

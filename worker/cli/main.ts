@@ -165,7 +165,7 @@ example(
 example(
   where(journeys.command('cancel <journey>'))
     .description('end one before it asks; a request that was not sent yet is cancelled at the service')
-    .option('--why <text>', 'for its trace', 'cancelled by a person'),
+    .option('--why <text>', 'for its trace, which outlives an erasure: no names', 'cancelled by a person'),
   'journeys cancel support/41960.1 --config closeloop.yaml',
 ).action((journey: string, options) =>
   run(import('./repair.ts'), ({ cancelJourney }, connectors) => cancelJourney({ ...options, journey, connectors })),
