@@ -377,7 +377,8 @@ describe('what would stay for good', () => {
     const survey = { kind: 'survey', requestId, answers: { q1: 'I am Erika' }, what: 'survey', key: 's' } as const;
     await town.pipeline.stages.plan.add([{ id: 'late', data: { ...survey, at: receivedAt, receivedAt } }]);
     await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(await jobsOf(town.pipeline.stages.plan)).toMatchObject([{ answers: {} }]);
+    const [left] = await jobsOf(town.pipeline.stages.plan);
+    expect(left).toHaveProperty('answers', {});
   });
 
   test('the contact that was looked for before another was chosen (audit trace)', async () => {
