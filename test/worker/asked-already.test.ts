@@ -13,7 +13,7 @@ async function closesAgain({ vendor, context, store }: Quiet, id: string) {
   const { length } = await store.ofRecord(id);
   vendor.close(id, { ...anyone, ...closedAs(`closing ${length}`, new Date(Date.now() - hour / 60)) });
   await plan(eventOf(id), context);
-  const { latest = '' } = await store.memoryOf(id);
+  const { latest = '' } = await store.historyOf(id);
   await ask({ journeyId: latest }, context);
   return await store.get(latest);
 }
@@ -76,7 +76,7 @@ describe('a record that is closed again', () => {
     await giveUpAsk({ journeyId: 'a.1' }, 'toy: no', context);
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
     await plan(eventOf('b', { kind: 'changed', mergedInto: 'c' }), context);
-    expect(await store.memoryOf('c')).toMatchObject({ asked: 'a.1' });
+    expect(await store.historyOf('c')).toMatchObject({ asked: 'a.1' });
     // "journeys resolve --not-asked", and then it finds out that its record is another one.
     await store.update('a.1', ({ intent: _, ...now }) => ({
       journey: step(now, 'waiting', new Date(), { attempts: 1 }),
@@ -124,7 +124,7 @@ describe('a closing that gets another name by other settings, of the source or o
     const asks = async (closing: string, at: Date) => {
       vendor.close('n', { ...anyone, ...closedAs(closing, at) });
       await plan(eventOf('n'), context);
-      const { latest = '' } = await store.memoryOf('n');
+      const { latest = '' } = await store.historyOf('n');
       await ask({ journeyId: latest }, context);
       return await store.get(latest);
     };

@@ -30,7 +30,7 @@ async function closes(town: Quiet, id: string, closing: string, { closedAt = ago
   vendor.close(id, { ...anyone, ...closedAs(closing, closedAt) });
   const context = { ...town.context, clock: { ...liveClock, now: () => askedAt } };
   await plan(eventOf(id), context);
-  const { latest = '' } = await store.memoryOf(id);
+  const { latest = '' } = await store.historyOf(id);
   return await asks(town, latest, context);
 }
 const isAsked = { state: 'asked' };
@@ -123,7 +123,7 @@ describe('a record that has asked about an earlier closing', () => {
     vendor.close('a', { ...anyone, ...closedAs('two') });
     await plan(eventOf('a'), context);
     await expect(ask({ journeyId: 'a.2' }, context)).rejects.toThrow('429');
-    expect(await store.memoryOf('a')).toMatchObject({ asked: 'a.1' });
+    expect(await store.historyOf('a')).toMatchObject({ asked: 'a.1' });
     // The rule is changed, and asks once from now on.
     const once = quiet({ vendor });
     expect(await closes(once, 'a', 'three')).toMatchObject({ id: 'a.3', state: 'skipped' });

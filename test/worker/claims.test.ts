@@ -198,7 +198,7 @@ describe('a record that another was merged into', () => {
     expect(await stateOf(context, 'here.1')).toMatchObject({ state: 'skipped' });
     await reopen();
     expect(await stateOf(context, 'gone.1')).toMatchObject({ state: 'cancelled' });
-    expect(await context.store.memoryOf('here')).toMatchObject({ asked: undefined });
+    expect(await context.store.historyOf('here')).toMatchObject({ asked: undefined });
     await closeAgain();
   });
 
@@ -224,7 +224,7 @@ describe('merges that come in another order, or are old', () => {
     await plan(eventOf('b', { kind: 'changed', mergedInto: 'c' }), context);
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
     expect((await store.get('a.1'))?.currentId).toBe('c');
-    expect(await store.memoryOf('c')).toMatchObject({ asked: 'a.1' });
+    expect(await store.historyOf('c')).toMatchObject({ asked: 'a.1' });
   });
 
   test('merges that name each other end', async () => {

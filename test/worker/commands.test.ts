@@ -98,7 +98,7 @@ describe('journeys list', () => {
     expect(await list({ since: '2099-01-01' })).toEqual([]);
     expect(await list({ limit: 1 })).toHaveLength(1);
     const again = { recordId: 'a', closing: 'again', closedAt: new Date(), eventKey: 'again', receivedAt: new Date() };
-    await loop.store.claim(again, []);
+    await loop.store.getOrCreate(again, []);
     expect(await list({ record: 'a', limit: 1 })).toEqual([`${source}/a.2`]);
     await expect(list({ source: 'nobody' })).rejects.toThrow(/no source "nobody"/);
     await expect(list({ since: 'yesterday' })).rejects.toThrow(/--since must be a day/);
@@ -174,7 +174,7 @@ describe('a replay that is interrupted', () => {
     loop.vendor.close('a');
     const at = new Date();
     const claim = { recordId: 'a', closing: 'event:one', closedAt: at, eventKey: 'one', receivedAt: at };
-    await loop.store.claim(claim, []);
+    await loop.store.getOrCreate(claim, []);
     await loop.store.update('a.1', (now) => ({ journey: step(now, 'failed', at, { why: 'unread' }), trace: [] }));
     const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.stages.plan ?? expect.fail('no pipeline');
     await queue.pause();

@@ -54,7 +54,7 @@ async function seen(
     request: await store.idsOfRequests([asked?.requestId ?? '']),
     person: (await store.of({ personId: 'p7' })).map(({ id }) => id),
     contact: (await store.of({ contact: { kind: 'email', value: email } })).map(({ id }) => id),
-    memory: await store.memoryOf('asked'),
+    memory: await store.historyOf('asked'),
     remaining: await store.remainingOf('gone', 'asked'),
     told: await pipeline.context.told.of(['waits']),
     poll: await redis.handle.client.hgetall(`{cl:${source}}:poll`),

@@ -143,7 +143,7 @@ describe('a closing', () => {
     const { at } = vendor.close('k');
     const event = { kind: 'closed', id: 'k', at, key: 'second' } as const;
     const claimed = { recordId: 'k', closing: at.toISOString(), closedAt: at, eventKey: 'second', receivedAt: at };
-    await loop.store.claim(claimed, ['and here the worker was killed']);
+    await loop.store.getOrCreate(claimed, ['and here the worker was killed']);
     await loop.post(vendor.delivery([event]));
     expect((await loop.journey('k.1', 'cancelled')).why).toMatch(/closed again: journey killed\/k\.2/);
     await loop.journey('k.2', 'asked');

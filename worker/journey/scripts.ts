@@ -8,7 +8,7 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
  * Returns the id of the journey of this closing (or of this event), made now or found. Error GATED while the source is not to
  * be worked on (source-names.ts).
  */
-export const claimScript = `
+export const getOrCreateScript = `
 if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local id = redis.call('HGET', KEYS[1], 'event:' .. ARGV[4]) or redis.call('HGET', KEYS[1], 'closing:' .. ARGV[3])
 if id then

@@ -7,7 +7,7 @@ import { gatedOr } from './scripts.ts';
 /**
  * KEYS told, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where nothing was
  * told, record id, now.
- * Of two tellings of one instant the later to come counts. Whoever claims a journey takes the expiry away, and whoever
+ * Of two tellings of one instant the later to come counts. Whoever makes a journey takes the expiry away, and whoever
  * forgets the last one removes the telling (journey/store.ts). Error GATED while the source is not to be worked on.
  */
 const keepScript = `

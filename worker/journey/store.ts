@@ -5,7 +5,15 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type JourneyState, journeyStates, type TraceLine } from './journey.ts';
-import { beginPassScript, claimScript, forgetScript, gatedOr, mergeScript, noteScript, saveScript } from './scripts.ts';
+import {
+  beginPassScript,
+  forgetScript,
+  gatedOr,
+  getOrCreateScript,
+  mergeScript,
+  noteScript,
+  saveScript,
+} from './scripts.ts';
 import { askedStates, type Decision, mayHaveAsked } from './transitions.ts';
 
 /** Waiting journeys are ordered by when they are due, so that an overdue one is found without looking at the others. */
@@ -16,11 +24,11 @@ function scoreOf(journey: Journey): number {
 /** How long a merge is remembered of a record that nothing else is known of: merges may be told in any order. */
 const unknownMs = 30 * 86_400_000;
 
-const ClaimAnswer = z.tuple([z.string(), z.number()]);
+const GetOrCreateAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
 
 /** A closing that may become a journey. */
-export interface Claim {
+export interface NewClosing {
   recordId: string;
   /** Names the open→closed transition, see core/connector/contract.ts. */
   closing: string;
@@ -44,7 +52,7 @@ export function isUnreadable(error: unknown): boolean {
  * What the records' hash remembers beyond a journey: which one is the latest, and which one asked the customer, be it of a
  * record that was merged into this one.
  */
-export interface RecordMemory {
+export interface RecordHistory {
   latest: string | undefined;
   asked: string | undefined;
   /** When that one's closing was; undefined where it can't be told, or is another record's. */
@@ -78,35 +86,36 @@ export class JourneyStore {
   }
 
   /** The one journey of this closing: made now (`created`), or found. */
-  async claim(claim: Claim, trace: readonly string[]): Promise<{ journey: Journey; created: boolean }> {
+  async getOrCreate(wanted: NewClosing, trace: readonly string[]): Promise<{ journey: Journey; created: boolean }> {
     const now = this.#now();
     const data = {
       source: this.source,
-      recordId: claim.recordId,
+      recordId: wanted.recordId,
       state: 'received',
-      receivedAt: claim.receivedAt,
+      receivedAt: wanted.receivedAt,
       updatedAt: now,
-      closing: claim.closing,
-      closedAt: claim.closedAt,
+      closing: wanted.closing,
+      closedAt: wanted.closedAt,
     };
-    const claimed = this.#redis.eval(
-      claimScript,
+    const answering = this.#redis.eval(
+      getOrCreateScript,
       1,
-      this.#recordKey(claim.recordId),
+      this.#recordKey(wanted.recordId),
       this.#tag,
-      claim.recordId,
-      this.#seal.digest(claim.closing),
-      this.#seal.digest(claim.eventKey),
-      this.#sealed(claim.recordId, data),
+      wanted.recordId,
+      this.#seal.digest(wanted.closing),
+      this.#seal.digest(wanted.eventKey),
+      this.#sealed(wanted.recordId, data),
       now.getTime(),
       ...trace.map((text) => this.#line(text)),
     );
-    const answer = await claimed.catch((error: unknown) => {
+    const answer = await answering.catch((error: unknown) => {
       throw gatedOr(error);
     });
-    const [id, created] = ClaimAnswer.parse(answer);
+    const [id, created] = GetOrCreateAnswer.parse(answer);
     const journey = await this.get(id);
-    if (!journey) throw new Error(`journey ${this.source}/${id} is claimed but gone: it was removed while it was read`);
+    if (!journey)
+      throw new Error(`journey ${this.source}/${id} was made or found, and is gone: it was removed while it was read`);
     return { journey, created: created === 1 };
   }
 
@@ -116,7 +125,7 @@ export class JourneyStore {
     return id === null ? undefined : await this.get(id);
   }
 
-  async memoryOf(recordId: string): Promise<RecordMemory> {
+  async historyOf(recordId: string): Promise<RecordHistory> {
     const memories = await this.#memoriesOf(recordId);
     const latest = memories[0]?.memory.latest;
     for (const one of memories) {

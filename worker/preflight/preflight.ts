@@ -212,7 +212,7 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
       journeyId: `${status.record.currentId}.trial`,
       closedAt: clock.now(),
     };
-    const verdict = await decide(closing, status.record, { ...context, store: { memoryOf: noMemory } });
+    const verdict = await decide(closing, status.record, { ...context, store: { historyOf: noHistory } });
     if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
     whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
   }
@@ -224,4 +224,4 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
   }));
 }
 
-const noMemory = async () => ({ latest: undefined, asked: undefined });
+const noHistory = async () => ({ latest: undefined, asked: undefined });

@@ -33,7 +33,9 @@ describe('claim', () => {
   test('it makes one journey of 50 claims at once, of one closing by two events', async () => {
     const { store } = fresh();
     const claims = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => store.claim(claimOf('r', 'first', i % 2 ? 'webhook' : 'trigger'), ['here'])),
+      Array.from({ length: 50 }, (_, i) =>
+        store.getOrCreate(claimOf('r', 'first', i % 2 ? 'webhook' : 'trigger'), ['here']),
+      ),
     );
     expect(new Set(claims.map(({ journey }) => journey.id))).toEqual(new Set(['r.1']));
     expect(claims.filter(({ created }) => created)).toHaveLength(1);
@@ -44,13 +46,16 @@ describe('claim', () => {
 
   test('it takes an event that is known for its first closing, whatever the record says now', async () => {
     const { store } = fresh();
-    await store.claim(claimOf('r', 'first', 'a'), []);
-    expect(await store.claim(claimOf('r', 'second', 'a'), [])).toMatchObject({
+    await store.getOrCreate(claimOf('r', 'first', 'a'), []);
+    expect(await store.getOrCreate(claimOf('r', 'second', 'a'), [])).toMatchObject({
       created: false,
       journey: { id: 'r.1' },
     });
-    expect(await store.claim(claimOf('r', 'second', 'b'), [])).toMatchObject({ created: true, journey: { id: 'r.2' } });
-    expect(await store.memoryOf('r')).toEqual({ latest: 'r.2', asked: undefined });
+    expect(await store.getOrCreate(claimOf('r', 'second', 'b'), [])).toMatchObject({
+      created: true,
+      journey: { id: 'r.2' },
+    });
+    expect(await store.historyOf('r')).toEqual({ latest: 'r.2', asked: undefined });
   });
 
   test('it keeps records and sources apart', async () => {
@@ -60,7 +65,7 @@ describe('claim', () => {
       [one, 'b'],
       [other, 'a'],
     ] as const) {
-      expect(await store.claim(claimOf(record, 'first', 'same'), [])).toMatchObject({
+      expect(await store.getOrCreate(claimOf(record, 'first', 'same'), [])).toMatchObject({
         created: true,
         journey: { id: `${record}.1`, source: store.source, state: 'received' },
       });
@@ -70,10 +75,10 @@ describe('claim', () => {
 
   test('it starts anew, without an error, when the journey of a late event has been removed', async () => {
     const { store } = fresh();
-    const { journey } = await store.claim(claimOf('r', 'first', 'a'), []);
-    await store.claim(claimOf('r', 'second', 'b'), []);
+    const { journey } = await store.getOrCreate(claimOf('r', 'first', 'a'), []);
+    await store.getOrCreate(claimOf('r', 'second', 'b'), []);
     await store.forget(journey);
-    const again = await store.claim(claimOf('r', 'first', 'a'), []);
+    const again = await store.getOrCreate(claimOf('r', 'first', 'a'), []);
     expect(again.created).toBe(true);
   });
 });
@@ -81,7 +86,7 @@ describe('claim', () => {
 describe('update', () => {
   test('it loses no change of 40 at once', async () => {
     const { store, now } = fresh();
-    await store.claim(claimOf('r', 'first', 'a'), []);
+    await store.getOrCreate(claimOf('r', 'first', 'a'), []);
     const wait = async (n: number) =>
       await store.update('r.1', (journey) => ({
         journey: step(journey, 'waiting', now(), { values: { ...journey.values, [`n${n}`]: n } }),
@@ -96,7 +101,7 @@ describe('update', () => {
 
   test('it lets one of many win a step that only one may make', async () => {
     const { store, now } = fresh();
-    await store.claim(claimOf('r', 'first', 'a'), []);
+    await store.getOrCreate(claimOf('r', 'first', 'a'), []);
     await store.update('r.1', (journey) => ({ journey: step(journey, 'waiting', now()), trace: [] }));
     const attempts = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -113,7 +118,7 @@ describe('update', () => {
 
   test('it leaves alone what is declined, and knows no journey that is not there', async () => {
     const { store } = fresh();
-    await store.claim(claimOf('r', 'first', 'a'), []);
+    await store.getOrCreate(claimOf('r', 'first', 'a'), []);
     expect(await store.update('r.1', () => undefined)).toMatchObject({ id: 'r.1', state: 'received' });
     expect(await store.update('r.9', () => expect.fail('shown a journey'))).toBeUndefined();
   });
@@ -121,7 +126,7 @@ describe('update', () => {
 
 test('what a newer version has stored in a journey is kept by one that does not know it, and goes with an erasure (audit 18)', async () => {
   const { store, now } = fresh();
-  await store.claim(claimOf('r', 'first', 'e'), []);
+  await store.getOrCreate(claimOf('r', 'first', 'e'), []);
   const contact = Object.assign({ kind: 'email', value: 'e@example.com' } as const, { verified: true });
   await store.update('r.1', (one) => ({
     journey: Object.assign(step(one, 'waiting', now(), { contact }), { ofNextYear: { at: 'noon' } }),
@@ -147,7 +152,7 @@ describe('indexes', () => {
         const { store, now } = fresh();
         const ids = new Set<string>();
         for (const { record, closing, way, forget } of steps) {
-          const { journey } = await store.claim(claimOf(`r${record}`, `c${closing}`, `e${closing}`), ['claimed']);
+          const { journey } = await store.getOrCreate(claimOf(`r${record}`, `c${closing}`, `e${closing}`), ['claimed']);
           ids.add(journey.id);
           if (forget && way % 5 === 0) {
             await store.forget(journey);
@@ -188,7 +193,7 @@ describe('indexes', () => {
     const owners = alive.flatMap(({ id, requestId }) => (requestId === undefined ? [] : [id]));
     expect(await store.idsOfRequests(requests)).toEqual(owners);
     for (const journey of alive.filter(({ state }) => askedStates.includes(state))) {
-      expect((await store.memoryOf(journey.recordId)).asked).toBeDefined();
+      expect((await store.historyOf(journey.recordId)).asked).toBeDefined();
     }
   }
 
@@ -199,7 +204,7 @@ describe('indexes', () => {
       ['late', 20],
       ['early', 10],
     ] as const) {
-      const { journey } = await store.claim(claimOf(record, 'c', 'e'), []);
+      const { journey } = await store.getOrCreate(claimOf(record, 'c', 'e'), []);
       await store.update(journey.id, (one) => ({
         journey: step(one, 'waiting', now(), { dueAt: due(hour) }),
         trace: [],
@@ -212,7 +217,7 @@ describe('indexes', () => {
 
   test('latestIds gives the last changed first, over all states', async () => {
     const { store, now } = fresh();
-    for (const record of ['a', 'b', 'c', 'd']) await store.claim(claimOf(record, 'c', 'e'), []);
+    for (const record of ['a', 'b', 'c', 'd']) await store.getOrCreate(claimOf(record, 'c', 'e'), []);
     const change = async (id: string, to: JourneyState) =>
       await store.update(id, (one) => ({ journey: step(one, to, now()), trace: [] }));
     await change('b.1', 'skipped');
@@ -223,7 +228,7 @@ describe('indexes', () => {
 
   test('idsOfRequests tells ours from others', async () => {
     const { store, now } = fresh();
-    await store.claim(claimOf('r', 'c', 'e'), []);
+    await store.getOrCreate(claimOf('r', 'c', 'e'), []);
     for (const [to, more] of [
       ['waiting', {}],
       ['creating', {}],
@@ -233,14 +238,14 @@ describe('indexes', () => {
     }
     expect(await store.idsOfRequests(['1', '77', 'seventy-seven'])).toEqual([undefined, 'r.1', undefined]);
     expect(await store.idsOfRequests([])).toEqual([]);
-    expect(await store.memoryOf('r')).toEqual({ latest: 'r.1', asked: 'r.1', askedClosedAt: expect.any(Date) });
+    expect(await store.historyOf('r')).toEqual({ latest: 'r.1', asked: 'r.1', askedClosedAt: expect.any(Date) });
   });
 });
 
 describe('forget', () => {
   test('it leaves no key, and no value in any key, with the journey or its record', async () => {
     const { store, now } = fresh();
-    const { journey } = await store.claim(claimOf('gone', 'c', 'e'), ['a line']);
+    const { journey } = await store.getOrCreate(claimOf('gone', 'c', 'e'), ['a line']);
     let last = journey;
     for (const to of ['waiting', 'creating', 'asked', 'expired'] as const) {
       const more = to === 'asked' ? { requestId: 'request-of-gone' } : {};
@@ -256,19 +261,19 @@ describe('forget', () => {
 
   test('it keeps what the record remembers while a later journey lives', async () => {
     const { store, now } = fresh();
-    const { journey } = await store.claim(claimOf('r', 'one', 'a'), []);
+    const { journey } = await store.getOrCreate(claimOf('r', 'one', 'a'), []);
     await store.update(journey.id, (one) => ({ journey: step(one, 'waiting', now()), trace: [] }));
     const asking = await store.update(journey.id, (one) => ({ journey: step(one, 'creating', now()), trace: [] }));
-    await store.claim(claimOf('r', 'two', 'b'), []);
+    await store.getOrCreate(claimOf('r', 'two', 'b'), []);
     await store.forget(asking ?? expect.fail('no journey'));
-    expect(await store.memoryOf('r')).toEqual({ latest: 'r.2', asked: 'r.1' });
+    expect(await store.historyOf('r')).toEqual({ latest: 'r.2', asked: 'r.1' });
   });
 
   test.each(['first', 'last'])(
     'it leaves no key of merged records, the one that remains being forgotten %s',
     async (when) => {
       const { store } = fresh();
-      const claim = async (id: string) => (await store.claim(claimOf(id, 'c', `e of ${id}`), [])).journey;
+      const claim = async (id: string) => (await store.getOrCreate(claimOf(id, 'c', `e of ${id}`), [])).journey;
       const [a, c] = [await claim('a'), await claim('c')];
       // No journey was ever of b.
       await store.merge('a', 'b');
@@ -287,13 +292,13 @@ describe('forget', () => {
     expect(await store.remainingOf('w', 'x')).toBe('y');
     for (const key of await keys(`*${store.source}}*`)) expect(await redis.handle.client.pttl(key)).toBeGreaterThan(0);
     // One that gets a journey is remembered as long as that.
-    await store.claim(claimOf('x', 'c', 'e'), []);
+    await store.getOrCreate(claimOf('x', 'c', 'e'), []);
     for (const key of await keys(`*${store.source}}:record:x`)) expect(await redis.handle.client.pttl(key)).toBe(-1);
   });
 
   test('it leaves a journey alone that went on since it was read: a late answer is not lost', async () => {
     const { store, now } = fresh();
-    const { journey } = await store.claim(claimOf('r', 'c', 'e'), []);
+    const { journey } = await store.getOrCreate(claimOf('r', 'c', 'e'), []);
     await store.update(journey.id, (one) => ({ journey: step(one, 'waiting', now()), trace: [] }));
     await store.forget(journey);
     expect(await store.get('r.1')).toMatchObject({ state: 'waiting' });
@@ -302,7 +307,7 @@ describe('forget', () => {
 
   test('it is not undone by a line that comes late', async () => {
     const { store } = fresh();
-    const { journey } = await store.claim(claimOf('late', 'c', 'e'), []);
+    const { journey } = await store.getOrCreate(claimOf('late', 'c', 'e'), []);
     await store.forget(journey);
     await store.note(journey.id, 'another webhook');
     expect(await keys(`*${store.source}}*`)).toEqual([]);

@@ -17,7 +17,7 @@ function stores(source: string) {
   const journeys = new JourneyStore(client, source, { now: () => new Date(), seal: testSeal });
   const lifeOf = (id: string) => client.pttl(`${tagOf(source)}:told:${id}`);
   const claim = (recordId: string, closing: string) =>
-    journeys.claim({ recordId, closing, closedAt: at(0), eventKey: closing, receivedAt: at(0) }, []);
+    journeys.getOrCreate({ recordId, closing, closedAt: at(0), eventKey: closing, receivedAt: at(0) }, []);
   return { told, journeys, lifeOf, claim };
 }
 

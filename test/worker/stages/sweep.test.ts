@@ -46,7 +46,7 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
   const journey = async (id: string, states: readonly JourneyState[], at: Date, more: Partial<Journey> = {}) => {
     const store = new JourneyStore(redis.handle.client, source, { now: () => at, seal: testSeal });
     const claim = { recordId: id, closing: 'one', closedAt: at, eventKey: id, receivedAt: at };
-    await store.claim(claim, ['received']);
+    await store.getOrCreate(claim, ['received']);
     for (const to of states) {
       await store.update(`${id}.1`, (one) => ({ journey: step(one, to, at, more), trace: [to] }));
     }

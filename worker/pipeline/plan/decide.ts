@@ -16,7 +16,7 @@ import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
 export type DecisionContext = Pick<Named, 'name'> &
   Pick<Policy, 'rules' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
   Pick<Service, 'campaigns'> &
-  Pick<Timing, 'clock'> & { store: Pick<JourneyStore, 'memoryOf'> };
+  Pick<Timing, 'clock'> & { store: Pick<JourneyStore, 'historyOf'> };
 
 /** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
 export type Verdict =
@@ -96,7 +96,7 @@ export async function askedAlready(
   { recordId, journeyId, closedAt }: Parameters<typeof decide>[0],
   { name, store }: Pick<DecisionContext, 'name' | 'store'>,
 ): Promise<string | undefined> {
-  const { asked, askedClosedAt } = await store.memoryOf(recordId);
+  const { asked, askedClosedAt } = await store.historyOf(recordId);
   if (asked === undefined || asked === journeyId) return undefined;
   const ref = refOf(name, asked);
   if (rule.again === 'never') return `this record's customer was asked already: journey ${ref} (again: never)`;

@@ -74,7 +74,7 @@ export async function passOn({ id, recordId, given }: Journey, context: SourceCo
  */
 async function journeyFor(event: GradedJob, context: SourceContext): Promise<Journey | undefined> {
   const { store } = context;
-  const { latest, asked } = await store.memoryOf(event.recordId);
+  const { latest, asked } = await store.historyOf(event.recordId);
   const known = latest === undefined ? undefined : await store.get(latest);
   const isOver = known !== undefined && overStates.includes(known.state);
   const before = isOver && asked !== undefined ? await store.get(asked) : undefined;
@@ -88,7 +88,7 @@ async function journeyFor(event: GradedJob, context: SourceContext): Promise<Jou
     return undefined;
   }
   const { recordId, key: eventKey, receivedAt } = event;
-  const { journey } = await store.claim(
+  const { journey } = await store.getOrCreate(
     { recordId, closing: status.closing, closedAt: status.closedAt, eventKey, receivedAt },
     [`received ${receivedAt.toISOString()}: ${event.what}`],
   );

@@ -14,13 +14,13 @@ export async function getOrCreateJourney(
   const { key: eventKey, receivedAt, via } = event;
   const found =
     via === 'poll' ? ', found by the poll: no webhook had told of it' : via === 'backfill' ? ', backfill' : '';
-  const claimed = await context.store.claim({ ...closing, eventKey, receivedAt }, [
+  const result = await context.store.getOrCreate({ ...closing, eventKey, receivedAt }, [
     `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
   ]);
-  if (claimed.created) {
-    const ref = refOf(context.name, claimed.journey.id);
+  if (result.created) {
+    const ref = refOf(context.name, result.journey.id);
     context.log.info({ journey: ref, event: event.what }, 'received');
     if (via === 'poll') await context.missed(ref, event.at);
   }
-  return claimed;
+  return result;
 }
