@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { type Delivery, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
 import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { Log } from '../../core/ports.ts';
-import { failpoint } from '../operations/failpoints.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
 import { Connections } from './connections.ts';
@@ -223,7 +222,6 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
       if (act) await within(storeMs, context.alert('to-do', `${what}: ${why}`, 'do it by hand')).catch(() => undefined);
     }
     if (events.length > 0) {
-      failpoint('event-received');
       try {
         await store(name, events, delivery.receivedAt);
       } catch (error) {
@@ -231,7 +229,6 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
         return await comeAgain(reply, 'Not stored. Send it again.');
       }
     }
-    failpoint('event-stored');
     return await reply.code(source.acceptedStatus).send({ accepted: events.length, ignored: ignored.length });
   };
 }

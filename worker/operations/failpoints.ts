@@ -67,6 +67,10 @@ export function failpointAt(wanted: string, die: () => void): (name: Failpoint) 
 
 const wanted = process.env.CLOSELOOP_FAILPOINT ?? '';
 
+/** Is this process to be killed somewhere? */
+export const isDoomed = wanted !== '';
+
 /** Kills this process, with no goodbye, where `CLOSELOOP_FAILPOINT` says so. Without it (always but in tests) nothing. */
-export const failpoint: (name: Failpoint) => void =
-  wanted === '' ? () => undefined : failpointAt(wanted, () => process.kill(process.pid, 'SIGKILL'));
+export const failpoint: (name: Failpoint) => void = !isDoomed
+  ? () => undefined
+  : failpointAt(wanted, () => process.kill(process.pid, 'SIGKILL'));

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { SourceEvent } from '../../core/connector/contract.ts';
+import { failpoint } from '../operations/failpoints.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
@@ -62,6 +63,7 @@ export class Inlets {
    * only when Redis has them all, and a replica of it, if there is one.
    */
   async store(door: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+    failpoint('event-received');
     const { engine, pipelines } = this.#options;
     const source = this.#doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
@@ -79,6 +81,7 @@ export class Inlets {
     await this.#add(inlet.plan, plan, toPlan, receivedAt);
     await this.#add(inlet.erase, erase, toErase, receivedAt);
     await engine.replicated(tagOf(source));
+    failpoint('event-stored');
   }
 
   async close(graceMs: number): Promise<void> {

@@ -14,6 +14,7 @@ import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { withKillPoints } from './kill-points.ts';
 import { openSource } from './open-source.ts';
 import { countMissed, poll } from './plan/poll.ts';
 import { createQueues, queuePolled } from './queues.ts';
@@ -58,7 +59,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const alert: Operations['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
   const { pauses, holds } = stopsOf(name, alert, () => stages, options);
   const hasMore = (stage: 'plan' | 'ask' | 'writeBack') => stages[stage].hasMore();
-  const context: SourceContext = {
+  const context = withKillPoints({
     ...namedOf(configured),
     source,
     ...createVendorCalls(source, options.batchWindowMs ?? defaultBatchWindowMs, hasMore),
@@ -73,7 +74,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     revoke: (why) => stopAccess(why, stages, pauses),
     clock,
     ports,
-  };
+  });
   const stages = createStages({
     context,
     redis,

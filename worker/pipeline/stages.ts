@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'bullmq';
 import type { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
+import { failpoint } from '../operations/failpoints.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
@@ -48,7 +49,7 @@ interface StagesOptions {
 
 /** What a step of the pipeline does with a job, and when no further attempt will be made. */
 interface Step<Data extends z.ZodType> {
-  name: string;
+  name: 'plan' | 'ask' | 'write-back' | 'erase';
   data: Data;
   process: (job: z.output<Data>, context: SourceContext) => Promise<StageResult>;
   giveUp: (job: z.output<Data>, why: string, context: SourceContext) => Promise<void>;
@@ -118,6 +119,7 @@ function createStage<Data extends z.ZodType>(
     process: async (job) => {
       if (await isGated()) return gatedResult;
       await mayBegin();
+      if (name !== 'erase') failpoint(`${name}-begun`);
       return await untilMended(process(job, context), context);
     },
     giveUp: async (job, why) => {

@@ -1,7 +1,6 @@
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill, settledStates } from '../journey/transitions.ts';
-import { failpoint } from '../operations/failpoints.ts';
 import { isRedisTrouble } from '../redis/unavailable.ts';
 import type { SourceContext } from './context.ts';
 import { attempt } from './erase/erase.ts';
@@ -71,7 +70,6 @@ async function expire(id: string, context: SourceContext): Promise<void> {
   // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
   if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
   await store.update(id, ifStill('asked', { to: 'expired', at: clock.now(), trace: ['expired: no answer came'] }));
-  failpoint('expired-saved');
   log.info({ journey: refOf(context.name, id) }, 'expired');
 }
 

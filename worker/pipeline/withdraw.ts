@@ -3,7 +3,6 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
-import { failpoint } from '../operations/failpoints.ts';
 import { isCancelled } from './ask/find-request.ts';
 import type { Journeys, Named, Operations, Service, Timing } from './context.ts';
 
@@ -35,9 +34,7 @@ export async function withdraw(
         ? { journey: { ...now, withdrawing: why }, trace: [] }
         : undefined,
     );
-    failpoint('withdrawing-saved');
     const late = await cancelRequest(journey.requestId, context);
-    failpoint('request-cancelled');
     if (late !== undefined) {
       const line = `${why}: too late, the service has sent the request (${late})`;
       const last = (await store.trace(journey.id)).at(-1);
@@ -58,7 +55,6 @@ export async function withdraw(
       when: (now) => now.state !== 'asked' || now.requestId === journey.requestId,
     }),
   );
-  failpoint('cancelled-saved');
   if (after?.state === 'creating') return 'asking';
   // It has asked since the caller looked at it.
   if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context, options);

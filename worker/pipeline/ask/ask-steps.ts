@@ -2,7 +2,6 @@ import { messageOf } from '../../../core/errors.ts';
 import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { done, type StageResult } from '../jobs.ts';
 import { passOn } from '../plan/external-grade.ts';
@@ -88,7 +87,6 @@ export async function markAsked(
   const { clock, log } = context;
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
-  failpoint('campaign-noted');
   await passOn(journey, context);
   const after = await context.store.update(
     journey.id,
@@ -102,7 +100,6 @@ export async function markAsked(
       when: (now) => now.requestId === undefined,
     }),
   );
-  failpoint('asked-saved');
   // A pass in between has met the answer as a stranger's, and remembers the counts that tell of it.
   if (campaign !== undefined && options.late) await context.askedIn(campaign, true);
   if (after?.requestId === requestId)
@@ -132,7 +129,6 @@ export async function backToWaiting(
       when: isAttemptOf(journey),
     }),
   );
-  failpoint('back-to-waiting');
 }
 
 /** @param looks after how many that told nothing */
@@ -154,7 +150,6 @@ export async function laterLook(
       when: isAttemptOf(journey),
     }),
   );
-  failpoint('unknown-noted');
   context.log.warn({ journey: refOf(context.name, journey.id), why: messageOf(error) }, 'outcome of create unknown');
   return { do: 'wait', delayMs: context.clock.until(lookAfter) };
 }

@@ -1,6 +1,5 @@
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { type AskJob, done, type StageResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
@@ -16,7 +15,6 @@ import { withContact } from './with-contact.ts';
  * in `creating` doesn't know whether the service got the request, and looks for it before anything else.
  */
 export async function ask({ journeyId }: AskJob, context: SourceContext): Promise<StageResult> {
-  failpoint('ask-begun');
   const journey = await context.store.get(journeyId);
   if (journey?.state === 'creating') return await resolveUnknown(journey, context);
   if (journey?.state !== 'waiting' && !(journey?.state === 'received' && journey.rule !== undefined)) return done;
@@ -32,7 +30,6 @@ export async function ask({ journeyId }: AskJob, context: SourceContext): Promis
   if (due.at > context.clock.now()) return await postpone(journey, due, context);
 
   const gone = await recheck(journey, context);
-  failpoint('record-read-again');
   if (gone) return await endJourney(journey, 'cancelled', gone.why, context, { isOut: gone.isOut });
 
   return await withContact(contact, context, () => create(journey, rule, campaign, contact, context));

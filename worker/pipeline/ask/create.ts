@@ -8,7 +8,6 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type StageResult } from '../jobs.ts';
@@ -103,7 +102,6 @@ async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<St
   const intent = intentOf(attempt, at, context);
   const note = noteOf(attempt, at, context);
   await contacts.setLastAsked(key, note);
-  failpoint('last-asked-noted');
   const creating = await store.update(
     journey.id,
     ifStill('waiting', {
@@ -113,7 +111,6 @@ async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<St
       trace: ['creating the feedback request'],
     }),
   );
-  failpoint('intent-saved');
   // Somebody else went ahead, on this job or on an event: it is theirs now. Where it was ended, nobody is asked.
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
@@ -145,7 +142,6 @@ async function send(
   const request = { campaign: campaign.id, contact, scheduled: intent.at, customFields };
   try {
     const { id } = await context.feedback.create(request, { leaveBy });
-    failpoint('create-answered');
     const result = await markAsked(creating, id, 'the service took it', context);
     await context.holds.lift('ask', [...needsOf(rule), createNeed]);
     return result;

@@ -1,6 +1,5 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { done, type StageResult } from '../jobs.ts';
 import { backToWaiting, fail, laterLook, lockedMs, markAsked, park } from './ask-steps.ts';
@@ -22,7 +21,6 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
   const found = await context.limitedLooks(() =>
     lookForRequest({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context),
   );
-  failpoint('looked-for');
   if (found.is === 'created') {
     return await withContact(contact, context, () => take(journey, intent, found, context));
   }

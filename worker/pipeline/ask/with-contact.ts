@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { Journeys, Policy, Service } from '../context.ts';
 import type { StageResult } from '../jobs.ts';
 import { lockedMs } from './ask-steps.ts';
@@ -26,7 +25,6 @@ export async function withContact(
     // killed worker ends by itself.
     const lockMs = 3 * context.callMs + 2 * staleMs;
     if (!(await context.contacts.lock(key, token, lockMs))) return { do: 'wait', delayMs: lockedMs };
-    failpoint('contact-locked');
     try {
       return await work();
     } finally {

@@ -171,9 +171,7 @@ async function takeAnswers(
     );
     // Also for an answer that was known: the job may have been lost with the process that stored the answer.
     const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
-    if (due.length > 0) failpoint('answer-saved');
     await source.queueWriteBack(due);
-    if (due.length > 0) failpoint('write-back-queued');
     taken += due.length;
   }
   const youngFrom = context.clock.now().getTime() - youngMs;

@@ -4,7 +4,6 @@ import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { decide, needsOf } from './decide.ts';
@@ -59,7 +58,6 @@ async function decided(journey: Journey, record: PresentedRecord, context: Sourc
       ...(isOther && { without: ['lookedFor'] }),
     }),
   );
-  failpoint('decision-saved');
   await context.holds.lift('plan', needsOf(rule));
   log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
   return after ?? journey;

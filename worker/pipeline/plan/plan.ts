@@ -2,7 +2,6 @@ import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
 import { done, type PlanJob, type RecordJob, type StageResult } from '../jobs.ts';
@@ -48,7 +47,6 @@ interface Before {
  * at its state first.
  */
 async function planRecord(event: RecordJob, context: SourceContext): Promise<StageResult> {
-  failpoint('plan-begun');
   const known = await knownJourney(event, context);
   await keepWhatIsTold(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
@@ -65,7 +63,6 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Sta
   if (event.kind === 'changed' && live.length === 0) return done;
 
   const status = statusOf(await context.read(event.recordId, 'plan'));
-  failpoint('record-read');
   const before = { live, latest, wasOut };
   if (status.is === 'open') return await planOpen(event, status, before, context);
   if (status.is === 'out') return await planOut(event, status.why, before, context);
@@ -143,7 +140,6 @@ async function planClosed(
   }
   const at = { recordId: record.currentId, closing, closedAt };
   const { journey, created } = await getOrCreateJourney(event, at, context);
-  failpoint('journey-claimed');
   await cancelEarlier(journey, context);
   if (mayComeBack(journey)) return await enqueueAsk(await takenUpAgain(journey, record, event, context), context);
   if (!created && journey.state !== 'received') {
@@ -217,6 +213,5 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
 /** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
 async function enqueueAsk(journey: Journey, context: SourceContext): Promise<StageResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
-  failpoint('ask-queued');
   return done;
 }

@@ -3,7 +3,6 @@ import { CloseloopError } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, step } from '../../journey/transitions.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { SourceContext } from '../context.ts';
 import { takeOffLate } from '../erase/copies.ts';
 import type { StageResult, WriteBackJob } from '../jobs.ts';
@@ -45,7 +44,6 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     );
     return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
   }
-  failpoint('write-back-begun');
   const result = await context.write({
     ...about(journey),
     outcome: 'answered',
@@ -137,7 +135,6 @@ async function written(
   const { clock, log } = context;
   const ref = refOf(context.name, journey.id);
   const { findings, remarks = [], where = 'the record' } = result;
-  failpoint('vendor-written');
   const why = `the record does not hold all of the answer: ${findings.join(' ')}`;
   // Before ours is noted: whoever is killed after that would never look again.
   await writeLaterAgain(journey, context, isLater);
@@ -160,7 +157,6 @@ async function written(
       trace: [...told, `written on ${where} (answer ${answer.version})`],
     };
   });
-  failpoint('written-saved');
   if (after?.erasedAt) {
     await takeOffLate(journey, about(journey).recordId, context);
     return { do: 'done' };
