@@ -40,10 +40,10 @@ ${options.settings}
   const app = await run(runtime, { role: 'all', clock: liveClock, log });
   const store = app.engine.pipelines.get(source)?.context.store ?? expect.fail('no pipeline');
   await options.fire(`${app.url}/hooks/${source}`);
-  await until(async () => (await store.counts()).asked === closings);
+  await until(async () => (await store.queries.counts()).asked === closings);
   options.answer();
   await app.engine.collectNow();
-  await until(async () => (await store.counts()).written === closings);
+  await until(async () => (await store.queries.counts()).written === closings);
   await app.close();
   // On a starved machine Redis may answer late: the vendor is told to come again, and does.
   return told.filter(({ level, message }) => level === 'error' && !message.startsWith('delivery not stored'));

@@ -49,10 +49,10 @@ sources:
   // A delivery that a busy machine answers late comes again soon, but not eight times in a moment: then the webhook is removed.
   standin.changeSender({ concurrency: 50, pauseScale: 0.01 });
   await Promise.all(ids.map((id) => standin.deliver(id)));
-  await until(async () => (await journeys.counts()).asked === closings);
+  await until(async () => (await journeys.queries.counts()).asked === closings);
   for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
   await loop.engine.collectNow();
-  await until(async () => (await journeys.counts()).written === closings);
+  await until(async () => (await journeys.queries.counts()).written === closings);
   await standin.idle();
   const calls = standin.totalCalls();
   process.stdout.write(`Shopify, ${closings} closings: ${calls} calls ${JSON.stringify(standin.callCounts())}\n`);

@@ -245,7 +245,7 @@ test('everybody of a shop that left is forgotten, though its source has stopped;
   const { copies } = await proofOf('shop/redact');
   expect(copies).toMatch(/^left at shop: .*an owner of the shop must/i);
   expect(feedback.standin.requests().filter(({ masked, campaign }) => campaign === 40 && !masked)).toEqual([]);
-  for await (const journey of store().all()) expect(journey).toMatchObject({ erasedAt: expect.any(Date) });
+  for await (const journey of store().queries.all()) expect(journey).toMatchObject({ erasedAt: expect.any(Date) });
 });
 
 test('every delivery was stored the first time', () => {

@@ -46,10 +46,10 @@ sources:
   standin.addWebhook({ url: `${loop.url}/hooks/woocommerce-thousand`, secret });
   standin.changeSender({ concurrency: 50 });
   await standin.completeAll({ ids });
-  await until(async () => (await journeys.counts()).asked === closings);
+  await until(async () => (await journeys.queries.counts()).asked === closings);
   for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
   await loop.engine.collectNow();
-  await until(async () => (await journeys.counts()).written === closings);
+  await until(async () => (await journeys.queries.counts()).written === closings);
   await standin.idle();
   const calls = standin.totalCalls();
   process.stdout.write(`WooCommerce, ${closings} closings: ${calls} calls ${JSON.stringify(standin.callCounts())}\n`);
@@ -59,7 +59,7 @@ sources:
   expect(standin.order(ids[0] ?? 0).values.feedback_grade).toBe('4');
   expect(calls).toBeLessThanOrEqual(70);
   // Its own thousand saves have told the loop of nothing new.
-  expect((await journeys.counts()).written).toBe(closings);
+  expect((await journeys.queries.counts()).written).toBe(closings);
   await loop.close();
   await other.close();
   await service.close();

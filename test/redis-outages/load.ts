@@ -78,7 +78,7 @@ export function startLoad(loop: Loop, options: { closings: number; everyMs: numb
       const counts = Map.groupBy(requests, ({ email }) => String(email).replace('@example.com', ''));
       const count = (id: string) => counts.get(id)?.length ?? 0;
       const fallen: string[] = [];
-      for await (const journey of loop.store.newest(['failed', 'parked', 'cancelled', 'skipped', 'expired'])) {
+      for await (const journey of loop.store.queries.newest(['failed', 'parked', 'cancelled', 'skipped', 'expired'])) {
         fallen.push(`${journey.id}: ${journey.state} (${journey.why})`);
       }
       return {
@@ -98,7 +98,7 @@ export function startLoad(loop: Loop, options: { closings: number; everyMs: numb
 async function quiet(loop: Loop): Promise<void> {
   await until(async () => {
     if ((await loop.app.engine.busy()) > 0) return false;
-    const { received, waiting, creating } = await loop.store.counts();
+    const { received, waiting, creating } = await loop.store.queries.counts();
     return received + waiting + creating === 0;
   });
 }

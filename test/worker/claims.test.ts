@@ -106,7 +106,7 @@ describe('one request that may be of two journeys of one person', () => {
       trace: ['asked'],
     }));
     expect(after).toMatchObject({ id: 'b.1', state: 'creating' });
-    expect(await context.store.idsOfRequests([requestId])).toEqual(['a.1']);
+    expect(await context.store.queries.idsOfRequests([requestId])).toEqual(['a.1']);
   });
 
   test('it is left to a person where it names a journey and another has it', async () => {

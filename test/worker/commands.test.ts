@@ -589,7 +589,7 @@ describe('backfill', () => {
     ]);
     const words = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true, json: false }));
     expect(words.out.split('\n')[0]).toBe('     2  would ask: rule "all", campaign 12  (p6, p7)');
-    expect(await loop.store.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
+    expect(await loop.store.queries.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
     await loop.close();
   });
 

@@ -258,7 +258,7 @@ describe('a journey that can not be read', () => {
   test('it is left out of a list, and the log names it', async () => {
     const town = quiet();
     await broken(town);
-    const listed = (await all(town.context.store.newest(['asked']))).map(({ id }) => id);
+    const listed = (await all(town.context.store.queries.newest(['asked']))).map(({ id }) => id);
     expect(listed.toSorted()).toEqual(['a.1', 'z.1']);
     expect(town.told.at(-1)).toMatchObject({ level: 'warn', fields: { journey: 'calm/broken.1' } });
   });

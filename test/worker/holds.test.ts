@@ -280,6 +280,6 @@ test('closings that a campaign holds up are asked once each, though workers are 
   await worker.kill();
   for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
   await town.start('worker');
-  await until(async () => (await store.counts()).asked === 200);
+  await until(async () => (await store.queries.counts()).asked === 200);
   expect(everyone(standin)).toBe(200);
 });

@@ -32,8 +32,8 @@ test('it asks 30 customers once each, though the worker is killed three times in
     await minutePasses();
     worker = await town.start('worker');
   }
-  expect((await store.counts()).creating).toBeGreaterThan(0);
-  await until(async () => (await store.counts()).asked === 30);
+  expect((await store.queries.counts()).creating).toBeGreaterThan(0);
+  await until(async () => (await store.queries.counts()).asked === 30);
   const asked = standin.requests().map(({ email }) => email);
   expect(asked.toSorted()).toEqual(ids.map((id) => `${id}@example.com`).sort());
   const journeys = await Promise.all(ids.map((id) => store.get(`${id}.1`)));

@@ -48,7 +48,7 @@ describe('a source that may be another under a new name (audit 14)', () => {
     expect(await now.engine.rename('old', now.pipeline, () => undefined)).toMatchObject({ journeys: 1 });
     expect(await isHeld(now)).toEqual(free);
     for (const event of await now.events()) await plan(event, now.context);
-    expect(await now.store.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
+    expect(await now.store.queries.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
     expect(service.standin.requests()).toHaveLength(1);
   });
 

@@ -155,7 +155,7 @@ for (const [what, record, contact] of people) {
     expect(receiver.records).toEqual([record]);
     const journeys = async () => {
       const all: Journey[] = [];
-      for await (const one of context.store.all()) all.push(one);
+      for await (const one of context.store.queries.all()) all.push(one);
       return all;
     };
     await until(async () => (await journeys())[0]?.state === 'written');

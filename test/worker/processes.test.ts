@@ -23,7 +23,7 @@ test('two workers and two intakes share 60 closings: each is asked once and writ
     }),
   );
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
-  await until(async () => (await store.counts()).asked === 60);
+  await until(async () => (await store.queries.counts()).asked === 60);
   const emails = ids.map((id) => `${id}@example.com`).sort();
   expect(
     standin
@@ -33,8 +33,8 @@ test('two workers and two intakes share 60 closings: each is asked once and writ
   ).toEqual(emails);
 
   for (const email of emails) standin.answer({ contact: email, grade: 5 });
-  await until(async () => (await store.counts()).written === 60);
+  await until(async () => (await store.queries.counts()).written === 60);
   expect(town.wrote.toSorted()).toEqual([...ids].sort());
-  expect(await store.counts()).toMatchObject({ received: 0, waiting: 0, creating: 0, skipped: 0, asked: 0 });
+  expect(await store.queries.counts()).toMatchObject({ received: 0, waiting: 0, creating: 0, skipped: 0, asked: 0 });
   expect(standin.requests()).toHaveLength(60);
 });

@@ -41,7 +41,7 @@ async function seen(
   email = anyone.customer.email,
 ) {
   const journeys = [];
-  for await (const journey of store.all()) journeys.push({ ...journey, trace: await store.trace(journey.id) });
+  for await (const journey of store.queries.all()) journeys.push({ ...journey, trace: await store.trace(journey.id) });
   const jobs = [];
   for (const { queue } of Object.values(pipeline.stages)) {
     for (const job of await queue.getJobs()) jobs.push([queue.name, job.id ?? '', job.data, job.delay > 0]);
@@ -50,10 +50,10 @@ async function seen(
   return {
     journeys: journeys.sort((a, b) => (a.id < b.id ? -1 : 1)),
     jobs: jobs.map(([name, , data, isLater]) => JSON.stringify([name, data, isLater])).sort(),
-    counts: await store.counts(),
-    request: await store.idsOfRequests([asked?.requestId ?? '']),
-    person: (await store.of({ personId: 'p7' })).map(({ id }) => id),
-    contact: (await store.of({ contact: { kind: 'email', value: email } })).map(({ id }) => id),
+    counts: await store.queries.counts(),
+    request: await store.queries.idsOfRequests([asked?.requestId ?? '']),
+    person: (await store.queries.of({ personId: 'p7' })).map(({ id }) => id),
+    contact: (await store.queries.of({ contact: { kind: 'email', value: email } })).map(({ id }) => id),
     memory: await store.historyOf('asked'),
     remaining: await store.remainingOf('gone', 'asked'),
     told: await pipeline.context.told.of(['waits']),
@@ -204,7 +204,7 @@ describe('a process that still has the old name (audit 14)', () => {
       'unplanned',
     ]);
     expect(await old.events()).toEqual([]);
-    expect((await old.store.counts()).received).toBe(0);
+    expect((await old.store.queries.counts()).received).toBe(0);
   });
 
   test('keeps nothing under it of what an event tells whose job had begun before (audit 14)', async () => {

@@ -51,7 +51,7 @@ async function answersSince(begun: Date, { pipelines }: Engine): Promise<Tally<{
   for (const { context } of pipelines.values()) {
     for (const state of answeredStates) {
       // Last changed first.
-      for await (const { id, answer, updatedAt } of context.store.newest([state])) {
+      for await (const { id, answer, updatedAt } of context.store.queries.newest([state])) {
         if (updatedAt < begun) break;
         if (answer) tally.add({ state }, refOf(context.name, id));
       }

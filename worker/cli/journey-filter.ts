@@ -34,11 +34,11 @@ export async function* select(sources: Sources, filter: JourneyFilter): AsyncGen
 async function* candidates(context: SourceContext, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
   const { store, source, aliases, defaultCountry } = context;
   if (record === undefined && contact === undefined) {
-    return yield* store.newest(state === undefined ? journeyStates : [state]);
+    return yield* store.queries.newest(state === undefined ? journeyStates : [state]);
   }
   const found =
     record === undefined
-      ? await store.of({ contact: parseContact(contact ?? '', { defaultCountry }) })
+      ? await store.queries.of({ contact: parseContact(contact ?? '', { defaultCountry }) })
       : await store.ofRecord(aliases.of(source.recordNames?.parse(record) ?? record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }

@@ -36,7 +36,7 @@ type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
 async function stateOfSource(pipeline: SourcePipeline, service: Down, redis: RedisClient) {
   const { context, stages, pauses, holds, vendor } = pipeline;
   const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
-    context.store.counts(),
+    context.store.queries.counts(),
     pauses.list(),
     holds.list(),
     vendor.down({ now: true }),
@@ -108,7 +108,7 @@ const mostParked = 5;
 /** Journeys that wait for a person, last changed first, with what they wait for. */
 async function lastParked({ name, store }: SourceContext): Promise<{ journey: string; why: string }[]> {
   const found: { journey: string; why: string }[] = [];
-  for await (const { id, why = '' } of store.newest(['parked'])) {
+  for await (const { id, why = '' } of store.queries.newest(['parked'])) {
     found.push({ journey: refOf(name, id), why });
     if (found.length === mostParked) break;
   }

@@ -51,7 +51,7 @@ function dueJourneys(context: SourceContext, settings: SweepSettings, places: Sw
   const { store, clock, log } = context;
   const size = settings.pageSize ?? pageSize;
   return async (what: string, state: JourneyState, ms: number, work: (id: string) => Promise<unknown>) => {
-    const begin = () => store.pagesIn(state, new Date(clock.now().getTime() - ms), size);
+    const begin = () => store.queries.pagesIn(state, new Date(clock.now().getTime() - ms), size);
     for (const id of await nextPage(places, `${what} ${state}`, begin)) {
       try {
         await work(id);

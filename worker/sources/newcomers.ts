@@ -40,7 +40,7 @@ export class Newcomers {
     const { configured, orphans, names } = this.#options;
     const { name, store } = context;
     const settings = configured.find((one) => one.name === name);
-    const counts = Object.values(await store.counts());
+    const counts = Object.values(await store.queries.counts());
     if (settings === undefined || counts.some((n) => n > 0)) return [];
     const beside = await names.beside(name);
     const found: string[] = [];

@@ -86,7 +86,7 @@ export interface OrphanState {
 }
 
 export async function stateOf({ pipeline }: Orphan): Promise<OrphanState> {
-  const counts = await pipeline.context.store.counts();
+  const counts = await pipeline.context.store.queries.counts();
   const queues = [pipeline.stages.plan.queue, pipeline.stages.erase.queue];
   const jobs = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
   return {

@@ -50,7 +50,7 @@ export async function renameSource(options: RenameOptions): Promise<Renamed> {
   }
   const jobs = await moveJobs(options.redis, from, to);
   const keys = await moveAll(options);
-  const counts = await to.context.store.counts();
+  const counts = await to.context.store.queries.counts();
   const journeys = Object.values(counts).reduce((sum, n) => sum + n, 0);
   await readAllAgain(options);
   await options.known.remove(old);
@@ -68,7 +68,7 @@ async function check({ redis, names, from, to }: RenameOptions): Promise<void> {
   const moving = await names.moving(old);
   if (moving && moving.to !== now) throw refusal(`Source ${old} is being renamed to ${moving.to}: end that first`);
   if (moving?.isChecked) return;
-  const counts = await to.context.store.counts();
+  const counts = await to.context.store.queries.counts();
   if (Object.values(counts).some((n) => n > 0)) {
     await names.undo(old, now);
     throw refusal(

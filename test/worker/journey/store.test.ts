@@ -40,7 +40,7 @@ describe('claim', () => {
     expect(new Set(claims.map(({ journey }) => journey.id))).toEqual(new Set(['r.1']));
     expect(claims.filter(({ created }) => created)).toHaveLength(1);
     expect(await store.trace('r.1')).toMatchObject([{ text: 'here' }]);
-    expect((await store.counts()).received).toBe(1);
+    expect((await store.queries.counts()).received).toBe(1);
     for (const key of ['webhook', 'trigger']) expect((await store.ofEvent('r', key))?.id).toBe('r.1');
   });
 
@@ -96,7 +96,7 @@ describe('update', () => {
     const names = Array.from({ length: 40 }, (_, n) => `n${n}`).sort();
     expect(Object.keys((await store.get('r.1'))?.values ?? {}).sort()).toEqual(names);
     expect((await store.trace('r.1')).map(({ text }) => text).sort()).toEqual(names);
-    expect(await store.counts()).toMatchObject({ received: 0, waiting: 1 });
+    expect(await store.queries.counts()).toMatchObject({ received: 0, waiting: 1 });
   });
 
   test('it lets one of many win a step that only one may make', async () => {
@@ -186,12 +186,12 @@ describe('indexes', () => {
         .map(({ id }) => id)
         .sort(),
     );
-    const found = await Promise.all(journeyStates.map(async (state) => (await store.idsIn(state)).sort()));
+    const found = await Promise.all(journeyStates.map(async (state) => (await store.queries.idsIn(state)).sort()));
     expect(found).toEqual(expected);
-    expect(Object.values(await store.counts())).toEqual(expected.map(({ length }) => length));
+    expect(Object.values(await store.queries.counts())).toEqual(expected.map(({ length }) => length));
     const requests = alive.flatMap(({ requestId }) => (requestId === undefined ? [] : [requestId]));
     const owners = alive.flatMap(({ id, requestId }) => (requestId === undefined ? [] : [id]));
-    expect(await store.idsOfRequests(requests)).toEqual(owners);
+    expect(await store.queries.idsOfRequests(requests)).toEqual(owners);
     for (const journey of alive.filter(({ state }) => askedStates.includes(state))) {
       expect((await store.historyOf(journey.recordId)).asked).toBeDefined();
     }
@@ -210,9 +210,9 @@ describe('indexes', () => {
         trace: [],
       }));
     }
-    expect(await store.idsIn('waiting')).toEqual(['early.1', 'late.1']);
-    expect(await store.idsIn('waiting', { before: due(12) })).toEqual(['early.1']);
-    expect(await store.idsIn('waiting', { limit: 1 })).toEqual(['early.1']);
+    expect(await store.queries.idsIn('waiting')).toEqual(['early.1', 'late.1']);
+    expect(await store.queries.idsIn('waiting', { before: due(12) })).toEqual(['early.1']);
+    expect(await store.queries.idsIn('waiting', { limit: 1 })).toEqual(['early.1']);
   });
 
   test('latestIds gives the last changed first, over all states', async () => {
@@ -222,8 +222,13 @@ describe('indexes', () => {
       await store.update(id, (one) => ({ journey: step(one, to, now()), trace: [] }));
     await change('b.1', 'skipped');
     await change('a.1', 'failed');
-    expect((await store.latestIds(journeyStates, 10)).map(({ id }) => id)).toEqual(['a.1', 'b.1', 'd.1', 'c.1']);
-    expect((await store.latestIds(['received', 'skipped'], 2)).map(({ id }) => id)).toEqual(['b.1', 'd.1']);
+    expect((await store.queries.latestIds(journeyStates, 10)).map(({ id }) => id)).toEqual([
+      'a.1',
+      'b.1',
+      'd.1',
+      'c.1',
+    ]);
+    expect((await store.queries.latestIds(['received', 'skipped'], 2)).map(({ id }) => id)).toEqual(['b.1', 'd.1']);
   });
 
   test('idsOfRequests tells ours from others', async () => {
@@ -236,8 +241,8 @@ describe('indexes', () => {
     ] as const) {
       await store.update('r.1', (one) => ({ journey: step(one, to, now(), more), trace: [] }));
     }
-    expect(await store.idsOfRequests(['1', '77', 'seventy-seven'])).toEqual([undefined, 'r.1', undefined]);
-    expect(await store.idsOfRequests([])).toEqual([]);
+    expect(await store.queries.idsOfRequests(['1', '77', 'seventy-seven'])).toEqual([undefined, 'r.1', undefined]);
+    expect(await store.queries.idsOfRequests([])).toEqual([]);
     expect(await store.historyOf('r')).toEqual({ latest: 'r.1', asked: 'r.1', askedClosedAt: expect.any(Date) });
   });
 });
@@ -302,7 +307,7 @@ describe('forget', () => {
     await store.update(journey.id, (one) => ({ journey: step(one, 'waiting', now()), trace: [] }));
     await store.forget(journey);
     expect(await store.get('r.1')).toMatchObject({ state: 'waiting' });
-    expect(await store.idsIn('waiting')).toEqual(['r.1']);
+    expect(await store.queries.idsIn('waiting')).toEqual(['r.1']);
   });
 
   test('it is not undone by a line that comes late', async () => {

@@ -64,10 +64,12 @@ test.each([
       },
     }),
     store: overriding(store, {
-      idsOfRequests: async (ids) => {
-        if (at === 'idsOfRequests') await newerPass();
-        return await store.idsOfRequests(ids);
-      },
+      queries: overriding(store.queries, {
+        idsOfRequests: async (ids) => {
+          if (at === 'idsOfRequests') await newerPass();
+          return await store.queries.idsOfRequests(ids);
+        },
+      }),
     }),
   });
   expect(await store.get('a.1')).toMatchObject({ state: 'answered', answer: { grade: 5, version: 1 } });

@@ -170,7 +170,7 @@ describe('retention', () => {
     await journey('creating', ['waiting', 'creating'], ago(500 * day));
     await journey('answered', [...toAsked, 'answered'], ago(500 * day), { answer });
     await sweep(context, settings);
-    expect(await store.counts()).toMatchObject({ waiting: 1, creating: 1, answered: 1 });
+    expect(await store.queries.counts()).toMatchObject({ waiting: 1, creating: 1, answered: 1 });
     await close();
   });
 });

@@ -46,7 +46,7 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
 /** The other journeys of every source about this contact. */
 async function othersOf(journey: Journey, contact: Contact, context: SourceContext): Promise<Journey[]> {
   const sources = await context.sources();
-  const ofSources = await Promise.all(sources.map(({ store }) => store.of({ contact })));
+  const ofSources = await Promise.all(sources.map(({ store }) => store.queries.of({ contact })));
   return ofSources.flat().filter(({ source, id }) => source !== journey.source || id !== journey.id);
 }
 

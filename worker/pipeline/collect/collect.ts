@@ -9,8 +9,9 @@ import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
+import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
-import { type CollectPass, isUnreadable } from '../../journey/store.ts';
+import type { CollectPass } from '../../journey/store.ts';
 import { type Decision, mayFollow, step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { RedisClient } from '../../redis/client.ts';
@@ -161,7 +162,7 @@ async function takeAnswers(
   let taken = 0;
   const owned = new Set<string>();
   for (const source of sources) {
-    const ids = await source.store.idsOfRequests(answered.map(({ id }) => id));
+    const ids = await source.store.queries.idsOfRequests(answered.map(({ id }) => id));
     const journeys = await Promise.all(
       answered.map(async (request, i) => {
         const journeyId = ids[i];

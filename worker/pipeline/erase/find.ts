@@ -2,8 +2,8 @@ import { type Contact, contactKey } from '../../../core/contact.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
-import { isUnreadable } from '../../journey/store.ts';
 import type { SourceContext } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
 import { named, namesOf } from './erasure-race.ts';
@@ -105,7 +105,8 @@ class Search implements Found {
   async everybody(): Promise<void> {
     const { store, erasures, keepMs } = this.#here;
     await erasures.noteForgotten([named.everybody], this.until, keepMs);
-    for await (const journey of store.all((id) => this.#left(id, this.#here))) this.#addJourney(journey, this.#here);
+    for await (const journey of store.queries.all((id) => this.#left(id, this.#here)))
+      this.#addJourney(journey, this.#here);
     await this.#lookIntoSnapshots(this.#here, []);
   }
 
@@ -134,11 +135,11 @@ class Search implements Found {
     const left = (id: string) => this.#left(id, of);
     if (subject.kind === 'contact') {
       const forms = new Map(subject.forms.map((contact) => [contactKey(contact), contact]));
-      const found = await Promise.all([...forms.values()].map((contact) => of.store.of({ contact }, left)));
+      const found = await Promise.all([...forms.values()].map((contact) => of.store.queries.of({ contact }, left)));
       return found.flat();
     }
     if (subject.source !== of.name) return [];
-    if (subject.kind === 'person') return await of.store.of({ personId: subject.id }, left);
+    if (subject.kind === 'person') return await of.store.queries.of({ personId: subject.id }, left);
     return subject.kind === 'record' ? await of.store.ofRecord(subject.id, left) : [];
   }
 
@@ -198,7 +199,7 @@ class Search implements Found {
   async #isTheirs(requestId: string): Promise<boolean> {
     if (this.#requests.has(requestId)) return true;
     for (const of of await this.#here.sources()) {
-      const [id] = await of.store.idsOfRequests([requestId]);
+      const [id] = await of.store.queries.idsOfRequests([requestId]);
       const journeys =
         id === undefined ? [] : await of.store.ofRecord(id.slice(0, id.lastIndexOf('.')), () => undefined);
       if (journeys.some((journey) => journey.id === id && journey.erasedAt)) return true;
@@ -287,7 +288,7 @@ function withForms(
 /** Records with a journey, also one that can't be read, and those that were told of before they had one. Some come twice. */
 async function* recordsOf(of: SourceContext): AsyncGenerator<string> {
   const unread: string[] = [];
-  for await (const { recordId } of of.store.all((id) => unread.push(id))) yield recordId;
+  for await (const { recordId } of of.store.queries.all((id) => unread.push(id))) yield recordId;
   for (const id of unread) yield id.slice(0, id.lastIndexOf('.'));
   yield* of.told.alone();
 }

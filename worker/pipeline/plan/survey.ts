@@ -15,7 +15,7 @@ type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>
  */
 export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<StageResult> {
   for (const of of await context.sources()) {
-    const [id] = await of.store.idsOfRequests([event.requestId]);
+    const [id] = await of.store.queries.idsOfRequests([event.requestId]);
     if (id === undefined) continue;
     const { at, answers } = event;
     const after = await of.store.update(id, (now) => {
@@ -46,6 +46,6 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
 
 async function isAnyAsking(context: SurveyContext): Promise<boolean> {
   const sources = await context.sources();
-  const asking = sources.map(({ store }) => store.idsIn('creating', { limit: 1 }));
+  const asking = sources.map(({ store }) => store.queries.idsIn('creating', { limit: 1 }));
   return (await Promise.all(asking)).some((ids) => ids.length > 0);
 }

@@ -1,0 +1,55 @@
+import { type Contact, contactKey } from '../../core/contact.ts';
+import { tagOf } from '../redis/keys.ts';
+import type { Seal } from '../redis/seal.ts';
+import type { Journey, JourneyState } from './journey.ts';
+
+/** Names of the keys, and of the fields in them, that hold the journeys of one source. */
+export class JourneyKeys {
+  readonly tag: string;
+  readonly #seal: Seal;
+
+  constructor(source: string, seal: Seal) {
+    this.tag = tagOf(source);
+    this.#seal = seal;
+  }
+
+  journey(id: string): string {
+    return `${this.tag}:journey:${id}`;
+  }
+  trace(id: string): string {
+    return `${this.tag}:trace:${id}`;
+  }
+  state(state: JourneyState): string {
+    return `${this.tag}:state:${state}`;
+  }
+  pass(campaign: number): string {
+    return `${this.tag}:pass:${campaign}`;
+  }
+  record(recordId: string): string {
+    return `${this.tag}:record:${recordId}`;
+  }
+  /** 256 buckets keep the hashes small enough for Redis to pack them. */
+  requests(requestId: string): string {
+    let sum = 0;
+    for (let i = 0; i < requestId.length; i++) sum = (sum * 31 + requestId.charCodeAt(i)) % 256;
+    return `${this.tag}:requests:${sum}`;
+  }
+  /** Sets of journey ids, under a keyed digest of the person: the index must not tell what an erasure takes out of journeys. */
+  people({ personId, contact }: Pick<Journey, 'personId' | 'contact'>): string[] {
+    return [
+      ...(personId === undefined ? [] : [this.person({ personId })]),
+      ...(contact ? [this.person({ contact })] : []),
+    ];
+  }
+  person(who: { personId: string } | { contact: Contact }): string {
+    const name = 'personId' in who ? `person:${who.personId}` : contactKey(who.contact);
+    return `${this.tag}:who:${this.#seal.digest(name)}`;
+  }
+  /** Fields of a record. Events' keys and closings are made of the vendor's words, which may name a person. */
+  eventField(eventKey: string): string {
+    return `event:${this.#seal.digest(eventKey)}`;
+  }
+  closingField(closing: string): string {
+    return `closing:${this.#seal.digest(closing)}`;
+  }
+}

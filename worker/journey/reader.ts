@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { Log } from '../../core/ports.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { type Seal, SealError } from '../redis/seal.ts';
+import { Journey } from './journey.ts';
+import type { JourneyKeys } from './journey-keys.ts';
+
+/** Another version wrote this journey, or its entry is broken. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
+}
+
+/** Takes the ids of journeys that can't be read. Left out: the log. */
+export type Left = (id: string) => void;
+
+/** What a journey is sealed under: its record, as its own number is given only when it is stored. */
+export const aboutRecord = (recordId: string): string => `journey of ${recordId}`;
+
+/** Reads journeys by their ids. */
+export class JourneyReader {
+  readonly #redis: RedisClient;
+  readonly #keys: JourneyKeys;
+  readonly #seal: Seal;
+  readonly #tellLeft: Left;
+
+  constructor(redis: RedisClient, keys: JourneyKeys, options: { source: string; seal: Seal; log?: Log }) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#seal = options.seal;
+    this.#tellLeft = (id) =>
+      options.log?.warn({ journey: `${options.source}/${id}` }, 'a journey that can not be read is left out');
+  }
+
+  async read(id: string): Promise<{ journey: Journey; rev: string } | undefined> {
+    const [rev, data] = await this.#redis.hmget(this.#keys.journey(id), 'rev', 'data');
+    if (!rev || !data) return undefined;
+    const opened = this.#seal.open(data, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
+    return { journey: Journey.parse({ ...JSON.parse(opened), id }), rev };
+  }
+
+  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+    const journeys = await Promise.all(ids.map((id) => this.readable(id, left)));
+    return journeys.filter((one) => one !== undefined);
+  }
+
+  /** Among many, one that can't be read must not hide the others. */
+  async readable(id: string, left = this.#tellLeft): Promise<Journey | undefined> {
+    try {
+      return (await this.read(id))?.journey;
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      left(id);
+      return undefined;
+    }
+  }
+}
