@@ -133,6 +133,18 @@ describe('imports point one way', () => {
   test.each(wrong)('%s may not import %s', (from, to) => expect(mayImport({ from, to })).toBe(false));
 });
 
+// A function's lines are the linter's to count.
+test('no class of the worker is longer than 250 lines', () => {
+  const sizes = files
+    .filter((file) => file.startsWith('worker/'))
+    .flatMap((file) => {
+      const classes = readFileSync(join(root, file), 'utf8').matchAll(/^(?:export )?class (\w+)[\s\S]*?^\}/gm);
+      return [...classes].map(([text, name]) => ({ name, lines: text.split('\n').length }));
+    });
+  expect(sizes.length).toBeGreaterThan(20);
+  expect(sizes.filter(({ lines }) => lines > 250)).toEqual([]);
+});
+
 test('what zendesk-node-api calls "request" is our own package', () => {
   const require = createRequire(import.meta.url);
   const inside = createRequire(require.resolve('zendesk-node-api'));
