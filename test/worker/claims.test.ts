@@ -282,6 +282,6 @@ describe('a grade that was given elsewhere', () => {
     expect(service.standin.requests()).toMatchObject([{ grade: 1 }]);
     await plan(graded(1_000, 1), context);
     expect(service.standin.requests()).toMatchObject([{ grade: 5 }]);
-    expect(await stateOf(context, 'g.1')).toMatchObject({ given: { grade: 5, told: true } });
+    expect(await stateOf(context, 'g.1')).toMatchObject({ given: { grade: 5, delivered: true } });
   });
 });

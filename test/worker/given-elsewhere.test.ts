@@ -66,7 +66,7 @@ describe('a grade that was given elsewhere', () => {
     await loop.post(graded(now, 5, 'Thanks'));
     const request = await until(() => loop.feedback.standin.requests().find(({ grade }) => grade === 5));
     expect(request).toMatchObject({ campaign: 15, identifier: 'x1' });
-    await until(async () => (await loop.store.get('x1.1'))?.given?.told);
+    await until(async () => (await loop.store.get('x1.1'))?.given?.delivered);
     await loop.post(graded(now + 1_000, 2, 'No thanks'));
     await until(() => loop.feedback.standin.requests().some(({ grade }) => grade === 2));
     await loop.post(graded(now - 1_000, 1, 'an old one, late'));

@@ -75,6 +75,6 @@ describe('a failed journey that is taken up again', () => {
     expect(event).toMatchObject({ kind: 'graded', grade: null, comment: null });
     await runEvents(town);
     expect(service.standin.requests()).toMatchObject([{ grade: 4, comment: 'Fine' }]);
-    expect((await store.get('g.1'))?.given).toMatchObject({ grade: 4, told: true });
+    expect((await store.get('g.1'))?.given).toMatchObject({ grade: 4, delivered: true });
   });
 });

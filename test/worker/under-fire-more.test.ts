@@ -217,7 +217,7 @@ describe('a grade that was given elsewhere', () => {
     const first = await plan(graded(1_000, 1), slow);
     if (first.do === 'wait') await plan(graded(1_000, 1), context);
     expect(service.standin.requests()).toMatchObject([{ grade: 5 }]);
-    expect(await store.get('g.1')).toMatchObject({ given: { grade: 5, told: true } });
+    expect(await store.get('g.1')).toMatchObject({ given: { grade: 5, delivered: true } });
   });
 });
 

@@ -7,7 +7,7 @@ import { ifStill, step, unaskedStates } from '../journey/transitions.ts';
 import { isTo } from '../pipeline/ask/find-request.ts';
 import { withContact } from '../pipeline/ask/with-contact.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { passOn } from '../pipeline/plan/external-grade.ts';
+import { queueGrade } from '../pipeline/plan/external-grade.ts';
 import { withdraw } from '../pipeline/withdraw.ts';
 import { type JourneyFilter, select } from './journey-filter.ts';
 import { progress } from './progress.ts';
@@ -201,7 +201,7 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
   const state = resolved(after, 'asked', requestId);
   // A pass in between has met its answer as a stranger's.
   if (campaign !== undefined) await context.askedIn(campaign, true);
-  if (after) await passOn(after, context);
+  if (after) await queueGrade(after, context);
   return state;
 }
 

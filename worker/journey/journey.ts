@@ -106,12 +106,12 @@ const fields = {
   answer: Answer.optional(),
   /** Answers to a survey's questions, by question id, as of `at`. */
   survey: keepingUnknown({ at: z.coerce.date(), answers: z.record(z.string(), AnswerValue) }).optional(),
-  /** A grade that was given elsewhere, for an external campaign; `told`: the service has this version. */
+  /** A grade that was given elsewhere, for an external campaign; `delivered`: the service has this version. */
   given: keepingUnknown({
     at: z.coerce.date(),
     grade: z.number().nullable(),
     comment: z.string().nullable(),
-    told: z.boolean(),
+    delivered: z.boolean(),
   }).optional(),
   writtenVersion: z.number().int().optional(),
   /** That no answer came has been put on the record. */

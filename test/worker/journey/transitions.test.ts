@@ -108,7 +108,7 @@ describe('an erased journey', () => {
     values: { name: 'Erika' },
     answer: { grade: 4, comment: 'Frau Muster was kind', seenAt: at, version: 1 },
     survey: { at, answers: { 1: 'Erika' } },
-    given: { at, grade: 4, comment: 'Frau Muster', told: true },
+    given: { at, grade: 4, comment: 'Frau Muster', delivered: true },
     intent: { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, lookAfter: at },
     recipientZone: 'Europe/Tallinn',
     why: 'Erika was out of office',

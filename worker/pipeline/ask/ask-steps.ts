@@ -4,7 +4,7 @@ import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { done, type StageResult } from '../jobs.ts';
-import { passOn } from '../plan/external-grade.ts';
+import { queueGrade } from '../plan/external-grade.ts';
 
 // Every step that asking makes a journey take.
 
@@ -87,7 +87,7 @@ export async function markAsked(
   const { clock, log } = context;
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
-  await passOn(journey, context);
+  await queueGrade(journey, context);
   const after = await context.store.update(
     journey.id,
     // A look-up may have come to another end while the service's answer was on its way.

@@ -22,10 +22,10 @@ const askingMs = 1_000;
  * campaign is created with an identifier like any other, then graded and commented. The newest version wins; telling the
  * service the same twice changes nothing.
  */
-export async function takeGraded(event: GradedJob, context: SourceContext): Promise<StageResult> {
+export async function takeExternalGrade(event: GradedJob, context: SourceContext): Promise<StageResult> {
   if (event.journeyId !== undefined) {
     const holder = await context.store.get(event.journeyId);
-    return holder ? await tell(holder, context) : { do: 'done' };
+    return holder ? await sendGrade(holder, context) : { do: 'done' };
   }
   const journey = await journeyFor(event, context);
   if (!journey) return { do: 'done' };
@@ -33,28 +33,28 @@ export async function takeGraded(event: GradedJob, context: SourceContext): Prom
   const noted = await context.store.update(journey.id, (now) => {
     const isNews = !now.given || now.given.at < at;
     // An older one may be here again because its worker died when it had just come to the service, after the newest.
-    if (now.given && now.given.at > at && now.given.told && !now.erasedAt) {
-      return { journey: { ...now, given: { ...now.given, told: false } }, trace: [] };
+    if (now.given && now.given.at > at && now.given.delivered && !now.erasedAt) {
+      return { journey: { ...now, given: { ...now.given, delivered: false } }, trace: [] };
     }
     if (now.erasedAt || !isNews) return undefined;
     // Nobody is asked, and no contact leads here: who wants to be forgotten would leave these words behind.
     const isLost = comment !== null && now.contact === undefined && overStates.includes(now.state);
     const words = isLost ? null : comment;
-    const told = now.given?.grade === grade && now.given.comment === words && now.given.told;
+    const delivered = now.given?.grade === grade && now.given.comment === words && now.given.delivered;
     return {
-      journey: { ...now, given: { at, grade, comment: words, told }, updatedAt: context.clock.now() },
+      journey: { ...now, given: { at, grade, comment: words, delivered }, updatedAt: context.clock.now() },
       trace: [`a grade was given elsewhere${isLost ? ', and its comment is not kept' : ''}: ${event.what}`],
     };
   });
-  return noted ? await tell(noted, context) : { do: 'done' };
+  return noted ? await sendGrade(noted, context) : { do: 'done' };
 }
 
 /**
  * The journey's customer is being asked, or was: a grade that came when that could not be, and was left then, is passed on
  * after all. The event holds no grade, only whose.
  */
-export async function passOn({ id, recordId, given }: Journey, context: SourceContext): Promise<void> {
-  if (!given || given.told) return;
+export async function queueGrade({ id, recordId, given }: Journey, context: SourceContext): Promise<void> {
+  if (!given || given.delivered) return;
   await context.queueEvent({
     kind: 'graded',
     journeyId: id,
@@ -106,7 +106,7 @@ function outsideOf({ id, grade_list }: Campaign, grade: number): string | undefi
 }
 
 /** @returns what the service has against the grade, where that is what we know of the campaign */
-async function send(
+async function callService(
   { grade, comment }: Pick<NonNullable<Journey['given']>, 'grade' | 'comment'>,
   requestId: string,
   campaign: Campaign,
@@ -130,10 +130,10 @@ async function send(
   return refused;
 }
 
-async function tell(journey: Journey, context: SourceContext): Promise<StageResult> {
+async function sendGrade(journey: Journey, context: SourceContext): Promise<StageResult> {
   const { store, log } = context;
   const { given, requestId } = journey;
-  if (!given || given.told) return { do: 'done' };
+  if (!given || given.delivered) return { do: 'done' };
   if (requestId === undefined || !askedStates.includes(journey.state)) {
     const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
     const untilDue = journey.state === 'waiting' && journey.dueAt ? context.clock.until(journey.dueAt) : 0;
@@ -148,19 +148,19 @@ async function tell(journey: Journey, context: SourceContext): Promise<StageResu
   }
   const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
   await context.holds.pass('plan', needs);
-  const refused = await send(given, requestId, campaign, context);
+  const refused = await callService(given, requestId, campaign, context);
   if (refused !== undefined) {
     await store.note(journey.id, refused.message);
     throw refused;
   }
   await context.holds.lift('plan', needs);
   const after = await store.update(journey.id, (now) => {
-    const told = now.given?.at.getTime() === given.at.getTime();
-    if (!now.given || now.given.told === told) return undefined;
-    const trace = told ? ['the service has the grade that was given elsewhere'] : [];
-    return { journey: { ...now, given: { ...now.given, told } }, trace };
+    const delivered = now.given?.at.getTime() === given.at.getTime();
+    if (!now.given || now.given.delivered === delivered) return undefined;
+    const trace = delivered ? ['the service has the grade that was given elsewhere'] : [];
+    return { journey: { ...now, given: { ...now.given, delivered } }, trace };
   });
   log.info({ journey: refOf(context.name, journey.id) }, 'graded at the service');
   // A newer one was told by another worker meanwhile, and ours may have come to the service after it.
-  return after ? await tell(after, context) : { do: 'done' };
+  return after ? await sendGrade(after, context) : { do: 'done' };
 }

@@ -7,7 +7,7 @@ import { keepSnapshot } from '../erase/erasure-race.ts';
 import { done, type PlanJob, type RecordJob, type StageResult } from '../jobs.ts';
 import { type RecordStatus, statusOf } from '../record-status.ts';
 import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
-import { takeGraded } from './external-grade.ts';
+import { takeExternalGrade } from './external-grade.ts';
 import { getOrCreateJourney } from './get-or-create.ts';
 import { merged } from './merged.ts';
 import { planJourney, skipJourney } from './plan-journey.ts';
@@ -22,7 +22,7 @@ const retryLater: StageResult = { do: 'wait', delayMs: 2_000 };
 export async function plan(event: PlanJob, context: SourceContext): Promise<StageResult> {
   switch (event.kind) {
     case 'graded':
-      return await takeGraded(event, context);
+      return await takeExternalGrade(event, context);
     case 'survey':
       return await takeSurvey(event, context);
     case 'revoked':
