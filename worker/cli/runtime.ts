@@ -7,7 +7,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { loadExternalConnectors } from '../config/external-connectors.ts';
 import type { Uses } from '../config/unneeded.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { connect, greet, type RedisHandle } from '../redis/connection.ts';
+import { connect, type RedisHandle, verifyConnection } from '../redis/connection.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { ownKey } from '../redis/own-key.ts';
 
@@ -56,7 +56,7 @@ async function answering(runtime: Runtime): Promise<Runtime> {
   const waiting = new AbortController();
   try {
     const late = sleep(patienceMs, false, { signal: waiting.signal });
-    if (await Promise.race([greet(runtime.redis).then(() => true), late])) return runtime;
+    if (await Promise.race([verifyConnection(runtime.redis).then(() => true), late])) return runtime;
     throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
       kind: 'transient',
     });

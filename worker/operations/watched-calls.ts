@@ -1,5 +1,5 @@
 import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
-import { isRedisTrouble } from '../redis/unavailable.ts';
+import { isRedisUnavailable } from '../redis/unavailable.ts';
 import type { Outage } from './outage.ts';
 
 type Watch = Pick<Outage, 'answered' | 'failed' | 'usedUp'>;
@@ -77,6 +77,6 @@ async function tell(error: unknown, watch: Watch, isShared: boolean): Promise<vo
 /** The call goes first: Redis in trouble is met, and waited for, by the job. */
 async function told(telling: Promise<void>): Promise<void> {
   await telling.catch((error: unknown) => {
-    if (!isRedisTrouble(error)) throw error;
+    if (!isRedisUnavailable(error)) throw error;
   });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRedisTrouble } from '../redis/unavailable.ts';
+import { isRedisUnavailable } from '../redis/unavailable.ts';
 
 /** Redis was in trouble: how often it is tried again. No attempt is spent on it. Real time. */
 export const troubleMs = 1_000;
@@ -28,7 +28,7 @@ export class RedisTrouble {
 
   async #untilWritable(worker: Pausable | undefined): Promise<void> {
     await worker?.pause(true);
-    const isRefused = () => this.#probe().then(() => false, isRedisTrouble);
+    const isRefused = () => this.#probe().then(() => false, isRedisUnavailable);
     do await sleep(troubleMs);
     while (await isRefused());
     await worker?.resume();

@@ -15,7 +15,7 @@ import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Seal } from '../redis/seal.ts';
-import { isRedisTrouble } from '../redis/unavailable.ts';
+import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { Door } from './admission.ts';
 import { JobCodec } from './job-codec.ts';
 import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
@@ -194,7 +194,7 @@ export class Stage<Data extends z.ZodType> {
     this.#worker.on('error', (error) => {
       this.#lost(error);
       // A worker that is refused a job asks for the next at once, again and again.
-      if (isRedisTrouble(error)) void this.#trouble.over(this.#worker);
+      if (isRedisUnavailable(error)) void this.#trouble.over(this.#worker);
     });
   }
 
@@ -224,7 +224,7 @@ export class Stage<Data extends z.ZodType> {
         await this.#attempt(job, token);
         return;
       } catch (error) {
-        if (!isRedisTrouble(error)) throw error;
+        if (!isRedisUnavailable(error)) throw error;
         this.#lost(error);
         await this.#trouble.over(this.#worker);
       }
@@ -266,7 +266,7 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
-    if (isRedisTrouble(error)) throw error;
+    if (isRedisUnavailable(error)) throw error;
     const { name, source, log, ports, retryForMs } = this.#options;
     const advice = adviceOf(error);
     const now = ports.now().getTime();

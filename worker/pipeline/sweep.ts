@@ -1,7 +1,7 @@
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill, settledStates } from '../journey/transitions.ts';
-import { isRedisTrouble } from '../redis/unavailable.ts';
+import { isRedisUnavailable } from '../redis/unavailable.ts';
 import type { SourceContext } from './context.ts';
 import { attempt } from './erase/erase.ts';
 
@@ -57,7 +57,7 @@ function dueJourneys(context: SourceContext, settings: SweepSettings, places: Sw
         await work(id);
       } catch (error) {
         // One that can't be read (another version wrote it) must not keep the others from being looked at.
-        if (isRedisTrouble(error)) throw error;
+        if (isRedisUnavailable(error)) throw error;
         const why = error instanceof Error ? error.name : 'unknown';
         log.warn({ journey: refOf(context.name, id), why }, 'the sweep could not look at a journey');
       }

@@ -138,7 +138,7 @@ function lazily<T>(make: () => T): () => T {
 }
 
 /** Resolves when it answers. @throws CloseloopError config, when it doesn't let us in */
-export async function greet(client: RedisClient): Promise<void> {
+export async function verifyConnection(client: RedisClient): Promise<void> {
   try {
     await client.ping();
   } catch (cause) {
@@ -157,7 +157,7 @@ const nearlyFull = 80;
  * may be lost, or could not be checked.
  */
 export async function checkRedis(client: RedisClient): Promise<{ refuse?: string; warnings: string[] }> {
-  await greet(client);
+  await verifyConnection(client);
   const servers = client instanceof Cluster ? client.nodes('master') : [client];
   const warnings = new Set<string>();
   for (const server of servers) {

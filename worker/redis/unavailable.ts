@@ -11,7 +11,7 @@ const refusals =
  * It was Redis that failed, not the work: full, on a full disk, just started, a replica now, or away. Whoever meets this
  * waits for it to end; it says nothing about a job, and no attempt is spent on it.
  */
-export function isRedisTrouble(error: unknown): boolean {
+export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'ReplyError') return refusals.test(error.message);
   return clientErrors.has(error.name) || clientMessages.test(error.message);

@@ -5,7 +5,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { checkRedis, connect, greet, type RedisHandle } from '../../../worker/redis/connection.ts';
+import { checkRedis, connect, type RedisHandle, verifyConnection } from '../../../worker/redis/connection.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();
@@ -151,7 +151,7 @@ test('a Redis that is given a wrong password says whose mistake that is', async 
   await once(server, 'listening');
   const { port } = z.object({ port: z.number() }).parse(server.address());
   const at = (password: string) => open({ url: `redis://closeloop:${password}@127.0.0.1:${port}` }).client;
-  await expect(greet(at('right'))).resolves.toBeUndefined();
+  await expect(verifyConnection(at('right'))).resolves.toBeUndefined();
   const says = { advice: { kind: 'config' }, message: expect.stringMatching(/WRONGPASS.*REDIS_URL/) };
-  await expect(greet(at('wrong'))).rejects.toMatchObject(says);
+  await expect(verifyConnection(at('wrong'))).rejects.toMatchObject(says);
 });

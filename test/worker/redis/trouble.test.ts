@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { connect } from '../../../worker/redis/connection.ts';
-import { isLostLock, isRedisTrouble } from '../../../worker/redis/unavailable.ts';
+import { isLostLock, isRedisUnavailable } from '../../../worker/redis/unavailable.ts';
 import { useRedis } from '../../redis.ts';
 
 const redis = useRedis();
@@ -21,7 +21,7 @@ const rows: [what: string, error: unknown, expected: boolean][] = [
   ['no error at all', 'OOM', false],
 ];
 test.each(rows)('it is Redis that is in trouble, or not: %s', (_, error, expected) => {
-  expect(isRedisTrouble(error)).toBe(expected);
+  expect(isRedisUnavailable(error)).toBe(expected);
 });
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   ['Connection is closed.', false],
 ])('it tells a lost lock from trouble: %s (audit 43)', (message, expected) => {
   const error = new Error(message);
-  expect([isLostLock(error), isRedisTrouble(error)]).toEqual([expected, !expected]);
+  expect([isLostLock(error), isRedisUnavailable(error)]).toEqual([expected, !expected]);
 });
 
 test('it knows the errors of a connection that is gone', async () => {
@@ -50,5 +50,5 @@ test('it knows the errors of a connection that is gone', async () => {
   const blocked = broken.blpop('nothing', 0).catch((error: unknown) => errors.push(error));
   broken.stream.destroy();
   await blocked;
-  expect(errors.map(isRedisTrouble)).toEqual([true, true, true]);
+  expect(errors.map(isRedisUnavailable)).toEqual([true, true, true]);
 });
