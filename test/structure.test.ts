@@ -107,7 +107,7 @@ describe('no file imports itself by way of others', () => {
 describe('imports point one way', () => {
   test('it sees the imports at all', () => {
     expect(imports.length).toBeGreaterThan(50);
-    expect(imports).toContainEqual({ from: 'worker/pipeline/engine.ts', to: 'core/connector/contract.ts' });
+    expect(imports).toContainEqual({ from: 'worker/pipeline/inlets.ts', to: 'core/connector/contract.ts' });
   });
 
   test('none points the wrong way', () => {

@@ -81,7 +81,7 @@ sources:
     standin.drainPoints();
     const begun = time.now().getTime();
     const at = new Date();
-    await app.engine.store(
+    await app.engine.inlets.store(
       name,
       ids.map((recordId) => ({ kind: 'closed', recordId, at, key: recordId, what: 'fulfilled' })),
       at,

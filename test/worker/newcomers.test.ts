@@ -42,7 +42,7 @@ describe('a source that may be another under a new name (audit 14)', () => {
       expect.objectContaining({ level: 'error', fields: expect.objectContaining({ source: 'new' }) }),
     );
     const told = { kind: 'closed', recordId: 'a', at: new Date(), key: 'k', what: 'toy closed' } as const;
-    await now.engine.store('new', [told], new Date());
+    await now.engine.inlets.store('new', [told], new Date());
     expect(await now.events()).toHaveLength(1);
     await expect(planIn(now, 'new')).rejects.toThrow(/source rename old new/);
     expect(await now.engine.rename('old', now.pipeline, () => undefined)).toMatchObject({ journeys: 1 });

@@ -24,7 +24,7 @@ const { redis, quiet } = service;
 describe('an event that is told of several times', () => {
   const event = { kind: 'closed', recordId: 'e', at: new Date(), key: 'the same', what: 'toy closed' } as const;
   test.each([
-    ['the vendor', async ({ engine }) => await engine.store('calm', [{ ...event, certain: true }], new Date())],
+    ['the vendor', async ({ engine }) => await engine.inlets.store('calm', [{ ...event, certain: true }], new Date())],
     ['closeloop itself', async ({ context }) => await context.queueEvent({ ...event, receivedAt: new Date() })],
     [
       'the poll',

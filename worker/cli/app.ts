@@ -46,8 +46,8 @@ export async function run(
     const { host, port, publicUrl, trustProxy } = config.http;
     await engine.openInlets();
     app = createIntake({
-      pipelines: engine.doors,
-      store: (source, events, receivedAt) => engine.store(source, events, receivedAt),
+      pipelines: engine.inlets.doors,
+      store: (source, events, receivedAt) => engine.inlets.store(source, events, receivedAt),
       publicUrl,
       trustProxy,
       tryToStore: () => [...engine.pipelines.keys()].map((name) => handle.tryToWrite(tagOf(name))),

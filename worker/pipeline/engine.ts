@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { SourceEvent } from '../../core/connector/contract.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
@@ -41,6 +40,8 @@ export class Engine {
   readonly pipelines: ReadonlyMap<string, SourcePipeline>;
   /** Whether the Feedback service answers. */
   readonly service: Outage;
+  /** Where deliveries are stored, once they are open. */
+  readonly inlets: Inlets;
   readonly #options: EngineOptions;
   readonly #redisWatch: RedisWatch;
   readonly #alerts: Alerts;
@@ -50,7 +51,6 @@ export class Engine {
   readonly #names: SourceNames;
   readonly #renames: Renames;
   readonly #newcomers: Newcomers;
-  readonly #inlets: Inlets;
   readonly #sweeping: Sweeping;
   readonly #polling: Rounds[] = [];
 
@@ -84,7 +84,7 @@ export class Engine {
     this.#newcomers = new Newcomers({ ...common, configured: config.sources });
     this.#collecting = new Collecting({ ...common, campaigns: this.campaigns });
     this.#renames = new Renames({ ...common, collecting: this.#collecting });
-    this.#inlets = new Inlets(common);
+    this.inlets = new Inlets(common);
     this.#sweeping = new Sweeping({
       ...common,
       collecting: this.#collecting,
@@ -108,21 +108,11 @@ export class Engine {
     return [this.#collecting.stage, ...[...this.pipelines.values()].map(({ stages }) => stages.writeBack)];
   }
 
-  /** Connects what `store` writes through. Resolves when Redis answers: the HTTP server listens only then. */
+  /** Connects what `inlets` write through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
     await this.noteSources();
     for (const pipeline of this.pipelines.values()) await this.#newcomers.hold(pipeline);
-    await this.#inlets.open();
-  }
-
-  /** Sources by the names that deliveries may come under: see `Inlets`. */
-  get doors(): ReadonlyMap<string, SourcePipeline> {
-    return this.#inlets.doors;
-  }
-
-  /** Stores a delivery's events: see `Inlets`. */
-  async store(door: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
-    await this.#inlets.store(door, events, receivedAt);
+    await this.inlets.open();
   }
 
   /** Deliveries of a source that an intake refused for one reason: for people who look at `status`. */
@@ -258,7 +248,7 @@ export class Engine {
     this.#redisWatch.close();
     await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(graceMs)));
     await Promise.all(this.#stages().map((stage) => stage.close(graceMs)));
-    await this.#inlets.close(graceMs);
+    await this.inlets.close(graceMs);
     await this.#orphans.close();
   }
 
