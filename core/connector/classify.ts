@@ -49,8 +49,11 @@ export type MeaningTable = Readonly<Record<string, Meaning>>;
 
 /** What is peculiar to a vendor. The first that says something counts, from top to bottom; then the standard table. */
 export interface ResponseRules {
-  /** What only the whole answer tells, also of one with 2xx (GraphQL's errors). */
-  meaningOf?: (response: HttpResponse) => Meaning | undefined;
+  /**
+   * What only the whole answer tells, also of one with 2xx (GraphQL's errors), or what depends on the call: a right that is
+   * lacking, say.
+   */
+  meaningOf?: (response: HttpResponse, path: string) => Meaning | undefined;
   /** The vendor's own name of what is wrong: a code out of the body, never its prose. Its row comes before the status's. */
   codeOf?: (json: unknown) => string | undefined;
   table?: MeaningTable;
@@ -93,17 +96,18 @@ const standard: MeaningTable = {
   },
 };
 
-/** What an answer means; undefined: it is what was asked for, as far as its status and its codes say. */
+/** What an answer means; undefined: it is what was asked for, as far as its status and its codes say. @param path of the call */
 export function classifyResponse(
   response: HttpResponse,
   now: Date,
   rules: ResponseRules = {},
+  path = '',
 ): Classification | undefined {
   const { meaningOf, codeOf, table = {} } = rules;
   const code = codeOf?.(response.json) ?? '';
   const keys = [code, ...keysOf(response)].filter((key) => key !== '');
   const found = [table, standard].flatMap((rows) => keys.flatMap((key) => rows[key] ?? []));
-  const meaning = meaningOf?.(response) ?? found[0];
+  const meaning = meaningOf?.(response, path) ?? found[0];
   return meaning && classified(meaning, response, code, now);
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { mismatchesOf } from '../mismatches.ts';
 import { classifyResponse, classifyShape, type Meaning, type ResponseRules, VendorError } from './classify.ts';
 import type { ConnectorPorts } from './contract.ts';
-import { applyRateLimits, type RateLimit, type Urgency } from './quota.ts';
+import { applyRateLimits, type Quota, type RateLimit, type Urgency } from './quota.ts';
 import { type HttpResponse, SendFailure, send } from './send.ts';
 import type { Credentials } from './token.ts';
 
@@ -22,6 +22,8 @@ export interface VendorAccount {
   head?: number;
   /** What the headers of an answer say of the account's limits, and of the endpoint's (`VendorCall.endpoint`). */
   rateLimits?: (headers: Headers, now: Date, endpoint: string | undefined) => readonly RateLimit[];
+  /** Limits of endpoints (`VendorCall.endpoint`) that no header tells. */
+  untoldLimits?: Readonly<Record<string, Quota>>;
   /** What is peculiar to its answers. */
   rules?: ResponseRules;
   /** What it means that there was no answer. Default: transient. */
@@ -82,6 +84,9 @@ export function createVendorApi(
   async function attempt(call: VendorCall, token: string | undefined): Promise<HttpResponse> {
     const { endpoint, urgency, path } = call;
     if (path !== '' && !path.startsWith('/')) throw new TypeError(`${placeOf(call)}: a path begins with a slash`);
+    if (leadsElsewhere.test(path)) throw new TypeError(`${name}: a path has neither '..' nor '#' in it`);
+    const untold = endpoint === undefined ? undefined : account.untoldLimits?.[endpoint];
+    if (untold !== undefined) await ports.budget.reportRemaining(untold, endpoint);
     await ports.budget.take(endpoint, urgency);
     const init = requestOf(call, token === undefined ? {} : authorize(token));
     const options = { timeoutMs, ...(head !== undefined && { head }) };
@@ -102,7 +107,7 @@ export function createVendorApi(
   }
 
   async function accept(call: VendorCall, response: HttpResponse): Promise<void> {
-    const found = classifyResponse(response, ports.now(), rules);
+    const found = classifyResponse(response, ports.now(), rules, call.path);
     if (found === undefined) return;
     if (found.pause !== undefined) {
       await ports.budget.pause(found.pause.ms, found.pause.of === 'endpoint' ? call.endpoint : undefined);
@@ -139,6 +144,9 @@ export function createVendorApi(
     parse,
   };
 }
+
+/** An id that got into a path must not lead out of its resource, nor cut the query off. */
+const leadsElsewhere = /[/\\](\.|%2e){1,2}([/\\?]|$)|#/i;
 
 function requestOf({ method, body, form, headers }: VendorCall, credentials: Record<string, string>): RequestInit {
   const text = typeof body === 'object' ? JSON.stringify(body) : body;

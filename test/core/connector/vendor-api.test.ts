@@ -106,6 +106,14 @@ describe('a call', () => {
     expect([seen, asked.takes]).toEqual([[], []]);
   });
 
+  test.each(['/things/7/../../users/1', '/things/%2e%2E/users', '/things/.', '/search?query=a#b'])(
+    'it takes no path that an id could have led elsewhere: %s',
+    async (path) => {
+      await expect(api().call({ method: 'GET', path }, Thing)).rejects.toThrow(TypeError);
+      expect([seen, asked.takes]).toEqual([[], []]);
+    },
+  );
+
   test('it is not made when the budget refuses', async () => {
     const refusal = new CloseloopError('used up', { kind: 'transient', throttled: true });
     const budget = { ...ports.budget, take: () => Promise.reject(refusal) };
@@ -235,6 +243,33 @@ describe('a token', () => {
 });
 
 describe('what is peculiar to a vendor', () => {
+  test('it may depend on the path that was called', async () => {
+    next = { status: 403, body: {} };
+    const rules: ResponseRules = {
+      meaningOf: (_, path) => ({ kind: 'config', problem: 'no right', remedy: `ask for ${path.split('/')[1]}` }),
+    };
+    const { call } = createVendorApi({ ...toy(vendor.url), rules }, ports);
+    await expect(call(get, Thing)).rejects.toMatchObject({ remedy: 'ask for things' });
+  });
+
+  test('a limit that no header tells is the budget’s before each call of its endpoint, and of no other', async () => {
+    const order: unknown[] = [];
+    const budget = {
+      ...ports.budget,
+      take: async (endpoint?: string) => void order.push(['take', endpoint]),
+      reportRemaining: async (quota: object, name?: string) => void order.push([quota, name]),
+    };
+    const untoldLimits = { search: { limit: 5, remaining: 5, resetMs: 1000 } };
+    const { call } = createVendorApi({ ...toy(vendor.url), untoldLimits }, { ...ports, budget });
+    await call({ ...get, endpoint: 'search' }, Thing);
+    await call({ ...get, endpoint: 'other' }, Thing);
+    expect(order).toEqual([
+      [untoldLimits.search, 'search'],
+      ['take', 'search'],
+      ['take', 'other'],
+    ]);
+  });
+
   const rules: ResponseRules = {
     codeOf: (json) => z.object({ code: z.string() }).safeParse(json).data?.code,
     meaningOf: ({ json }) =>
