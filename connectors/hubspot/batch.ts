@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mismatchesOf } from '../../core/mismatches.ts';
-import type { HubSpotApi } from './client.ts';
-import { ErrorBody, inWords, refusalOf } from './failure.ts';
+import type { HubSpotApi } from './api.ts';
 import { type Plural, type Properties, paths } from './objects.ts';
+import { ErrorBody, inWords, refusalOf } from './responses.ts';
 
 /** Records in one batch call. */
 export const batchSize = 100;

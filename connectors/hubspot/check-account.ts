@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Budget, ConnectorPorts, Finding, Quota } from '../../core/connector/contract.ts';
-import { boundedFetch } from '../../core/connector/send.ts';
-import type { HubSpotApi } from './client.ts';
-import { credentialsOf } from './credentials.ts';
-import { refresher } from './oauth.ts';
+import type { HubSpotApi } from './api.ts';
 import { paths } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
-import { received, shaped } from './transport.ts';
+import { credentialsOf, tokenApi } from './tokens.ts';
 
 /* Whose access it is, and what that tells. */
 
@@ -50,7 +47,6 @@ export function appFindings(settings: Pick<HubSpotSettings, 'appId'>, appId: str
 
 const PrivateApp = z.object({ appId: z.coerce.string() });
 const Introspection = z.object({ app_id: z.coerce.string().optional() });
-const timeoutMs = 30_000;
 
 /**
  * The app that the credentials belong to; undefined where HubSpot doesn't tell. Neither way is promised for every kind
@@ -61,29 +57,17 @@ export async function appIdOf(
   api: HubSpotApi,
   ports: ConnectorPorts,
 ): Promise<string | undefined> {
-  const { accessToken, clientId = '', clientSecret = '', baseUrl } = settings;
+  const { accessToken, clientId = '', clientSecret = '' } = settings;
   try {
     if (accessToken !== undefined) {
       const options = { body: { tokenKey: accessToken }, answers: [401, 403] };
       const answer = await api.attempt('POST', paths.tokenInfo, PrivateApp, options);
       return answer.ok ? answer.body.appId : undefined;
     }
-    const token = await credentialsOf(settings, refresher(settings, ports, timeoutMs), ports).current();
-    const place = `POST ${paths.token}/introspect`;
-    await ports.budget.take();
-    const { ok, json } = await received(place, () =>
-      boundedFetch(ports.fetch, timeoutMs)(`${baseUrl}${paths.token}/introspect`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams({
-          client_id: clientId,
-          client_secret: clientSecret,
-          token,
-          token_type_hint: 'access_token',
-        }).toString(),
-      }),
-    );
-    return ok ? shaped(place, Introspection, json).app_id : undefined;
+    const token = await credentialsOf(settings, ports).current();
+    const form = { client_id: clientId, client_secret: clientSecret, token, token_type_hint: 'access_token' };
+    const call = { method: 'POST', path: `${paths.token}/introspect`, form } as const;
+    return (await tokenApi(settings, ports).call(call, Introspection)).app_id;
   } catch {
     return undefined;
   }
@@ -95,9 +79,9 @@ export function listening(budget: Budget): { budget: Budget; day: () => Quota | 
   return {
     day: () => day,
     budget: {
-      take: (lane, urgency) => budget.take(lane, urgency),
+      take: (endpoint, urgency) => budget.take(endpoint, urgency),
       takePoints: (wanted, urgency) => budget.takePoints(wanted, urgency),
-      pause: (ms, lane) => budget.pause(ms, lane),
+      pause: (ms, endpoint) => budget.pause(ms, endpoint),
       reportRemaining(quota, name) {
         if (name === 'daily') day = quota;
         return budget.reportRemaining(quota, name);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding, PreflightContext } from '../../core/connector/contract.ts';
+import { hubSpotApi } from './api.ts';
 import {
   Account,
   accountFindings,
@@ -12,7 +13,6 @@ import {
 } from './check-account.ts';
 import { pipelineFindings } from './check-pipelines.ts';
 import { readFindings } from './check-reads.ts';
-import { hubSpotApi } from './client.ts';
 import { type CrmObject, type ObjectType, objectTypes, paths, pluralOf } from './objects.ts';
 import { PipelineList } from './pipelines.ts';
 import { type AccountProber, accountProber, unread } from './probe.ts';

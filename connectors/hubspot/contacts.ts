@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import type { HubSpotApi } from './api.ts';
 import { BatchAnswer, type BatchResult, batchSize, type Fate, fates } from './batch.ts';
-import type { HubSpotApi } from './client.ts';
-import { ErrorBody, inWords, refusalOf } from './failure.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
 import { type HubSpotContact, timeZoneOf } from './record.ts';
+import { ErrorBody, inWords, refusalOf } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /** Of more contacts on one record, those with higher ids are not looked at. */

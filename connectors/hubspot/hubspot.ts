@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defineConnector } from '../../core/connector/contract.ts';
+import { hubSpotApi } from './api.ts';
 import { checker } from './check.ts';
-import { hubSpotApi } from './client.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
 import { recordNames } from './objects.ts';

@@ -5,10 +5,10 @@ import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { maxTextUnits } from './answer.ts';
+import type { HubSpotApi } from './api.ts';
 import { BatchAnswer, batchSize, Texts } from './batch.ts';
-import type { HubSpotApi } from './client.ts';
-import { ErrorBody, inWords, refusalOf } from './failure.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
+import { ErrorBody, inWords, refusalOf } from './responses.ts';
 
 /** A note to write, and the record it goes to. */
 export interface Note {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { cached } from '../../core/connector/cached.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
-import type { HubSpotApi } from './client.ts';
-import { remember } from './memory.ts';
+import type { HubSpotApi } from './api.ts';
 import { paths } from './objects.ts';
 import type { HubSpotOwner } from './record.ts';
 
@@ -27,8 +27,8 @@ export interface OwnerReader {
 }
 
 export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
-  const active = remember(() => list('false'), keepMs, now);
-  const archived = remember(() => list('true'), keepMs, now);
+  const active = cached(() => list('false'), keepMs, now);
+  const archived = cached(() => list('true'), keepMs, now);
 
   async function list(archived: 'true' | 'false'): Promise<Map<string, HubSpotOwner>> {
     const owners = new Map<string, HubSpotOwner>();
@@ -50,11 +50,11 @@ export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
   return {
     async read(ids) {
       if (ids.length === 0) return new Map();
-      let known = await active.get();
+      let known = await active();
       // new since, or deactivated
-      if (ids.some((id) => !known.has(id))) known = new Map([...(await archived.get()), ...known]);
+      if (ids.some((id) => !known.has(id))) known = new Map([...(await archived()), ...known]);
       if (ids.some((id) => !known.has(id))) {
-        known = new Map([...known, ...(await active.get(new Date(now().getTime() - againMs)))]);
+        known = new Map([...known, ...(await active(new Date(now().getTime() - againMs)))]);
       }
       return new Map(ids.map((id) => [id, known.get(id) ?? { id, name: null, email: null }]));
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { HubSpotApi } from './client.ts';
-import { remember } from './memory.ts';
+import { cached } from '../../core/connector/cached.ts';
+import type { HubSpotApi } from './api.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
 
 const keepMs = 5 * 60_000;
@@ -44,12 +44,12 @@ export interface PipelineReader {
 
 export function pipelineReader(type: ObjectType, api: HubSpotApi, now: () => Date): PipelineReader {
   const path = paths.pipelines(objectTypes[type].plural);
-  const kept = remember(async () => pipelinesFrom(await api.call('GET', path, PipelineList)), keepMs, now);
+  const current = cached(async () => pipelinesFrom(await api.call('GET', path, PipelineList)), keepMs, now);
   return {
     async read(stages) {
-      const known = await kept.get();
+      const known = await current();
       if (stages.every(({ pipelineId, stageId }) => known.stage(pipelineId, stageId))) return known;
-      return kept.get(new Date(now().getTime() - againMs));
+      return current(new Date(now().getTime() - againMs));
     },
   };
 }

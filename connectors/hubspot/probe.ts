@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { errorAt, type Probe } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
-import type { HubSpotApi } from './client.ts';
-import { inWords } from './failure.ts';
+import type { HubSpotApi } from './api.ts';
+import { inWords } from './responses.ts';
 
 /** One thing of the account to read. */
 interface AccountProbe<S extends z.ZodType> extends Partial<Probe> {

@@ -1,24 +1,24 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Quota } from '../../core/connector/contract.ts';
+import type { Quota, RateLimit } from '../../core/connector/contract.ts';
+import { headerNumber } from '../../core/connector/quota.ts';
 
 /** Our name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
-export const searchLane = 'search';
+export const searchEndpoint = 'search';
 
-/** Searches tell nothing of what is left, so we count them ourselves. Source: HubSpot, usage guidelines. */
-export const searchQuota: Quota = { limit: 5, remaining: 5, resetMs: 1000 };
+/** Searches tell nothing of what is left. Source: HubSpot, usage guidelines. */
+export const untoldLimits: Readonly<Record<string, Quota>> = {
+  [searchEndpoint]: { limit: 5, remaining: 5, resetMs: 1000 },
+};
 
 const hourMs = 3_600_000;
 
 /** What an answer's headers say is left: of the window of ten seconds, and of the day (not for apps with OAuth). */
-export function quotasIn(headers: Headers, now: Date, timeZone: string | undefined): [quota: Quota, name?: string][] {
-  const number = (name: string) => {
-    const text = headers.get(`x-hubspot-ratelimit-${name}`);
-    return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-  };
+export function quotasIn(headers: Headers, now: Date, timeZone: string | undefined): RateLimit[] {
+  const number = (name: string) => headerNumber(headers, `x-hubspot-ratelimit-${name}`);
   const resetMs = number('interval-milliseconds') || 10_000;
   const window = quota(number('max'), number('remaining'), resetMs);
   const day = quota(number('daily'), number('daily-remaining'), untilMidnightMs(now, timeZone));
-  return [...(window ? [[window] as [Quota]] : []), ...(day ? [[day, 'daily'] as [Quota, string]] : [])];
+  return [...(window ? [window] : []), ...(day ? [{ ...day, name: 'daily' }] : [])];
 }
 
 /** A count without its limit is of use only when it is 0. */

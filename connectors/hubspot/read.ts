@@ -1,8 +1,8 @@
 import { chunks } from '../../core/connector/batches.ts';
 import type { ConnectorPorts, ReadResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import type { HubSpotApi } from './api.ts';
 import { BatchAnswer, type BatchResult, batchSize, type Fate, fates, livingOn, mergedIds } from './batch.ts';
-import type { HubSpotApi } from './client.ts';
 import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
 import { type ObjectType, objectTypes, parseRecordId, paths, recordId, recordNames } from './objects.ts';

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { ConnectorPorts, PreflightContext, SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { statusValues } from './answer.ts';
+import { type HubSpotApi, hubSpotApi } from './api.ts';
 import { appIdOf } from './check-account.ts';
-import { type HubSpotApi, hubSpotApi } from './client.ts';
-import { inWords } from './failure.ts';
 import { type CrmObject, paths, pluralOf } from './objects.ts';
 import {
   Definition,
@@ -14,6 +13,7 @@ import {
   type WantedProperty,
   wantedProperties,
 } from './properties.ts';
+import { inWords } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { webhookApi } from './webhook-api.ts';
 import {

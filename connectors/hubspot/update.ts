@@ -1,10 +1,10 @@
 import { newestBy } from '../../core/connector/answer.ts';
 import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import type { HubSpotApi } from './api.ts';
 import { BatchAnswer, type BatchResult, batchSize, currentOf, type Fate, fates, livingOn, mergedIds } from './batch.ts';
-import type { HubSpotApi } from './client.ts';
-import { inWords, type Refusal } from './failure.ts';
 import { type Plural, paths } from './objects.ts';
+import { inWords, type Refusal } from './responses.ts';
 
 /** One record and the text for each of its properties; '' clears. */
 export interface Write {

@@ -1,7 +1,7 @@
 import { Client } from '@hubspot/api-client';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type HubSpotApi, hubSpotApi } from '../../../connectors/hubspot/client.ts';
+import { type HubSpotApi, hubSpotApi } from '../../../connectors/hubspot/api.ts';
 import { settings } from '../../../connectors/hubspot/settings.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { type Handler, minimal, type Reply, serve, testPorts } from './fake-hubspot.ts';
@@ -89,7 +89,7 @@ describe('a call', () => {
       { timeoutMs: 100, call: (api) => api.call('GET', path, anything).finally(() => hungUp.promise) },
     );
     expect([error.message, error.advice, error.outcome]).toEqual([
-      `HubSpot GET ${path}: no whole answer within 100 ms; it is tried again.`,
+      `HubSpot: GET ${path}: no whole answer within 100 ms; it is tried again.`,
       { kind: 'transient' },
       'unknown',
     ]);
@@ -201,7 +201,7 @@ describe('an answer', () => {
       /DAILY/,
       { timeZone: 'Europe/Tallinn' },
     ],
-    ['423 waits two seconds', { status: 423 }, { kind: 'transient', retryAfterMs: 2000 }, [], /locked/],
+    ['423 waits two seconds', { status: 423 }, throttled(2000), [], /locked/],
     [
       '477 parks the account',
       { status: 477, headers: { 'retry-after': '86400' } },
@@ -209,12 +209,12 @@ describe('an answer', () => {
       [86_400_000],
       /moved/,
     ],
-    ['502 is tried again', { status: 502, body: '<html>' }, { kind: 'transient' }, [], /failed \(502\)/],
+    ['502 is tried again', { status: 502, body: '<html>' }, { kind: 'transient' }, [], /fails \(502, a page\)/],
     [
       '503 with Retry-After says when',
       { status: 503, headers: { 'retry-after': '3' } },
-      { kind: 'transient', retryAfterMs: 3000 },
-      [],
+      throttled(3000),
+      [3000],
       /503/,
     ],
     ['522 is tried again', { status: 522 }, { kind: 'transient' }, [], /522/],
@@ -273,9 +273,15 @@ describe('an answer', () => {
       { body: { results: 'jane@example.com' } },
       { kind: 'permanent' },
       [],
-      /at results \(invalid_type\)/,
+      /at results/,
     ],
-    ['200 that is no JSON is tried again', { body: '<html>' }, { kind: 'transient' }, [], /not JSON/],
+    [
+      '200 that is no JSON is tried again',
+      { body: '<html>' },
+      { kind: 'transient' },
+      [],
+      /a page instead of an answer/,
+    ],
   ];
   test.each(rows)('%s', async (_, reply, advice, pauses, says, more) => {
     const { error, used, calls } = await failing(() => reply, { more: more ?? {} });

@@ -111,8 +111,8 @@ describe('a token', () => {
 const failure = { path: '/oauth/', times: 1 };
 
 describe('a refusal', () => {
-  const reconnect = /An admin of the HubSpot account must reconnect the app/;
-  const ours = /Check clientId and clientSecret/;
+  const reconnect = /an admin of the HubSpot account must reconnect the app/;
+  const ours = /check clientId and clientSecret/;
   const transient = { kind: 'transient' };
   const config = { kind: 'config' };
   const rows: [it: string, status: number, body: object, advice: object, says: RegExp][] = [
@@ -125,7 +125,7 @@ describe('a refusal', () => {
     ['passes: 423', 423, {}, transient, /locked/],
     ['passes: 429', 429, {}, { ...transient, throttled: true }, /rate limit/],
     ['passes: 477', 477, {}, { ...transient, throttled: true }, /moved/],
-    ['passes: 503', 503, {}, transient, /failed \(503\)/],
+    ['passes: 503', 503, {}, transient, /fails \(503\)/],
   ];
   test.each(rows)('%s', (_, status, body, advice, says) =>
     atDesk(async (desk) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { retryAfterMs } from '../../core/connector/retry-after.ts';
-import { type Advice, CloseloopError, type Outcome } from '../../core/errors.ts';
+import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/classify.ts';
+import type { HttpResponse } from '../../core/connector/send.ts';
 import { objectTypes } from './objects.ts';
 import { untilMidnightMs } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -60,6 +60,11 @@ function itemsWithin(message: string | undefined): z.output<typeof Items> {
   }
 }
 
+/** Of a whole answer. */
+export const refusalIn = ({ status, json }: HttpResponse): Refusal =>
+  refusalOf(status, ErrorBody.catch({}).parse(json));
+
+/** @param status 0: one record's, in an answer about many */
 export function refusalOf(status: number, body: ErrorBody): Refusal {
   const details = [body, ...(body.errors ?? [])];
   const named = [
@@ -93,85 +98,81 @@ export function inWords({ status, category, problems }: Refusal): string {
   return [...new Set([status === 0 ? category : `${status} ${category}`, ...found])].join(', ');
 }
 
-/** A failure that concerns the account, not this request's content; `pauseMs`: nobody may call it before. */
-export interface AccountFailure {
-  error: CloseloopError;
-  pauseMs?: number;
+/** Statuses with which HubSpot dislikes one request only; every other concerns the whole account. */
+export const isAboutRequest = (status: number): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 408, 423, 429, 477].includes(status);
+
+const again = 'it is tried again';
+
+const table: MeaningTable = {
+  '3xx': {
+    kind: 'config',
+    doubtful: true,
+    problem: 'a redirect, which is not followed',
+    remedy: "set baseUrl to the API's own address, or leave it out",
+  },
+  423: { kind: 'wait', ms: 2000, pauses: 'nobody', problem: 'locked for a moment', remedy: again },
+  477: {
+    kind: 'wait',
+    ms: 3_600_000,
+    problem: 'the account is being moved to another data centre',
+    remedy: 'calls wait for the end of it',
+  },
+};
+
+const tokenRefused: Meaning = {
+  kind: 'config',
+  problem: 'the access token was refused',
+  remedy: "a HubSpot admin must copy the app's access token (app settings, Auth) into accessToken",
+};
+const newTokenRefused: Meaning = {
+  kind: 'config',
+  problem: 'a new access token was refused',
+  remedy: 'an admin of the HubSpot account must reconnect the app (open its install link)',
+};
+
+/** What HubSpot's answers mean, where they differ from the standard. Source: HubSpot, error handling and usage guidelines. */
+export function responseRules(
+  { timeZone, refreshToken }: Pick<HubSpotSettings, 'timeZone' | 'refreshToken'>,
+  now: () => Date,
+): ResponseRules {
+  return {
+    meaningOf(response, path) {
+      if (response.status === 429) return usedUp(refusalIn(response), now(), timeZone);
+      return response.status === 403 ? notAllowed(refusalIn(response), path) : undefined;
+    },
+    table: { ...table, 401: refreshToken === undefined ? tokenRefused : newTokenRefused },
+  };
 }
 
-/**
- * What an answer other than 2xx means for the whole account, or undefined if HubSpot only dislikes this request.
- * `place` is method and path, without ids. Source: HubSpot, error handling and usage guidelines.
- */
-export function accountFailure(
-  place: string,
-  refusal: Refusal,
-  retryAfter: string | null,
-  now: Date,
-  { timeZone, refreshToken }: Partial<Pick<HubSpotSettings, 'timeZone' | 'refreshToken'>>,
-): AccountFailure | undefined {
-  const { status } = refusal;
-  const said = retryAfterMs(retryAfter, now);
-  const fail = (text: string, advice: Advice, outcome: Outcome = 'refused') =>
-    new CloseloopError(`HubSpot ${place}: ${text}`, advice, { outcome });
-  const wait = (text: string, pauseMs: number): AccountFailure => ({
-    error: fail(text, { kind: 'transient', retryAfterMs: pauseMs, throttled: true }),
-    pauseMs,
-  });
-  const config = (text: string, more: { doubtful?: boolean } = {}): AccountFailure => ({
-    error: fail(text, { kind: 'config', ...more }),
-  });
-
-  if (status === 429) {
-    const limit = refusal.policyName ?? 'rate';
-    return wait(`${limit} limit reached (429); waiting`, said ?? limitMs(refusal.policyName, now, timeZone));
-  }
-  if (status === 477)
-    return wait('the account is being moved to another data centre (477); waiting', said ?? 3_600_000);
-  if (status === 423) {
-    const retryAfterMs = Math.max(said ?? 0, 2000);
-    return { error: fail('locked for a moment (423); tried again', { kind: 'transient', retryAfterMs }) };
-  }
-  if (status === 401) {
-    return config(
-      refreshToken === undefined
-        ? "the access token was refused (401). A HubSpot admin must copy the app's access token (app settings, Auth) into accessToken"
-        : 'a new access token was refused (401). An admin of the HubSpot account must reconnect the app (open its install link)',
-    );
-  }
-  if (status === 403) {
-    const scopes = refusal.scopes.length > 0 ? refusal.scopes : [scopeFor(place)];
-    return config(
-      `not allowed (403). A HubSpot admin must add the scope ${scopes.join(', ')} to the app and install the app again`,
-    );
-  }
-  if (status >= 300 && status < 400) {
-    return config(`it answered with a redirect (${status}). Set baseUrl to the API's own address, or leave it out`, {
-      doubtful: true,
-    });
-  }
-  if (status >= 500) {
-    const advice: Advice = { kind: 'transient', ...(said !== undefined && { retryAfterMs: said }) };
-    return { error: fail(`HubSpot failed (${status}); tried again`, advice, 'unknown') };
-  }
-  return undefined;
+/** HubSpot's documented windows. The daily count starts again at midnight in the account's zone, and is everybody's. */
+function usedUp({ policyName }: Refusal, now: Date, timeZone: string | undefined): Meaning {
+  const problem = `${policyName ?? 'rate'} limit reached`;
+  const isDaily = policyName === 'DAILY';
+  const ms = isDaily ? untilMidnightMs(now, timeZone) : policyName === 'SECONDLY' ? 1000 : 10_000;
+  return {
+    kind: 'wait',
+    ms,
+    pauses: isDaily ? 'account' : 'endpoint',
+    problem,
+    remedy: 'calls wait for the next window',
+  };
 }
 
-/** HubSpot's documented windows. The daily count starts again at midnight in the account's zone. */
-function limitMs(policyName: string | undefined, now: Date, timeZone: string | undefined): number {
-  if (policyName === 'SECONDLY') return 1000;
-  if (policyName !== 'DAILY') return 10_000;
-  return untilMidnightMs(now, timeZone);
+function notAllowed({ scopes }: Refusal, path: string): Meaning {
+  const missing = scopes.length > 0 ? scopes.join(', ') : scopeFor(path.split('?')[0] ?? '');
+  const remedy = `a HubSpot admin must add the scope ${missing} to the app and install the app again`;
+  return { kind: 'config', problem: 'not allowed', remedy };
 }
 
 /** The scope each path needs. Source: HubSpot's API specifications. */
-function scopeFor(place: string): string {
-  if (place.includes('/owners')) return 'crm.objects.owners.read';
-  if (place.includes('/objects/') && /\/(contacts|notes)\//.test(place)) {
-    return /\/batch\/(update|create)$/.test(place) ? 'crm.objects.contacts.write' : 'crm.objects.contacts.read';
+function scopeFor(path: string): string {
+  if (path.includes('/owners')) return 'crm.objects.owners.read';
+  if (path.includes('/objects/') && /\/(contacts|notes)\//.test(path)) {
+    return /\/batch\/(update|create)$/.test(path) ? 'crm.objects.contacts.write' : 'crm.objects.contacts.read';
   }
-  const type = place.includes('/deals') ? 'deal' : 'ticket';
+  const type = path.includes('/deals') ? 'deal' : 'ticket';
   const { read, write } = objectTypes[type].scopes;
-  if (place.includes('/associations/')) return `${read}, crm.objects.contacts.read`;
-  return place.endsWith('/batch/update') ? write : read;
+  if (path.includes('/associations/')) return `${read}, crm.objects.contacts.read`;
+  return path.endsWith('/batch/update') ? write : read;
 }

@@ -1,0 +1,116 @@
+import { Client } from '@hubspot/api-client';
+import type { z } from 'zod';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
+import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { quotasIn, searchEndpoint, untoldLimits } from './quota.ts';
+import { inWords, isAboutRequest, type Refusal, refusalIn, responseRules } from './responses.ts';
+import type { HubSpotSettings } from './settings.ts';
+import { credentialsOf } from './tokens.ts';
+
+export type Attempt<T> = { ok: true; body: T } | { ok: false; refusal: Refusal };
+
+interface Options {
+  body?: object;
+  query?: Record<string, string>;
+  /** Left out: work for which somebody waits. */
+  urgency?: Urgency;
+  /** Statuses that are an answer here, though elsewhere they concern the whole account. */
+  answers?: readonly number[];
+}
+
+/** One attempt per call; repeating is the queue's business. */
+export interface HubSpotApi {
+  /** A request that HubSpot dislikes (400, 404 …) is an answer; whatever concerns the whole account is thrown. */
+  attempt<S extends z.ZodType>(
+    method: VendorCall['method'],
+    path: string,
+    schema: S,
+    options?: Options,
+  ): Promise<Attempt<z.output<S>>>;
+  /** For requests that no record's content can spoil: a refusal is thrown too, as permanent. */
+  call<S extends z.ZodType>(
+    method: VendorCall['method'],
+    path: string,
+    schema: S,
+    options?: Options,
+  ): Promise<z.output<S>>;
+}
+
+/** @param timeoutMs For one call from start to the last byte. */
+export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): HubSpotApi {
+  const { baseUrl, timeZone } = settings;
+  const api = createVendorApi(
+    {
+      name: 'HubSpot',
+      baseUrl,
+      credentials: credentialsOf(settings, ports, timeoutMs),
+      rateLimits: (headers, now) => quotasIn(headers, now, timeZone),
+      untoldLimits,
+      rules: responseRules(settings, ports.now),
+      transport: new OfficialClient(baseUrl, ports.fetch).transport,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    },
+    ports,
+  );
+
+  const attempt: HubSpotApi['attempt'] = async (method, path, schema, { query, answers = [], ...options } = {}) => {
+    const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
+    const endpoint = path.endsWith('/search') ? { endpoint: searchEndpoint } : {};
+    const call: VendorCall = { method, path: path + search, ...endpoint, ...options };
+    const response = await api.exchange(call);
+    const { status } = response;
+    if (isAboutRequest(status) || answers.includes(status)) return { ok: false, refusal: refusalIn(response) };
+    await api.accept(call, response);
+    return { ok: true, body: api.parse(call, response, schema) };
+  };
+
+  return {
+    attempt,
+    async call(method, path, schema, options) {
+      const answer = await attempt(method, path, schema, options);
+      if (answer.ok) return answer.body;
+      throw new CloseloopError(`HubSpot: ${method} ${path}: ${inWords(answer.refusal)}`, { kind: 'permanent' });
+    },
+  };
+}
+
+/** What the official client hands to its decorators: one request, ready to send. */
+interface Prepared {
+  getUrl(): URL;
+  getSendData(): { method: string; headers: Record<string, string>; body?: string };
+}
+
+/**
+ * The official client as the way to send. By itself it has no time-out at all. Its decorators (meant for its own retries and
+ * limiter, which we never use) are where a request can be sent our way, without touching the process's global fetch or
+ * dispatcher.
+ */
+class OfficialClient extends Client {
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #basePath: string;
+  #init: RequestInit = {};
+
+  constructor(basePath: string, fetch: typeof globalThis.fetch) {
+    super({ basePath });
+    this.#basePath = basePath;
+    this.#fetch = fetch;
+  }
+
+  readonly transport: typeof globalThis.fetch = (url, init = {}) => {
+    const { method = 'GET', body } = init;
+    // the client says itself what it accepts
+    const { accept: _, ...headers } = Object.fromEntries(new Headers(init.headers));
+    const path = String(url).slice(this.#basePath.length);
+    // the decorators live in a process-wide singleton: make them ours, and send, within one tick
+    this.#init = init;
+    this.init();
+    return super.apiRequest({ method, path, headers, defaultJson: false, ...(body != null && { body }) });
+  };
+
+  protected override getDecorators() {
+    const decorate = () => (request: Prepared) =>
+      this.#fetch(request.getUrl(), { ...this.#init, ...request.getSendData() });
+    return [{ decorate }];
+  }
+}
