@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageWatch } from '../../core/connector/pages.ts';
-import type { ZendeskApi } from './client.ts';
-import { exportsLane } from './quota.ts';
+import type { ZendeskApi } from './api.ts';
+import { incrementalExports } from './quota.ts';
 
 /** What admins set up in the Admin Center, as far as `check` and `setup` look at it. */
 
@@ -69,7 +69,7 @@ export const asksForRatings = async (api: ZendeskApi): Promise<boolean> =>
 /** May we ask what has changed since (more than a minute ago)? Of the answer nothing is looked at. */
 export async function changedSince(api: ZendeskApi, at: Date): Promise<void> {
   const path = `/api/v2/incremental/tickets/cursor.json?start_time=${Math.floor(at.getTime() / 1000)}&per_page=1`;
-  await api.get(path, z.unknown(), { lane: exportsLane.lane });
+  await api.get(path, z.unknown(), { endpoint: incrementalExports.endpoint });
 }
 
 /** The bodies with which a rule calls a webhook. */

@@ -1,13 +1,13 @@
 import { combined, errorAt, type Prober, prober, warningAt } from '../../core/connector/check.ts';
+import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { asksForRatings, automations, changedSince, me, tokenScopes, triggers } from './admin.ts';
+import type { ZendeskApi } from './api.ts';
 import { accessFindings, scopesOf, settingsFindings } from './check-access.ts';
 import { nameFindings, readFindings, userReadFindings } from './check-reads.ts';
 import { closingFindings, surveyFindings } from './check-rules.ts';
-import type { ZendeskApi } from './client.ts';
 import { compareObject, compareTicketFields, compareUserFields } from './compare-fields.ts';
-import { ZendeskFailure } from './failure.ts';
 import { objectFieldsIfAny, tagOwners, ticketFields, userFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { webhookFindings } from './webhook.ts';
@@ -41,7 +41,7 @@ export function checker(
   };
 }
 
-const isForbidden = (error: unknown): boolean => error instanceof ZendeskFailure && error.statusCode === 403;
+const isForbidden = (error: unknown): boolean => error instanceof VendorError && error.status === 403;
 
 async function accountFindings(
   settings: ZendeskSettings,

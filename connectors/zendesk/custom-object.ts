@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { cached } from '../../core/connector/cached.ts';
+import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, notTaken, type Values, wantedFields } from './answer.ts';
-import type { ZendeskApi } from './client.ts';
-import { ZendeskFailure } from './failure.ts';
-import { objectFields } from './fields.ts';
-import { kept } from './kept.ts';
+import type { ZendeskApi } from './api.ts';
+import { keptMs, objectFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { objectField, refuseRetired, resolveObjectFields, type Targets, writableTargets } from './targets.ts';
 import { FieldValue } from './ticket.ts';
@@ -28,10 +28,10 @@ export function recordWriter(
 ): WriteRecords {
   const { object = '', ticket } = writeBack.customObject ?? {};
   const records = `/api/v2/custom_objects/${object}/records`;
-  const catalogue = kept(() => objectFields(api, object).catch(explained), ports.now);
+  const catalogue = cached(() => objectFields(api, object).catch(explained), keptMs, ports.now);
 
   function explained(error: unknown): never {
-    if (!(error instanceof ZendeskFailure) || error.statusCode !== 404) throw error;
+    if (!(error instanceof VendorError) || error.status !== 404) throw error;
     throw new CloseloopError(
       `Zendesk ${subdomain}: writeBack.customObject: there is no custom object "${object}"; let "closeloop setup" create it, or take its key from Admin Center > Objects and rules > Custom objects.`,
       { kind: 'config' },
@@ -59,15 +59,14 @@ export function recordWriter(
       return { ok: true, findings };
     } catch (error) {
       // Nothing is wrong with the other records.
-      if (error instanceof ZendeskFailure && error.advice.kind === 'permanent')
-        return { ok: false, why: 'error', error };
+      if (error instanceof VendorError && error.advice.kind === 'permanent') return { ok: false, why: 'error', error };
       throw error;
     }
   }
 
   return async (items) => {
     if (items.length === 0) return [];
-    const look = async (fresh: boolean) => resolveObjectFields(writeBack, await catalogue(fresh));
+    const look = async (loaded?: 'now') => resolveObjectFields(writeBack, await catalogue(loaded));
     const targets = await writableTargets(look, subdomain);
     const found = await recordsOf(
       api,
@@ -77,7 +76,7 @@ export function recordWriter(
     const current = new Map(found.map((record) => [record.external_id, record]));
     const results: WriteResult[] = [];
     for (const item of items) results.push(await write(item, current.get(externalId(item)), targets));
-    await refuseRetired(results, () => look(true), subdomain);
+    await refuseRetired(results, () => look('now'), subdomain);
     return results;
   };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { type Cached, cached } from '../../core/connector/cached.ts';
+import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ZendeskApi } from './client.ts';
-import { ZendeskFailure } from './failure.ts';
-import { kept, type LookUp } from './kept.ts';
+import type { ZendeskApi } from './api.ts';
 
 /* The fields that an account adds to its tickets, its users and the records of a custom object. */
 
@@ -57,7 +57,7 @@ export async function objectFieldsIfAny(api: ZendeskApi, object: string): Promis
   try {
     return await objectFields(api, object);
   } catch (error) {
-    if (error instanceof ZendeskFailure && error.statusCode === 404) return undefined;
+    if (error instanceof VendorError && error.status === 404) return undefined;
     throw error;
   }
 }
@@ -81,6 +81,9 @@ async function keyedFields(api: ZendeskApi, path: string): Promise<KeyedField[]>
   }
 }
 
+/** How long a new, renamed or removed field may go unnoticed. */
+export const keptMs = 15 * 60_000;
+
 /** The account's ticket fields as the rest of the connector needs them. */
 export interface Catalogue {
   byId: ReadonlyMap<string, TicketField>;
@@ -88,8 +91,8 @@ export interface Catalogue {
   slugs: ReadonlyMap<string, string>;
 }
 
-export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): LookUp<Catalogue> {
-  return kept(async () => catalogueOf(await ofAccount(ticketFields(api))), ports.now);
+export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): Cached<Catalogue> {
+  return cached(async () => catalogueOf(await ofAccount(ticketFields(api))), keptMs, ports.now);
 }
 
 /** The fields are the account's: that they can't be read is no ticket's fault, and it may pass. */

@@ -1,12 +1,12 @@
 import { isAnswerTag } from '../../core/connector/answer.ts';
 import { chunks } from '../../core/connector/batches.ts';
+import type { Cached } from '../../core/connector/cached.ts';
 import type { ConnectorPorts, Source, WriteBack } from '../../core/connector/contract.ts';
 import { type Change, missing, sizeOf, type Values, valuesOf, type WantedField } from './answer.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 import { deleteRecords } from './custom-object.ts';
 import { type Catalogue, userFields } from './fields.ts';
 import { jobWatch } from './jobs.ts';
-import type { LookUp } from './kept.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { type Resolved, resolveFields, resolveUserFields } from './targets.ts';
 import { batchSize, isTicketId, showMany, type Ticket, type User } from './ticket.ts';
@@ -21,7 +21,7 @@ import { updateUsers, valuesOf as userValuesOf } from './user-fields.ts';
 export function forgetter(
   settings: ZendeskSettings,
   api: ZendeskApi,
-  catalogue: LookUp<Catalogue>,
+  catalogue: Cached<Catalogue>,
   ports: Pick<ConnectorPorts, 'sleep'>,
 ): NonNullable<Source['forget']> {
   const { writeBack } = settings;

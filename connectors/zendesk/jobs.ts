@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 
 const JobResult = z.object({
   id: z.union([z.number(), z.string()]).transform(String),

@@ -1,7 +1,8 @@
+import { cached } from '../../core/connector/cached.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { adviceOf } from '../../core/errors.ts';
-import type { ZendeskApi } from './client.ts';
-import { kept } from './kept.ts';
+import type { ZendeskApi } from './api.ts';
+import { keptMs } from './fields.ts';
 import { listNames, type Named, type NameList, type Ticket, type TicketPage } from './ticket.ts';
 
 /** Where a ticket names one of each. */
@@ -34,7 +35,7 @@ export function nameReader(
     custom_statuses: lookUp('custom_statuses'),
   };
   function lookUp(list: NameList) {
-    return kept(() => read(list), ports.now);
+    return cached(() => read(list), keptMs, ports.now);
   }
 
   return async (page) => {

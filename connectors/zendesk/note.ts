@@ -3,7 +3,7 @@ import { cut, markerIn, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { mostTextUnits } from './answer.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 
 /** The note's reference for machines, kept with the change: an agent who edits or redacts the note doesn't touch it. */
 export const noteMetadata = ({ marker }: WriteBack): object => ({ closeloop_ref: marker });

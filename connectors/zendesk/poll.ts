@@ -1,9 +1,9 @@
+import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 import { closingOf } from './closing.ts';
-import { ZendeskFailure } from './failure.ts';
-import { exportsLane } from './quota.ts';
+import { incrementalExports } from './quota.ts';
 import { lookedAt } from './record.ts';
 import { exportTickets, type MetricSet, type Ticket, type TicketExport } from './ticket.ts';
 
@@ -46,10 +46,10 @@ export function poller(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now' | 'log
 
   async function next({ cursor, startSeconds }: Place): Promise<TicketExport> {
     try {
-      return await exportTickets(api, cursor === undefined ? { startSeconds } : { cursor }, exportsLane);
+      return await exportTickets(api, cursor === undefined ? { startSeconds } : { cursor }, incrementalExports);
     } catch (error) {
-      if (!(error instanceof ZendeskFailure) || error.statusCode !== 400) throw error;
-      if (error.errorName === 'StartTimeTooRecent') {
+      if (!(error instanceof VendorError) || error.status !== 400) throw error;
+      if (error.code === 'StartTimeTooRecent') {
         const message = 'Zendesk: its clock is behind ours; the sweep waits until its minute is over.';
         throw new CloseloopError(
           message,
@@ -59,7 +59,7 @@ export function poller(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now' | 'log
       }
       // A cursor that is not taken any more would stop the sweeps for good.
       if (cursor === undefined) throw error;
-      return exportTickets(api, { startSeconds }, exportsLane);
+      return exportTickets(api, { startSeconds }, incrementalExports);
     }
   }
 }

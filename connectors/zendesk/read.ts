@@ -1,8 +1,8 @@
 import { chunks } from '../../core/connector/batches.ts';
+import type { Cached } from '../../core/connector/cached.ts';
 import type { ReadResult, Source } from '../../core/connector/contract.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 import type { Catalogue } from './fields.ts';
-import type { LookUp } from './kept.ts';
 import { present, type ZendeskShape } from './record.ts';
 import { batchSize, isTicketId, showMany, type TicketPage } from './ticket.ts';
 
@@ -15,7 +15,7 @@ const sideloads = ['users', 'groups', 'organizations', 'metric_sets', 'brands', 
  */
 export function reader(
   api: ZendeskApi,
-  catalogue: LookUp<Catalogue>,
+  catalogue: Cached<Catalogue>,
   withNames: (page: TicketPage) => Promise<TicketPage>,
 ): Source<ZendeskShape>['read'] {
   return async (recordIds, purpose) => {

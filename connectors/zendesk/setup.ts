@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { setupSteps } from '../../core/connector/check.ts';
+import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, SetupStep, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { type ZendeskApi, zendeskApi } from './client.ts';
+import { type ZendeskApi, zendeskApi } from './api.ts';
 import { compareObject, compareTicketFields, compareUserFields, type MissingField } from './compare-fields.ts';
-import { ZendeskFailure } from './failure.ts';
 import type { Answers } from './field-values.ts';
 import { objectFieldsIfAny, tagOwners, ticketFields, userFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
@@ -55,18 +55,18 @@ function forAdmins(send: ZendeskApi['send']): ZendeskApi['send'] {
     try {
       return await send(...call);
     } catch (error) {
-      const why = error instanceof ZendeskFailure ? whyNot(error) : undefined;
-      if (!(error instanceof ZendeskFailure) || why === undefined) throw error;
+      const why = error instanceof VendorError ? whyNot(error) : undefined;
+      if (!(error instanceof VendorError) || why === undefined) throw error;
       throw new CloseloopError(`${why} ${error.message}`, error.advice, { outcome: error.outcome, cause: error });
     }
   };
 }
 
-function whyNot({ advice, statusCode }: ZendeskFailure): string | undefined {
+function whyNot({ advice, status }: VendorError): string | undefined {
   if (advice.kind === 'config') {
     return 'Setting up needs an admin as the owner of an OAuth client that may have the scopes "read write".';
   }
-  return statusCode === 422
+  return status === 422
     ? 'Its key or one of its tags may be taken, also by something that was deleted, or the plan has no room for more.'
     : undefined;
 }

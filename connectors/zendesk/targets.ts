@@ -121,12 +121,12 @@ function byKey({ noun, place }: FieldKind, key: string, fields: readonly KeyedFi
 
 /** Targets that can be written. What doesn't fit is looked at once more: it may have been corrected since. */
 export async function writableTargets(
-  look: (fresh: boolean) => Promise<Resolved>,
+  look: (loaded?: 'now') => Promise<Resolved>,
   subdomain: string,
 ): Promise<Targets> {
-  const known = await look(false);
+  const known = await look();
   if (known.problems.length === 0) return known.targets;
-  const { targets, problems } = await look(true);
+  const { targets, problems } = await look('now');
   if (problems.length === 0) return targets;
   throw unwritable(problems, subdomain);
 }

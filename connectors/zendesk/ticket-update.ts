@@ -1,11 +1,11 @@
 import type { WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Change, findingsOn, remarksOn, type Wanted } from './answer.ts';
-import type { ZendeskApi } from './client.ts';
-import { errorName } from './failure.ts';
+import type { ZendeskApi } from './api.ts';
 import { JobAnswer, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
 import { noteMetadata, noteText } from './note.ts';
-import { updatesLane } from './quota.ts';
+import { ticketUpdates } from './quota.ts';
+import { errorName } from './responses.ts';
 import { showMany, type Ticket, type TicketResult } from './ticket.ts';
 
 /** What is to be sent to one ticket. */
@@ -31,7 +31,7 @@ export function ticketUpdater(api: ZendeskApi, finished: JobWatch): UpdateTicket
   return async (orders) => {
     if (orders.length === 0) return [];
     const body = { tickets: orders.map(bodyOf) };
-    const via = { lane: updatesLane };
+    const via = ticketUpdates;
     const { job_status } = await api.send('PUT', '/api/v2/tickets/update_many.json', body, JobAnswer, via);
     const outcomes = resultsOf(await finished(job_status));
     const ids = orders.map(({ ticket }) => ticket.id);

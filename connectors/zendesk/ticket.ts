@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 import type { Via } from './quota.ts';
 
 /** Ids are numbers in the API and texts inside closeloop. */

@@ -1,12 +1,12 @@
 import { newestBy } from '../../core/connector/answer.ts';
+import { cached } from '../../core/connector/cached.ts';
 import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, notTaken, type Values, type WantedField, wantedFields } from './answer.ts';
-import type { ZendeskApi } from './client.ts';
-import { userFields } from './fields.ts';
+import type { ZendeskApi } from './api.ts';
+import { keptMs, userFields } from './fields.ts';
 import { JobAnswer, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
-import { kept } from './kept.ts';
-import { usersLane } from './quota.ts';
+import { userUpdates } from './quota.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { refuseRetired, resolveUserFields, userField, writableTargets } from './targets.ts';
 import { FieldValue, showUsers, type User } from './ticket.ts';
@@ -37,14 +37,12 @@ export function userFieldWriter(
   finished: JobWatch,
   ports: Pick<ConnectorPorts, 'now'>,
 ): WriteUserFields {
-  const catalogue = kept(() => userFields(api), ports.now);
+  const catalogue = cached(() => userFields(api), keptMs, ports.now);
 
   return async (asked, known) => {
     if (asked.length === 0) return new Map();
-    const targets = await writableTargets(
-      async (fresh) => resolveUserFields(writeBack, await catalogue(fresh)),
-      subdomain,
-    );
+    const look = async (loaded?: 'now') => resolveUserFields(writeBack, await catalogue(loaded));
+    const targets = await writableTargets(look, subdomain);
     const newest = newestBy(
       asked,
       ({ userId }) => userId,
@@ -60,8 +58,7 @@ export function userFieldWriter(
       return isDue && isThere(people.get(userId)) ? [{ userId, wanted }] : [];
     });
     const written = await updateUsers(api, finished, orders);
-    const look = async () => resolveUserFields(writeBack, await catalogue(true));
-    await refuseRetired([...written.values()], look, subdomain);
+    await refuseRetired([...written.values()], () => look('now'), subdomain);
     return new Map(
       asked.map(({ item, userId }) => [item, isThere(people.get(userId)) ? (written.get(userId) ?? fine) : gone(item)]),
     );
@@ -79,7 +76,7 @@ export async function updateUsers(
     id: Number(userId),
     user_fields: Object.fromEntries(wanted.map(({ id, value }) => [id, value])),
   }));
-  const { job_status } = await api.send('PUT', '/api/v2/users/update_many.json', { users }, JobAnswer, usersLane);
+  const { job_status } = await api.send('PUT', '/api/v2/users/update_many.json', { users }, JobAnswer, userUpdates);
   const outcomes = resultsOf(await finished(job_status));
   const after = await showUsers(
     api,

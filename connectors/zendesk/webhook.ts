@@ -3,7 +3,7 @@ import { errorAt, type Prober, warningAt } from '../../core/connector/check.ts';
 import type { Finding, SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { bodiesFor, latestStatuses, type Rule, signingSecret, triggers, type Webhook, webhooks } from './admin.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 import { csatReceived } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
 

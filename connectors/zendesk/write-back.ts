@@ -1,14 +1,14 @@
 import { notOverNewer } from '../../core/connector/answer.ts';
 import { writeInBatches } from '../../core/connector/batches.ts';
+import type { Cached } from '../../core/connector/cached.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { changeFor, holdsNewer, mayHaveNote, sizeOf, valuesOf, wantedOf } from './answer.ts';
-import type { ZendeskApi } from './client.ts';
+import type { ZendeskApi } from './api.ts';
 import { answersOnly, closedEdits, fallBack } from './closed.ts';
 import { recordWriter } from './custom-object.ts';
 import type { Catalogue } from './fields.ts';
 import { jobWatch } from './jobs.ts';
-import type { LookUp } from './kept.ts';
 import { hasNote } from './note.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { refuseRetired, resolveFields, type Targets, writableTargets } from './targets.ts';
@@ -37,10 +37,11 @@ interface Plan {
 export function writer(
   settings: ZendeskSettings,
   api: ZendeskApi,
-  catalogue: LookUp<Catalogue>,
+  catalogue: Cached<Catalogue>,
   ports: Pick<ConnectorPorts, 'sleep' | 'now'>,
 ): Source['writeBack'] {
   const { subdomain, writeBack } = settings;
+  const look = async (loaded?: 'now') => resolveFields(writeBack, await catalogue(loaded));
   const finished = jobWatch(api, ports.sleep);
   const updateTickets = ticketUpdater(api, finished);
   const writeUserFields = userFieldWriter(settings, api, finished, ports);
@@ -79,7 +80,7 @@ export function writer(
   async function writeBatch(items: readonly WriteBack[]): Promise<WriteResult[]> {
     const ids = items.map(({ recordId }) => recordId).filter(isTicketId);
     if (ids.length === 0) return items.map(notFound);
-    const targets = await writableTargets(async (fresh) => resolveFields(writeBack, await catalogue(fresh)), subdomain);
+    const targets = await writableTargets(look, subdomain);
     const before = await showMany(api, ids, writeBack.userFields === undefined ? [] : ['users']);
     const plans: Plan[] = [];
     for (const item of items) plans.push(await planFor(item, before.tickets.get(item.recordId), targets));
@@ -90,7 +91,7 @@ export function writer(
     // Together, so that one look asks for both jobs.
     const [updated, onPeople] = await both(updateTickets(open), writeUserFields(asked, before.users));
     const results = new Map(open.map(({ item }, index) => [item, updated[index]?.result]));
-    await refuseRetired([...results.values()], async () => resolveFields(writeBack, await catalogue(true)), subdomain);
+    await refuseRetired([...results.values()], () => look('now'), subdomain);
 
     const shut = orders.filter(({ item, ticket }) => {
       const result = results.get(item);

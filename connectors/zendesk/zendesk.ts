@@ -1,6 +1,6 @@
 import { defineConnector } from '../../core/connector/contract.ts';
+import { zendeskApi } from './api.ts';
 import { checker } from './check.ts';
-import { zendeskApi } from './client.ts';
 import { eventReader } from './events.ts';
 import { fieldCatalogue } from './fields.ts';
 import { forgetter } from './forget.ts';

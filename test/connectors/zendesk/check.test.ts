@@ -164,7 +164,7 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   [
     'an incremental export that is refused',
     { plant: ({ standin }) => standin.faults.add({ path: 'incremental', status: 403, body: { error: 'Forbidden' } }) },
-    ['error', 'poll', /Only admins may ask/],
+    ['error', 'poll', /only admins may ask/],
   ],
 
   // The webhook

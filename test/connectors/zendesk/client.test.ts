@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type ZendeskApi, zendeskApi } from '../../../connectors/zendesk/client.ts';
+import { type ZendeskApi, zendeskApi } from '../../../connectors/zendesk/api.ts';
 import { settings } from '../../../connectors/zendesk/settings.ts';
 import type { ConnectorPorts } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
@@ -160,13 +160,13 @@ describe('a failed call', () => {
       '403 needs an admin',
       { status: 403, body: { error: { title: 'Forbidden', message: 'x' } } },
       { advice: { kind: 'config' } },
-      'Forbidden. The credentials lack a right',
+      'the credentials lack a right (403, Forbidden)',
     ],
     [
       '404 is permanent',
       { status: 404, body: { error: 'RecordNotFound', description: 'Not found' } },
       { advice: { kind: 'permanent' } },
-      'RecordNotFound. It does not exist',
+      'it does not exist any more (404, RecordNotFound)',
     ],
     [
       '404 of a whole host is a wrong subdomain',
@@ -184,7 +184,7 @@ describe('a failed call', () => {
       '422 is permanent',
       { status: 422, body: { error: 'RecordInvalid', description: 'Mrs Smith' } },
       { advice: { kind: 'permanent' } },
-      'RecordInvalid. Zendesk refuses',
+      'Zendesk refuses this for good (422, RecordInvalid)',
     ],
     [
       '429 spends no attempt',
@@ -207,7 +207,7 @@ describe('a failed call', () => {
     [
       '503 says how long',
       { status: 503, headers: later, body: '<html>' },
-      { advice: { kind: 'transient', retryAfterMs: 30_000 }, outcome: 'unknown' },
+      { advice: { kind: 'transient', retryAfterMs: 30_000, throttled: true }, outcome: 'unknown' },
       '503',
     ],
     [
@@ -226,7 +226,7 @@ describe('a failed call', () => {
       'an answer of another shape is permanent',
       { status: 200, body: { tickets: 'none' } },
       { advice: { kind: 'permanent' }, outcome: 'unknown' },
-      "differs from Zendesk's documentation at tickets",
+      "differs from Zendesk's documentation, at tickets",
     ],
   ];
   test.each(rows)('%s', async (_name, step, expected, says) => {
@@ -276,7 +276,7 @@ describe('a failed call', () => {
 describe('the budget', () => {
   test('is asked before every call, the token’s and a repeated one included', async () => {
     const { api, seen } = await connected((_, index) => (index === 0 ? { status: 401 } : fine));
-    await api.send('PUT', '/api/v2/x.json', {}, anything, { lane: 'ticket-updates' });
+    await api.send('PUT', '/api/v2/x.json', {}, anything, { endpoint: 'ticket-updates' });
     expect(seen.taken).toEqual([undefined, 'ticket-updates', undefined, 'ticket-updates']);
   });
 
@@ -327,7 +327,7 @@ describe('the budget', () => {
   ];
   test.each(rows)('%s', async (_name, status, headers, expected) => {
     const { api, seen } = await connected(() => ({ status, headers, body: status === 200 ? {} : 'text' }));
-    await api.send('PUT', '/api/v2/x.json', {}, anything, { lane: 'ticket-updates' }).catch(() => {});
+    await api.send('PUT', '/api/v2/x.json', {}, anything, { endpoint: 'ticket-updates' }).catch(() => {});
     expect(seen.paused).toEqual(expected);
   });
 
@@ -342,7 +342,7 @@ describe('the budget', () => {
       [{ limit: 400, remaining: 0, resetMs: 60_000 }],
     ],
     [
-      'of the endpoint, for its lane',
+      'of the endpoint, for itself',
       { ...account(9), ...updates(42) },
       [
         { limit: 700, remaining: 9, resetMs: 17_000 },
@@ -355,16 +355,16 @@ describe('the budget', () => {
   ];
   test.each(quotas)('is told what is left %s', async (_name, headers, expected) => {
     const { api, seen } = await connected(() => ({ status: 200, headers, body: {} }));
-    await api.send('PUT', '/api/v2/x.json', {}, anything, { lane: 'ticket-updates' });
+    await api.send('PUT', '/api/v2/x.json', {}, anything, { endpoint: 'ticket-updates' });
     expect(seen.left).toEqual(expected);
   });
 
   test('is told for which purpose and how far apart', async () => {
     const { api, seen } = await connected(() => fine);
-    await api.get('/api/v2/incremental/x.json', anything, { lane: 'incremental', urgency: 'background' });
-    await api.send('PUT', '/api/v2/users/1.json', {}, anything, { lane: 'user-updates', spacingMs: 1000 });
+    await api.get('/api/v2/incremental/x.json', anything, { endpoint: 'incremental', urgency: 'background' });
+    await api.send('PUT', '/api/v2/users/1.json', {}, anything, { endpoint: 'user-updates' });
     expect(seen.background).toEqual(['incremental']);
-    expect(seen.paused).toEqual([{ ms: 1000, lane: 'user-updates' }]);
+    expect(seen.left).toEqual([{ limit: 1, remaining: 1, resetMs: 1000, name: 'user-updates' }]);
   });
 
   test('learns from the answers of zendesk-node-api as well', async () => {

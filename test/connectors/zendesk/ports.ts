@@ -1,4 +1,4 @@
-import type { ZendeskApi } from '../../../connectors/zendesk/client.ts';
+import type { ZendeskApi } from '../../../connectors/zendesk/api.ts';
 import type { ConnectorPorts, Quota } from '../../../core/connector/contract.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { memoryTold } from '../memory-told.ts';

@@ -3,7 +3,11 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import zendeskNodeApi from 'zendesk-node-api';
-import { type Answer, withTransport, ZendeskCallError, zendeskCall } from '../../../connectors/zendesk/call.ts';
+import { z } from 'zod';
+import { type ZendeskApi, zendeskApi } from '../../../connectors/zendesk/api.ts';
+import { settings } from '../../../connectors/zendesk/settings.ts';
+import { VendorError } from '../../../core/connector/classify.ts';
+import { type Recorded, testPorts } from './ports.ts';
 import { nobody, type ScriptedServer, type Step, scripted } from './scripted-server.ts';
 
 const shim = fileURLToPath(new URL('../../../connectors/zendesk/request/index.cjs', import.meta.url));
@@ -27,10 +31,17 @@ async function errorOf(work: PromiseLike<unknown>): Promise<unknown> {
   );
 }
 
-/** Through the package, exactly as the connector uses it. */
-function listFields(url: string): PromiseLike<unknown> {
-  return zendeskNodeApi({ url, token: 't', oauth: true }).ticketFields.list();
+function at(baseUrl: string): { api: ZendeskApi; seen: Recorded } {
+  const { ports, seen } = testPorts();
+  const legacy = { email: 'me@example.com', apiToken: 'abc' };
+  return {
+    api: zendeskApi(settings.parse({ subdomain: 'acme', webhookSecrets: ['s'], baseUrl, ...legacy }), ports),
+    seen,
+  };
 }
+
+/** Through the package, exactly as the connector uses it. */
+const listFields = (url: string): Promise<unknown> => at(url).api.listTicketFields(z.unknown());
 
 test('zendesk-node-api gets our file when it asks for request', () => {
   const inside = createRequire(packages.resolve('zendesk-node-api'));
@@ -39,11 +50,11 @@ test('zendesk-node-api gets our file when it asks for request', () => {
 
 describe('a call through zendesk-node-api that used to end the process or to resolve now rejects', () => {
   const rows: [name: string, step: Step, expected: object][] = [
-    ['on a cut body', cutBody, { sent: 'maybe', retryable: true }],
+    ['on a cut body', cutBody, { outcome: 'unknown', advice: { kind: 'transient' } }],
     [
       'on an HTML 503',
       { status: 503, headers: { 'retry-after': '7' }, body: '<h1>Maintenance</h1>' },
-      { statusCode: 503, retryAfterMs: 7000, body: '<h1>Maintenance</h1>' },
+      { status: 503, outcome: 'unknown', advice: { kind: 'transient', retryAfterMs: 7000, throttled: true } },
     ],
     [
       'on a 429 in plain text',
@@ -52,43 +63,42 @@ describe('a call through zendesk-node-api that used to end the process or to res
         headers: { 'retry-after': '93', 'content-type': 'text/html', 'x-request-id': 'r-1' },
         body: 'Number of allowed API requests per minute exceeded',
       },
-      { statusCode: 429, retryAfterMs: 93_000, requestId: 'r-1', retryable: true },
+      { status: 429, advice: { kind: 'transient', retryAfterMs: 93_000, throttled: true }, reference: 'r-1' },
     ],
     [
       'on a redirect to a login page',
       { status: 302, headers: { location: 'http://127.0.0.1/login' } },
-      { statusCode: 302, code: 'REDIRECT', retryable: false },
+      { status: 302, advice: { kind: 'config', doubtful: true } },
     ],
-    ['on a 200 that is no JSON', { status: 200, body: '<html>' }, { statusCode: 200, code: 'BAD_JSON', sent: 'maybe' }],
+    [
+      'on a 200 that is no JSON',
+      { status: 200, body: '<html>' },
+      { outcome: 'unknown', advice: { kind: 'transient' } },
+    ],
     [
       'on a 401',
       { status: 401, body: { error: "Couldn't authenticate you" } },
-      { statusCode: 401, body: { error: "Couldn't authenticate you" } },
+      { status: 401, advice: { kind: 'config' } },
     ],
-    [
-      'on a 404',
-      { status: 404, body: { error: 'RecordNotFound' } },
-      { statusCode: 404, code: 'HTTP_404', retryable: false },
-    ],
+    ['on a 404', { status: 404, body: { error: 'RecordNotFound' } }, { status: 404, advice: { kind: 'permanent' } }],
     [
       'on a 422',
       { status: 422, body: { error: 'RecordInvalid' } },
-      { statusCode: 422, retryable: false, sent: 'answered' },
+      { status: 422, code: 'RecordInvalid', advice: { kind: 'permanent' }, outcome: 'refused' },
     ],
   ];
   test.each(rows)('%s', async (_name, step, expected) => {
     const server = await serving(step);
     const error = await errorOf(listFields(server.url));
-    expect(error).toBeInstanceOf(ZendeskCallError);
+    expect(error).toBeInstanceOf(VendorError);
     expect(error).toMatchObject(expected);
     expect(server.seen).toHaveLength(1);
   });
 
   test('on a refused connection, known as never sent', async () => {
     expect(await errorOf(listFields(await nobody()))).toMatchObject({
-      code: 'ECONNREFUSED',
-      sent: 'never',
-      retryable: true,
+      outcome: 'never-sent',
+      advice: { kind: 'transient' },
     });
   });
 
@@ -98,89 +108,71 @@ describe('a call through zendesk-node-api that used to end the process or to res
   });
 });
 
-test('a call sends the token, asks for JSON, says who it is, and collapses doubled slashes', async () => {
+test('a call sends the token, asks for JSON, and names the path as Zendesk does', async () => {
   const server = await serving({ status: 200, body: { ticket_fields: [{ id: 1 }] } });
-  expect(await listFields(`${server.url}/`)).toEqual([{ id: 1 }]);
+  expect(await listFields(server.url)).toEqual([{ id: 1 }]);
   expect(server.seen[0]?.path).toBe('/api/v2/ticket_fields.json');
-  expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer t', accept: 'application/json' });
-  expect(server.seen[0]?.headers['user-agent']).toContain('closeloop');
+  const authorization = `Basic ${Buffer.from('me@example.com/token:abc').toString('base64')}`;
+  expect(server.seen[0]?.headers).toMatchObject({ authorization, accept: 'application/json' });
 });
 
-test('withTransport shows the headers of every answer of the package, good or bad', async () => {
+test('the budget is told what the headers of every answer of the package say, good or bad', async () => {
   const server = await serving(
-    { status: 200, headers: { 'ratelimit-remaining': '3' }, body: {} },
-    { status: 500, headers: { 'ratelimit-remaining': '2' } },
+    { status: 200, headers: { 'ratelimit-limit': '10', 'ratelimit-remaining': '3' }, body: {} },
+    { status: 500, headers: { 'ratelimit-limit': '10', 'ratelimit-remaining': '2' } },
   );
-  const answers: Answer[] = [];
-  const transport = { onAnswer: (answer: Answer) => void answers.push(answer) };
-  await withTransport(transport, () => listFields(server.url));
-  await errorOf(withTransport(transport, () => listFields(server.url)));
-  expect(answers.map(({ statusCode, headers }) => [statusCode, headers['ratelimit-remaining']])).toEqual([
-    [200, '3'],
-    [500, '2'],
-  ]);
+  const { api, seen } = at(server.url);
+  await api.listTicketFields(z.unknown());
+  await errorOf(api.listTicketFields(z.unknown()));
+  expect(seen.left.map(({ remaining }) => remaining)).toEqual([3, 2]);
 });
 
-describe('zendeskCall', () => {
-  test.each<[string, Step]>([
-    ['a silent server', () => {}],
-    ['a server that goes silent in the body', (response) => void response.writeHead(200).write('{"tickets":[')],
-  ])('leaves %s, with an unknown outcome', async (_name, step) => {
-    const server = await serving(step);
-    const error = await errorOf(zendeskCall({ url: `${server.url}/api/v2/tickets.json`, timeoutMs: 100 }));
-    expect(error).toMatchObject({ code: 'ETIMEDOUT', sent: 'maybe', retryable: true });
-  });
-
-  test('sends a body as JSON and returns status, headers and body', async () => {
-    const server = await serving({ status: 201, headers: { 'x-request-id': 'r-2' }, body: { ok: true } });
-    const answer = await zendeskCall({ method: 'put', url: `${server.url}/api/v2//x.json`, json: { a: 1 } });
-    expect(answer).toMatchObject({ statusCode: 201, requestId: 'r-2', body: { ok: true } });
-    expect(server.seen[0]).toMatchObject({ method: 'PUT', path: '/api/v2/x.json', body: { a: 1 } });
-  });
-
-  const refused: [why: string, url: string][] = [
-    ['plain http', 'http://acme.zendesk.com/api/v2/tickets.json'],
-    ['a path outside the API', 'https://acme.zendesk.com/admin'],
-    ['a path that climbs out of its resource', 'https://acme.zendesk.com/api/v2/tickets/200/../../users/1.json'],
-    ['the same, encoded', 'https://acme.zendesk.com/api/v2/tickets/%2e%2e/users/1.json'],
-    ['a fragment', 'https://acme.zendesk.com/api/v2/search.json?query=a#b'],
-    ['credentials', 'https://a:b@acme.zendesk.com/api/v2/tickets.json'],
-    ['another scheme', 'ftp://acme.zendesk.com/api/v2/tickets.json'],
-    ['no URL at all', 'api/v2/tickets.json'],
+test('two calls of the package at once, of two accounts, each get their own answer', async () => {
+  const servers = [
+    await serving({ status: 200, body: { ticket_fields: [{ id: 1 }] } }),
+    await serving({ status: 200, body: { ticket_fields: [{ id: 2 }] } }),
   ];
-  test.each(refused)('refuses %s before anything is sent', async (_why, url) => {
-    expect(await errorOf(zendeskCall({ url }))).toMatchObject({ code: 'REFUSED_URL', sent: 'never', retryable: false });
-  });
+  expect(await Promise.all(servers.map(({ url }) => listFields(url)))).toEqual([[{ id: 1 }], [{ id: 2 }]]);
+});
 
-  test('understands Retry-After as a date', async () => {
-    const server = await serving({
-      status: 503,
-      headers: { 'retry-after': new Date(Date.now() + 60_000).toUTCString() },
-    });
-    const error = await errorOf(zendeskCall({ url: `${server.url}/api/v2/x.json` }));
-    if (!(error instanceof ZendeskCallError)) throw new Error('expected a ZendeskCallError');
-    expect(error.retryAfterMs).toBeGreaterThan(50_000);
-    expect(error.retryAfterMs).toBeLessThanOrEqual(60_000);
-  });
+test('an error never holds the body, the query or the credentials', async () => {
+  const server = await serving({ status: 422, body: { error: 'RecordInvalid', description: 'secret@example.com' } });
+  const error = await errorOf(at(server.url).api.get('/api/v2/x.json?email=secret', z.unknown()));
+  expect(String(error)).toContain('RecordInvalid');
+  expect(String(error)).not.toMatch(/secret|abc|Basic/);
+});
 
-  test('never puts the body, the query or the credentials into the message', async () => {
-    const server = await serving({ status: 422, body: { error: 'RecordInvalid', description: 'secret@example.com' } });
-    const error = await errorOf(
-      zendeskCall({ url: `${server.url}/api/v2/x.json?email=secret`, headers: { authorization: 'Bearer secret' } }),
-    );
-    expect(String(error)).not.toContain('secret');
+describe('a path is refused before anything is sent', () => {
+  test.each([
+    ['that climbs out of its resource', '/api/v2/tickets/200/../../users/1.json'],
+    ['that does so encoded', '/api/v2/tickets/%2e%2e/users/1.json'],
+    ['with a fragment, which would cut the query off', '/api/v2/search.json?query=a#b'],
+    ['that is another address', 'https://elsewhere.example.com/api/v2/tickets.json'],
+    ['that makes the host another', '@elsewhere.example.com/api/v2/tickets.json'],
+  ])('%s', async (_why, path) => {
+    const server = await serving({ status: 200, body: {} });
+    expect(await errorOf(at(server.url).api.get(path, z.unknown()))).toBeInstanceOf(TypeError);
+    expect(server.seen).toEqual([]);
   });
 });
 
-test('a callback that throws does not end the process', async () => {
-  const server = await serving({ status: 200, body: {} });
-  const request: unknown = packages('request');
-  if (typeof request !== 'function') throw new Error('request is not a function');
-  const warning = new Promise<Error>((resolve) => process.once('warning', resolve));
-  request({ url: `${server.url}/api/v2/x.json` }, () => {
-    throw new TypeError('from the callback');
+describe('the package alone', () => {
+  test('sends nothing where nobody said how', async () => {
+    const server = await serving({ status: 200, body: {} });
+    const listing = zendeskNodeApi({ url: server.url, token: 't', oauth: true }).ticketFields.list();
+    expect(await errorOf(listing)).toBeInstanceOf(TypeError);
+    expect(server.seen).toEqual([]);
   });
-  expect((await warning).message).toContain('TypeError');
+
+  test('does not end the process when a callback throws', async () => {
+    const request: unknown = packages('request');
+    if (typeof request !== 'function') throw new Error('request is not a function');
+    const warning = new Promise<Error>((resolve) => process.once('warning', resolve));
+    request({ url: 'https://acme.zendesk.com/api/v2/x.json' }, () => {
+      throw new TypeError('from the callback');
+    });
+    expect((await warning).message).toContain('TypeError');
+  });
 });
 
 function cutBody(response: Parameters<Extract<Step, (...args: never[]) => void>>[0]): void {

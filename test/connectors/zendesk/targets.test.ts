@@ -133,17 +133,19 @@ describe('writable targets', () => {
   const good = resolveFields(writeBack({ grade: 1 }), catalogue);
   const bad = resolveFields(writeBack({ grade: 'Gone', comment: 'Twice' }), catalogue);
   test('are taken from memory when they fit', async () => {
-    const looks: boolean[] = [];
+    const looks: ('now' | undefined)[] = [];
     await expect(
-      writableTargets(async (fresh) => {
-        looks.push(fresh);
+      writableTargets(async (loaded) => {
+        looks.push(loaded);
         return good;
       }, 'acme'),
     ).resolves.toEqual(good.targets);
-    expect(looks).toEqual([false]);
+    expect(looks).toEqual([undefined]);
   });
   test('are looked at once more when not: somebody may have corrected it', async () => {
-    await expect(writableTargets(async (fresh) => (fresh ? good : bad), 'acme')).resolves.toEqual(good.targets);
+    await expect(writableTargets(async (loaded) => (loaded === 'now' ? good : bad), 'acme')).resolves.toEqual(
+      good.targets,
+    );
   });
   test('that still do not fit stop the source, all problems told at once', async () => {
     const error = await writableTargets(async () => bad, 'acme').catch((thrown: unknown) => thrown);

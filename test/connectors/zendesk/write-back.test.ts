@@ -232,7 +232,7 @@ describe('the requester', () => {
     const { standin, source, seen, solved } = await account({ userFields });
     addUserFields(standin);
     await source.writeBack([answer(solved())]);
-    expect(seen.paused).toEqual([{ ms: 1000, lane: 'user-updates' }]);
+    expect(seen.left).toContainEqual({ limit: 1, remaining: 1, resetMs: 1000, name: 'user-updates' });
   });
 });
 

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/classify.ts';
+import type { HttpResponse } from '../../core/connector/send.ts';
+import { usedUpQuotas } from './quota.ts';
+
+const ErrorBody = z.object({
+  error: z.union([z.string(), z.object({ title: z.string() }).transform(({ title }) => title)]),
+});
+
+/** Zendesk's name for an error (`RecordNotFound`), never its prose: that is in the API user's language and may quote a customer. */
+export function errorName(body: unknown): string | undefined {
+  const parsed = ErrorBody.safeParse(body);
+  return parsed.success && /^[A-Za-z_]{1,60}$/.test(parsed.data.error) ? parsed.data.error : undefined;
+}
+
+const again = 'it is tried again';
+const bug = 'a bug in closeloop: please report it';
+
+const table: MeaningTable = {
+  '3xx': {
+    kind: 'config',
+    doubtful: true,
+    problem: 'the account has moved',
+    remedy: 'put its current subdomain (not a help center address) into `subdomain`',
+  },
+  400: { kind: 'permanent', problem: 'Zendesk did not understand the call', remedy: bug },
+  401: {
+    kind: 'config',
+    problem: 'Zendesk refuses the credentials, a new token too',
+    remedy:
+      'an admin must check that the owner of the OAuth client (or of the API token) is active and an agent, then update ' +
+      'clientId and clientSecret',
+  },
+  404: { kind: 'permanent', problem: 'it does not exist any more', remedy: 'nothing is left to do' },
+  '404 page': {
+    kind: 'config',
+    doubtful: true,
+    problem: 'there is no help desk at this address',
+    remedy: 'check `subdomain`',
+  },
+  409: {
+    kind: 'transient',
+    outcome: 'refused',
+    problem: 'somebody changed the same thing at the same time',
+    remedy: again,
+  },
+  '4xx': {
+    kind: 'permanent',
+    problem: 'Zendesk refuses this for good',
+    remedy: 'an agent must look at what it is about',
+  },
+  shape: { kind: 'permanent', problem: "the answer differs from Zendesk's documentation", remedy: bug },
+};
+
+/** Who must do what, by the beginning of the path that was forbidden. */
+const rights: readonly [path: string, remedy: string][] = [
+  [
+    '/api/v2/incremental/',
+    'only admins may ask what has changed: an admin must make the owner of the OAuth client (or of the API token) an admin ' +
+      '(Admin Center > People > Team members), and give the client the scope "read"',
+  ],
+  [
+    '/api/v2/users/',
+    'an admin must give the OAuth client the scope "users:write" (writeBack.userFields) and its owner a role that may edit end users',
+  ],
+  [
+    '/api/v2/custom_objects/',
+    'an admin must give the OAuth client the scope "write" (writeBack.customObject) and its owner access to the custom object',
+  ],
+  [
+    '',
+    'an admin must give the OAuth client the scopes "read tickets:write" (one string) and its owner a role that may see and ' +
+      'edit these tickets',
+  ],
+];
+
+/** What Zendesk's answers mean, where they differ from the standard. Source: developer.zendesk.com, "rate limits". */
+export const responseRules: ResponseRules = {
+  codeOf: errorName,
+  meaningOf(response, path) {
+    if (isThrottle(response)) return wait(response);
+    if (response.status !== 403) return undefined;
+    const remedy = rights.find(([beginning]) => path.startsWith(beginning))?.[1] ?? '';
+    return { kind: 'config', problem: 'the credentials lack a right', remedy };
+  },
+  table,
+};
+
+/** Asks us to wait and has done nothing: 429, or 30 jobs at once (whose status Zendesk doesn't document). */
+const isThrottle = ({ status, json }: HttpResponse): boolean => status === 429 || errorName(json) === 'TooManyJobs';
+
+/** Without Retry-After until a used-up limit is full again. A limit of the endpoint alone pauses that only. */
+function wait({ headers }: HttpResponse): Meaning {
+  const { account, endpoint } = usedUpQuotas(headers);
+  const resetMs = Math.max(0, ...[...account, ...endpoint].map((quota) => quota.resetMs));
+  return {
+    kind: 'wait',
+    ...(resetMs > 0 && { ms: resetMs }),
+    pauses: endpoint.length > 0 && account.length === 0 ? 'endpoint' : 'account',
+    problem: 'Zendesk asks us to wait',
+    remedy: again,
+  };
+}
+
+const badClient: Meaning = {
+  kind: 'config',
+  doubtful: false,
+  problem: 'the OAuth client gets no token',
+  remedy:
+    'an admin of this Zendesk must check it (Admin Center > Apps and integrations > APIs > OAuth clients): kind Confidential, ' +
+    'its owner active; clientId, clientSecret and scope as in the configuration',
+};
+
+/** The same for the call that fetches tokens. */
+export const tokenRules: ResponseRules = {
+  ...responseRules,
+  meaningOf(response) {
+    const { status } = response;
+    if (isThrottle(response)) return wait(response);
+    return status >= 400 && status < 500 && status !== 408 ? badClient : undefined;
+  },
+};
