@@ -15,7 +15,7 @@ const Happened = z.object({
  * The record as an event tells it (`Told`): JSON values. Erasures read in it, where they are there, `shape` and `personId` as in
  * `PresentedRecord`, and `contacts`: texts, all that the person is known by.
  */
-const Snapshot = z.record(z.string(), z.unknown()).exactOptional();
+const Snapshot = z.record(z.string(), z.unknown()).optional();
 
 export type AnswerValue = z.output<typeof AnswerValue>;
 export const AnswerValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()]);
@@ -31,11 +31,11 @@ export const RecordEvent = Happened.extend({
   /** The record, unique within the source: no spaces, no ':', at most 100 characters. */
   recordId: z.string(),
   /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
-  certain: z.boolean().exactOptional(),
+  certain: z.boolean().optional(),
   /** Which closing it is, where the event already tells (`RecordState`): one that has a journey isn't read again. */
-  closing: z.string().exactOptional(),
+  closing: z.string().optional(),
   /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
-  mergedInto: z.string().exactOptional(),
+  mergedInto: z.string().optional(),
   /** Personal data only with `closed`. */
   told: Snapshot,
 });
@@ -45,12 +45,12 @@ export type EraseEvent = z.output<typeof EraseEvent>;
 export const EraseEvent = Happened.extend({
   kind: z.literal('erase'),
   /** As in `PresentedRecord.personId`. */
-  personIds: z.array(z.string()).readonly().exactOptional(),
-  recordIds: z.array(z.string()).readonly().exactOptional(),
+  personIds: z.array(z.string()).readonly().optional(),
+  recordIds: z.array(z.string()).readonly().optional(),
   /** Phone numbers and e-mail addresses as the vendor writes them. */
-  contacts: z.array(z.string()).readonly().exactOptional(),
+  contacts: z.array(z.string()).readonly().optional(),
   /** Everybody of this source (the shop was closed). */
-  everybody: z.literal(true).exactOptional(),
+  everybody: z.literal(true).optional(),
 });
 
 /** A grade that was given elsewhere, for the external campaign of the record's rule. The newest (`at`) wins. */
@@ -85,6 +85,9 @@ export const SourceEvent = z.discriminatedUnion('kind', [
   SurveyEvent,
   RevokedEvent,
 ]);
+
+export const isRecordEvent = (event: SourceEvent): event is RecordEvent =>
+  event.kind === 'closed' || event.kind === 'changed';
 
 /** A delivery of more events is refused: it could not be stored before the vendor gives up. No vendor sends more than 100. */
 export const mostEvents = 500;

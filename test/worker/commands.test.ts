@@ -516,7 +516,7 @@ describe('backfill', () => {
         key: `past:${id}`,
         what: 'toy poll',
       }));
-      const events = page.events.filter(({ recordId }) => !['p3', 'p4'].includes(recordId));
+      const events = page.events.filter((event) => 'recordId' in event && !['p3', 'p4'].includes(event.recordId));
       return { ...page, events: page.done ? [...events, ...touched] : events };
     };
     const loop = await startLoop(redis, { source: fresh(), vendor });

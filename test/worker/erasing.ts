@@ -3,7 +3,7 @@ import type { FeedbackStandin } from '../../standins/feedback/standin.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
-import type { AskedToErase } from '../../worker/pipeline/erase/erase.ts';
+import type { AskedToErase } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { eventOf, type Quiet } from './by-hand.ts';
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { SourceEvent } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { poll, pollState } from '../../worker/pipeline/plan/poll.ts';
 import { useRedis } from '../redis.ts';
@@ -170,5 +171,26 @@ test('it reads a page again whose cursor was not stored', async () => {
   const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 100ms }' });
   await until(async () => (await pollState(redis.handle.client, source))?.cursor === 'third');
   expect(calls).toBe(3);
+  await loop.close();
+});
+
+test('it hands on what a page tells beside records: whom to forget, and grades that were given at the vendor', async () => {
+  const source = 'gap-any';
+  const vendor = new ToyVendor();
+  vendor.close('theirs', { state: { is: 'closed', closing: 'one', closedAt: minutesAgo(5) } });
+  await redis.handle.client.hset(`{cl:${source}}:poll`, 'since', minutesAgo(60).getTime());
+  const happened = (key: string, at: Date) => ({ key, at, what: 'toy poll' });
+  let events: SourceEvent[] = [{ kind: 'closed', recordId: 'theirs', ...happened('c', minutesAgo(5)) }];
+  vendor.pages = async () => ({ events, cursor: 'end', done: true, reached: new Date() });
+  const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 200ms }' });
+  await loop.journey('theirs.1', 'asked');
+  events = [
+    { kind: 'erase', recordIds: ['theirs'], ...happened('e', new Date()) },
+    // For no external campaign, as this one's rule asks by itself: it is left out with a reason, and nothing fails.
+    { kind: 'graded', recordId: 'theirs', grade: 4, comment: null, ...happened('g', new Date()) },
+    { kind: 'graded', recordId: 'of-before', grade: 4, comment: null, ...happened('old', minutesAgo(61)) },
+  ];
+  await until(async () => (await loop.store.get('theirs.1'))?.erasedAt);
+  expect(await loop.store.get('of-before.1')).toBeUndefined();
   await loop.close();
 });

@@ -127,7 +127,7 @@ async function* pagesOf(
 }
 
 const closings = (page: PollPage, { since, until }: Range): RecordEvent[] =>
-  page.events.filter(({ kind, at }) => kind === 'closed' && at >= since && at <= until);
+  page.events.flatMap((event) => (event.kind === 'closed' && event.at >= since && event.at <= until ? [event] : []));
 
 async function queueAll(context: SourceContext, range: Range, redis: RedisClient, shown: Progress): Promise<number> {
   const { name, since, until, limit, perHour } = range;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AnswerValue } from '../../core/connector/events.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 
 /** The states of design.md; `journey/transitions.ts` says which may follow which. */
@@ -64,8 +65,6 @@ const Answer = keepingUnknown({
   version: z.number().int(),
 });
 export type Answer = z.output<typeof Answer>;
-
-const AnswerValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
 const fields = {
   id: z.string(),

@@ -1,26 +1,17 @@
 import { z } from 'zod';
+import { EraseEvent, GradedEvent, RecordEvent, RevokedEvent, SurveyEvent } from '../../core/connector/events.ts';
 
 /** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
 export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export const done: StageResult = { do: 'done' };
 
-export const Happened = z.object({
-  at: z.coerce.date(),
-  key: z.string(),
-  what: z.string(),
-  receivedAt: z.coerce.date(),
-});
+/** When it came to us. */
+const received = { receivedAt: z.coerce.date() };
 
-const Told = z.record(z.string(), z.unknown()).optional();
-
-const RecordJob = Happened.extend({
-  kind: z.enum(['closed', 'changed']),
-  recordId: z.string(),
+const RecordJob = RecordEvent.extend({
+  ...received,
   certain: z.boolean().default(false),
-  closing: z.string().optional(),
-  mergedInto: z.string().optional(),
-  told: Told,
   /** Who found it: what a poll finds first, a webhook has missed. */
   via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
   /** Of a backfill: one of them in so many milliseconds, also where they wait together because nobody was at work. */
@@ -30,12 +21,8 @@ const RecordJob = Happened.extend({
   notAfter: z.coerce.date().optional(),
 });
 export type RecordJob = z.output<typeof RecordJob>;
-const GradedJob = Happened.extend({
-  kind: z.literal('graded'),
-  recordId: z.string(),
-  grade: z.number().nullable(),
-  comment: z.string().nullable(),
-  told: Told,
+const GradedJob = GradedEvent.extend({
+  ...received,
   /** Nothing new: what this journey holds is to be passed on. */
   journeyId: z.string().optional(),
 });
@@ -43,20 +30,21 @@ export type GradedJob = z.output<typeof GradedJob>;
 /** One that closeloop found itself; what is left out is as in a webhook's. */
 export type OwnEvent = GradedJob | (Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>);
 
-const SurveyJob = Happened.extend({
-  kind: z.literal('survey'),
-  requestId: z.string(),
-  answers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
-});
+const SurveyJob = SurveyEvent.extend(received);
 export type SurveyJob = z.output<typeof SurveyJob>;
 
+/** Who is to be forgotten, as it was asked for. */
+export const AskedToErase = EraseEvent.extend({
+  ...received,
+  personIds: EraseEvent.shape.personIds.unwrap().default([]),
+  recordIds: EraseEvent.shape.recordIds.unwrap().default([]),
+  contacts: EraseEvent.shape.contacts.unwrap().default([]),
+  everybody: z.boolean().default(false),
+});
+export type AskedToErase = z.output<typeof AskedToErase>;
+
 /** One event: what intake stores. Personal data only where it tells of a record, or where a person has answered elsewhere, until that is done. */
-export const PlanJob = z.discriminatedUnion('kind', [
-  RecordJob,
-  GradedJob,
-  SurveyJob,
-  Happened.extend({ kind: z.literal('revoked') }),
-]);
+export const PlanJob = z.discriminatedUnion('kind', [RecordJob, GradedJob, SurveyJob, RevokedEvent.extend(received)]);
 export type PlanJob = z.output<typeof PlanJob>;
 
 export const AskJob = z.object({ journeyId: z.string() });

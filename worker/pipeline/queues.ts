@@ -5,7 +5,8 @@ import type { Seal } from '../redis/seal.ts';
 import type { Clock } from './clock.ts';
 import type { Queues } from './context.ts';
 import { changeJobs } from './erase/change-jobs.ts';
-import { PlanJob, type RecordJob } from './jobs.ts';
+import { PlanJob } from './jobs.ts';
+import type { PolledEvent } from './plan/poll.ts';
 import type { Stages } from './stages.ts';
 
 /** Long enough for a journey to be marked as expired. Real time. */
@@ -53,15 +54,15 @@ export function createQueues(
 
 /** What a poll has found, under ids of their own: a webhook of the same closing must not be taken for its repetition. */
 export async function queuePolled(
-  found: readonly { event: RecordJob; delayMs: number }[],
-  { plan }: Stages,
+  found: readonly PolledEvent[],
+  { plan, erase }: Pick<Stages, 'plan' | 'erase'>,
   seal: Seal,
 ): Promise<void> {
-  await plan.add(
-    found.map(({ event, delayMs }) => ({
-      id: `poll-${jobIdOf(event.key, seal)}`,
-      data: event,
-      ...(delayMs > 0 && { delayMs }),
-    })),
-  );
+  const jobOf = <Event extends { key: string }>(event: Event, delayMs: number) => ({
+    id: `poll-${jobIdOf(event.key, seal)}`,
+    data: event,
+    ...(delayMs > 0 && { delayMs }),
+  });
+  await plan.add(found.flatMap(({ event, delayMs }) => (event.kind === 'erase' ? [] : [jobOf(event, delayMs)])));
+  await erase.add(found.flatMap(({ event, delayMs }) => (event.kind === 'erase' ? [jobOf(event, delayMs)] : [])));
 }

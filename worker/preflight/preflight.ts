@@ -199,7 +199,7 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
   const { source, clock } = context;
   if (!source.poll) return [];
   const { events } = await source.poll({ since: new Date(Date.now() - trialMs) });
-  const ids = [...new Set(events.flatMap(({ kind, recordId }) => (kind === 'closed' ? [recordId] : [])))];
+  const ids = [...new Set(events.flatMap((event) => (event.kind === 'closed' ? [event.recordId] : [])))];
   const results = await source.read(ids.slice(-trialRecords), 'plan');
   const whys = new Map<string, number>();
   let tried = 0;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PollPage, Source } from '../../../core/connector/contract.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, reopen, type TestRunner } from './bench.ts';
+import { recordEvents } from './record-events.ts';
 
 /** More pages than any test fills: a poll that is never done would go on for ever. */
 const mostPages = 20;
@@ -103,7 +104,7 @@ async function sweep(source: Source, from: { cursor: string } | { since: Date })
 }
 
 function closingsIn(pages: readonly PollPage[]) {
-  return pages.flatMap(({ events }) => events).filter(({ kind }) => kind === 'closed');
+  return recordEvents(pages.flatMap(({ events }) => events)).filter(({ kind }) => kind === 'closed');
 }
 
 function now({ vendor }: Bench): Date {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PollPage, RecordEvent, Source } from '../../../core/connector/contract.ts';
+import { recordEvents } from '../contract/record-events.ts';
 import { endlessPoints } from '../memory-points.ts';
 import { atDesk, type Desk } from './desk.ts';
 
@@ -12,7 +13,7 @@ async function sweep(desk: Desk, source: Source, from: { cursor: string } | { si
   for (let n = 1; ; n++) {
     later(desk, 250);
     const page = (await source.poll?.(at)) ?? expect.fail('no poll');
-    events.push(...page.events);
+    events.push(...recordEvents(page.events));
     at = { cursor: page.cursor };
     if (page.done) return { events, cursor: page.cursor, pages: n, reached: page.reached };
     if (n === atMost) return expect.fail(`not done after ${n} pages`);
@@ -172,7 +173,7 @@ describe('a poll', () => {
       let at: { cursor: string } | { since: Date } = since(desk);
       for (let n = 0; n < 10; n++) {
         const page: PollPage = (await source.poll?.(at)) ?? expect.fail('no poll');
-        for (const { recordId } of page.events) found.add(recordId);
+        for (const { recordId } of recordEvents(page.events)) found.add(recordId);
         if (page.done) break;
         at = { cursor: page.cursor };
         for (const id of ids.slice(n * 20, n * 20 + 20)) {

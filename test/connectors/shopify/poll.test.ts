@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PollPage, Source } from '../../../core/connector/contract.ts';
+import { recordEvents } from '../contract/record-events.ts';
 import { openShop } from './fixture.ts';
 
 const day = 86_400_000;
@@ -25,7 +26,7 @@ afterEach(() => shop.close());
 const poll = (from: { cursor: string } | { since: Date }, source: Source = shop.source): Promise<PollPage> =>
   source.poll?.(from) ?? expect.fail('no poll');
 const short = ({ events }: PollPage) =>
-  events.map((one) => `${one.kind} ${one.recordId}${one.closing === undefined ? '' : ` ${one.closing}`}`);
+  recordEvents(events).map((one) => `${one.kind} ${one.recordId}${one.closing === undefined ? '' : ` ${one.closing}`}`);
 
 async function closed(): Promise<string> {
   const id = shop.order();
@@ -41,13 +42,17 @@ test('it finds closings in pages, oldest change first, and goes on where it was'
     ids.push(await closed());
   }
   const first = await poll({ since });
-  expect(first.events.map(({ recordId }) => recordId)).toEqual(ids.slice(0, 105));
+  expect(recordEvents(first.events).map(({ recordId }) => recordId)).toEqual(ids.slice(0, 105));
   expect(first).toMatchObject({ done: false });
   expect(first.reached).toEqual(new Date(since.getTime() + 105_000));
   // What changes while it looks moves to the end, and nothing is left out.
   await shop.standin.change({ id: ids[3] ?? '', tags: ['x'] });
   const second = await poll({ cursor: first.cursor });
-  expect(second.events.map(({ recordId }) => recordId)).toEqual([...ids.slice(105, 129), ids[3], ids[129]]);
+  expect(recordEvents(second.events).map(({ recordId }) => recordId)).toEqual([
+    ...ids.slice(105, 129),
+    ids[3],
+    ids[129],
+  ]);
   expect(second).toMatchObject({ done: true, reached: shop.clock.now });
 });
 
@@ -100,7 +105,7 @@ test('it finds what waits for delivery, what arrived, and what is over', async (
   const page = await poll({ since }, source);
   expect(short(page)).toEqual([
     `closed ${waiting}`,
-    `closed ${there} ${page.events[1]?.closing}`,
+    `closed ${there} ${recordEvents(page.events)[1]?.closing}`,
     `changed ${cancelled}`,
   ]);
   expect(page.events[0]?.what).toContain('2026-11-27T12:00:00');

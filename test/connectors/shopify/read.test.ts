@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../core/errors.ts';
+import { recordEvents } from '../contract/record-events.ts';
 import { answer, openShop } from './fixture.ts';
 
 let shop: Awaited<ReturnType<typeof openShop>>;
@@ -118,7 +119,7 @@ describe('one order that fails', () => {
     const orders = { nodes, pageInfo: { hasNextPage: false, endCursor: null } };
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { data: { orders }, errors } });
     const page = await shop.source.poll?.({ since });
-    expect(page?.events.map(({ recordId }) => recordId)).toEqual(ids);
+    expect(recordEvents(page?.events ?? []).map(({ recordId }) => recordId)).toEqual(ids);
   });
 });
 

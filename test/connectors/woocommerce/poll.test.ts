@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PollPage } from '../../../core/connector/contract.ts';
+import { recordEvents } from '../contract/record-events.ts';
 import { answer, openShop, type Shop } from './shop.ts';
 
 let shop: Shop;
@@ -26,7 +27,7 @@ async function sweep(from: Parameters<NonNullable<Shop['source']['poll']>>[0], m
 }
 const cursorOf = (pages: PollPage[]): string => pages.at(-1)?.cursor ?? '';
 const told = (pages: PollPage[]) =>
-  pages.flatMap(({ events }) => events.map(({ kind, recordId }) => `${kind} ${recordId}`));
+  pages.flatMap(({ events }) => recordEvents(events).map(({ kind, recordId }) => `${kind} ${recordId}`));
 
 test('it finds what was closed since, and what else changed', async () => {
   const old = shop.order({ ageMs: 3 * day });
@@ -81,7 +82,7 @@ test('it goes on by time, so that rows which change between two pages shift nobo
   for (const id of ids.slice(0, 10)) await shop.standin.setMeta({ id: Number(id), key: 'x', value: 'y' });
   const rest = await sweep({ cursor: first?.cursor ?? '' });
   const found = new Set(
-    [...(first?.events ?? []), ...rest.flatMap(({ events }) => events)].map(({ recordId }) => recordId),
+    recordEvents([...(first?.events ?? []), ...rest.flatMap(({ events }) => events)]).map(({ recordId }) => recordId),
   );
   expect(found).toEqual(new Set(ids));
 });
@@ -91,7 +92,7 @@ test('it gets past a second in which more orders changed than a page holds', asy
   shop.later(1_000);
   const last = shop.order();
   const pages = await sweep({ since });
-  expect(new Set(pages.flatMap(({ events }) => events).map(({ recordId }) => recordId))).toEqual(
+  expect(new Set(recordEvents(pages.flatMap(({ events }) => events)).map(({ recordId }) => recordId))).toEqual(
     new Set([...ids, last]),
   );
   expect(pages.length).toBeLessThanOrEqual(5);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { PollPage, RecordEvent } from '../../../core/connector/contract.ts';
 import { adviceOf } from '../../../core/errors.ts';
+import { recordEvents } from '../contract/record-events.ts';
 import { account, answer, closeAfterwards } from './account.ts';
 import { testPorts } from './ports.ts';
 import { answering, type Seen, type Step } from './scripted-server.ts';
@@ -40,7 +41,7 @@ describe('a sweep', () => {
     await standin.reopen(Number(back));
     clock.at += 120_000;
     const page = await poll(since);
-    expect(page.events.map(brief)).toEqual([
+    expect(recordEvents(page.events).map(brief)).toEqual([
       ['closed', plain, 'r0', 'found solved by a sweep'],
       ['closed', shut, 'r0', 'found closed by a sweep'],
       ['closed', again, 'r1', 'found solved by a sweep'],
@@ -58,12 +59,12 @@ describe('a sweep', () => {
     const one = String(solved());
     clock.at += 120_000;
     const first = await poll(since);
-    expect(first.events.map(({ recordId }) => recordId)).toEqual([one]);
+    expect(recordEvents(first.events).map(({ recordId }) => recordId)).toEqual([one]);
     expect((await poll({ cursor: first.cursor })).events).toEqual([]);
     const two = String(solved());
     clock.at += 120_000;
     const next = await poll({ cursor: first.cursor });
-    expect(next.events.map(({ recordId }) => recordId)).toEqual([two]);
+    expect(recordEvents(next.events).map(({ recordId }) => recordId)).toEqual([two]);
     expect(next.reached).toEqual(new Date(clock.at - 60_000));
     // The page comes again when its cursor was not stored.
     expect(await poll({ cursor: first.cursor })).toEqual(next);
@@ -92,7 +93,7 @@ describe('a sweep', () => {
     const second = await poll({ cursor: first.cursor });
     expect(second.events).toHaveLength(1);
     expect(second.events[0]?.key).toBe(first.events[0]?.key);
-    expect(second.events[0]?.closing).toBe('r0');
+    expect(recordEvents(second.events)[0]?.closing).toBe('r0');
   });
 
   test('leaves the closing out where Zendesk sends no metrics, and tells closings apart by the last change', async () => {
@@ -164,7 +165,7 @@ describe('a sweep', () => {
   test('leaves one strange ticket out, and says so', async () => {
     const body = { tickets: [{ id: 8, status: 7 }, ticket], after_cursor: 'c', end_of_stream: true };
     const { poll, seen } = await scriptedPoll(() => ({ status: 200, body }));
-    expect((await poll(since)).events.map(({ recordId }) => recordId)).toEqual(['7']);
+    expect(recordEvents((await poll(since)).events).map(({ recordId }) => recordId)).toEqual(['7']);
     expect(seen.logged.join()).toContain('left out of a sweep');
   });
 });

@@ -8,23 +8,13 @@ import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { erased } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
-import { Happened, type StageResult } from '../jobs.ts';
+import { AskedToErase, type StageResult } from '../jobs.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import { takeOff } from './copies.ts';
 import { type Found, findAll } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 import { subjectOf } from './people-in-snapshot.ts';
 import { wipeSnapshots } from './snapshots.ts';
-
-/** Who is to be forgotten, as it was asked for. */
-const AskedToErase = Happened.extend({
-  kind: z.literal('erase'),
-  personIds: z.array(z.string()).default([]),
-  recordIds: z.array(z.string()).default([]),
-  contacts: z.array(z.string()).default([]),
-  everybody: z.boolean().default(false),
-});
-export type AskedToErase = z.output<typeof AskedToErase>;
 
 /** An erasure that was begun: the next attempt. */
 const GoOn = z.object({ kind: z.literal('go-on'), erasure: z.string() });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { RecordEvent } from '../../../core/connector/contract.ts';
+import { type EraseEvent, isRecordEvent, type SourceEvent } from '../../../core/connector/events.ts';
 import { pageWatch } from '../../../core/connector/pages.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { failpoint } from '../../operations/failpoints.ts';
@@ -9,7 +9,7 @@ import type { RedisClient } from '../../redis/client.ts';
 import { tagOf } from '../../redis/keys.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
 import type { Named, Operations, Vendor } from '../context.ts';
-import type { RecordJob } from '../jobs.ts';
+import type { PlanJob } from '../jobs.ts';
 
 /** What is known of a source's polls: for `status`, and for the next one. */
 const Known = z.object({
@@ -57,7 +57,13 @@ export interface PollOptions {
   headStartMs: number;
   /** Is the source not to begin anything for now? Left out: it is not held up. */
   isHeldUp?: () => Promise<boolean>;
-  queueEvents(events: readonly { event: RecordJob; delayMs: number }[]): Promise<void>;
+  queueEvents(events: readonly PolledEvent[]): Promise<void>;
+}
+
+/** What a poll found, for the queues. Real time. */
+export interface PolledEvent {
+  event: PlanJob | (EraseEvent & { receivedAt: Date });
+  delayMs: number;
 }
 
 /** Of one poll, or backfill: years of a large company. */
@@ -88,7 +94,7 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
       known.cursor === undefined ? { since: beginning(known) } : { cursor: known.cursor };
     for (const watch = pageWatch(`the poll of ${name}`, mostPages); ; ) {
       const page = await source.poll(from);
-      await queueEvents(page.events.map((event) => jobOf(event, known.since, headStartMs)));
+      await queueEvents(page.events.flatMap((event) => jobOf(event, known.since, headStartMs) ?? []));
       failpoint('poll-events-queued');
       await redis.hset(key, 'cursor', page.cursor);
       failpoint('poll-cursor-saved');
@@ -118,8 +124,14 @@ function beginning({ since, doneAt }: PollState): Date {
   return doneAt === undefined ? since : new Date(Math.max(since.getTime(), doneAt.getTime() - marginMs));
 }
 
-function jobOf(event: RecordEvent, notBefore: Date, headStartMs: number): { event: RecordJob; delayMs: number } {
-  const age = Date.now() - event.at.getTime();
-  const delayMs = Math.max(0, headStartMs - Math.max(0, age));
-  return { event: { certain: false, ...event, via: 'poll', notBefore, receivedAt: new Date() }, delayMs };
+function jobOf(event: SourceEvent, notBefore: Date, headStartMs: number): PolledEvent | undefined {
+  const receivedAt = new Date();
+  if (isRecordEvent(event)) {
+    const age = Date.now() - event.at.getTime();
+    const delayMs = Math.max(0, headStartMs - Math.max(0, age));
+    return { event: { ...event, certain: event.certain === true, via: 'poll', notBefore, receivedAt }, delayMs };
+  }
+  // A grade of before closeloop is for nobody.
+  if (event.kind === 'graded' && event.at < notBefore) return undefined;
+  return { event: { ...event, receivedAt }, delayMs: 0 };
 }
