@@ -40,7 +40,7 @@ export const hubspot = defineConnector({
     };
     return {
       batchSize: 100,
-      acceptedStatus: 202,
+      taken: { status: 202 },
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.publicUrl),
       events: (delivery) => events(delivery, settings),
       read: reader(settings, api, ports, pipelines),

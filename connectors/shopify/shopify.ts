@@ -30,7 +30,7 @@ export const shopify = defineConnector({
     const api = shopifyApi(settings, ports);
     return {
       batchSize: 100,
-      acceptedStatus: 200,
+      taken: { status: 200 },
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.shop),
       events: (delivery) => events(delivery, settings),
       read: reader(settings, api, ports),

@@ -31,7 +31,7 @@ export const webhook = defineConnector({
     const post = writeBack && poster(writeBack, ports);
     return {
       batchSize: 100,
-      acceptedStatus: 202,
+      taken: { status: 202 },
       writesNoAnswer: writeBack?.noAnswer ?? false,
       bringsGrades: event.graded !== undefined,
       verify: (delivery) => verify(delivery, signature),

@@ -1,4 +1,5 @@
 import { defineConnector } from '../../core/connector/contract.ts';
+import { verifyHmac } from '../../core/connector/signature.ts';
 import { checker } from './check.ts';
 import { openShop } from './client.ts';
 import { events } from './events.ts';
@@ -7,7 +8,7 @@ import { poller } from './poll.ts';
 import { batchSize, reader } from './read.ts';
 import { settings } from './settings.ts';
 import { installer } from './setup.ts';
-import { verify } from './signature.ts';
+import { ping, signature } from './signature.ts';
 import { writer } from './write-back.ts';
 
 /**
@@ -30,11 +31,12 @@ export const woocommerce = defineConnector({
     const shop = openShop(settings, ports);
     return {
       batchSize,
-      acceptedStatus: 200,
-      takesForms: true,
+      taken: { status: 200 },
+      alsoTakes: ['form'],
+      handshake: ping,
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
-      verify: (delivery) => verify(delivery, settings.webhookSecrets),
+      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signature),
       events: (delivery) => events(delivery, settings),
       read: reader(settings, shop),
       writeBack: writer(settings, shop),

@@ -29,7 +29,7 @@ export const zendesk = defineConnector({
     const catalogue = fieldCatalogue(api, ports);
     return {
       batchSize,
-      acceptedStatus: 202,
+      taken: { status: 202 },
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.toleranceSeconds),
       events: eventReader(settings),
       read: reader(api, catalogue, nameReader(api, settings.subdomain, ports)),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Log, Ports } from '../ports.ts';
-import type { AnswerValue, RecordEvent, SourceEvent } from './events.ts';
+import type { AnswerValue, SourceEvent } from './events.ts';
 import type { Budget } from './quota.ts';
 
 export type {
@@ -26,11 +26,15 @@ export interface Delivery {
   receivedAt: Date;
 }
 
-/**
- * Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded.
- * `ping`: a vendor's unsigned test call, to be answered like any other; nothing of it is looked at.
- */
-export type Verdict = { ok: true; ping?: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
+/** What a request of the vendor's is answered. */
+export interface HttpReply {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/** Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded. */
+export type Verdict = { ok: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
 
 /** What a delivery holds: events for the queue, and the reason for everything that was left out. */
 export type Events =
@@ -47,7 +51,8 @@ export type Events =
  * stores `cursor` only then: a page may come again, so its events' keys name the closing, not the look.
  */
 export interface PollPage {
-  events: RecordEvent[];
+  /** Of any kind: also that a person is to be forgotten, or a grade that was given at the vendor. */
+  events: SourceEvent[];
   /** Where the next page begins. At most 2,000 characters. */
   cursor: string;
   /** Nothing more for now: the next poll begins at `cursor`. */
@@ -162,6 +167,12 @@ export interface ConnectorPorts extends Ports {
  * (errors.ts) whose advice says what the queue does; a zod error (the vendor answered in another shape) is permanent.
  */
 export interface Source<Shape extends object = object> {
+  /**
+   * What a vendor is answered that only tries the address, or is about to use it: a HEAD, a GET with a challenge, an unsigned
+   * ping. Asked before `verify`, about any method; undefined: a delivery like any other. Pure. Left out: deliveries come by
+   * POST, and nothing else does.
+   */
+  handshake?(request: Delivery): HttpReply | undefined;
   /** Is this delivery signed with one of the configured secrets? Pure. */
   verify(delivery: Delivery): Verdict;
   /** What it says. Called only after `verify`. Pure; a promise only for expressions of the configuration. */
@@ -194,8 +205,10 @@ export interface Source<Shape extends object = object> {
   writesNoAnswer?: boolean;
   /** Its events bring grades given elsewhere (`GradedEvent`): some rule has to name an external campaign. */
   bringsGrades?: boolean;
-  /** Deliveries may also be form-encoded (a vendor's ping). */
-  takesForms?: boolean;
+  /** What the bodies of deliveries may be beside JSON. */
+  alsoTakes?: readonly ('form' | 'xml')[];
+  /** Bytes of a delivery's body. Default 1 MiB; vendors that send a record's whole history need more. */
+  largestBody?: number;
   /** The questions (`writeBack.answers`) whose answers it writes, by id: `check` looks for them among the service's surveys. */
   surveyQuestions?: readonly string[];
   /** What people write for a record (the vendor's own address of it …). Left out: they write it as events do. */
@@ -207,8 +220,10 @@ export interface Source<Shape extends object = object> {
   };
   /** How many records one vendor call takes; the worker gathers this many before it calls `read` or `writeBack`. */
   batchSize: number;
-  /** Status for an accepted delivery: 202 unless the vendor needs exactly 200. */
-  acceptedStatus: 200 | 202;
+  /** What a delivery is answered that was taken: 202 unless the vendor needs exactly 200, and the body that it wants. */
+  taken: HttpReply & { status: 200 | 202 };
+  /** And one that could not be stored, where the vendor keeps it longer for it. Default: 503 with Retry-After. Never a 2xx. */
+  notStored?: HttpReply & { status: 429 | 500 | 503 };
 }
 
 /** What `check` and `setup` know of the rest of the configuration. */

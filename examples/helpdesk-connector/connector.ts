@@ -31,7 +31,7 @@ export default defineConnector({
     const signature = { header: 'x-deskly-signature', algorithm: 'sha256', encoding: 'hex' } as const;
     return {
       batchSize: 100,
-      acceptedStatus: 202,
+      taken: { status: 202 },
       verify: (delivery) => verifyHmac(delivery, webhookSecrets, signature),
       events({ raw }) {
         const { data } = Happening.safeParse(jsonBody(raw));

@@ -38,6 +38,6 @@ export default defineConnector({
     },
     writeBack: async (items) => items.map(() => ({ ok: true, findings: [] })),
     batchSize: 100,
-    acceptedStatus: 202,
+    taken: { status: 202 },
   }),
 });

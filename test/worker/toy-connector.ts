@@ -150,7 +150,7 @@ export class ToyVendor {
         writesNoAnswer: this.writesNoAnswer,
         bringsGrades: this.bringsGrades,
         batchSize: 100,
-        acceptedStatus: 202,
+        taken: { status: 202 },
       }),
     });
   }

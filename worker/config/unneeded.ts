@@ -55,7 +55,7 @@ export function unopened({ name }: Connector): Connector {
         throw error;
       },
       batchSize: 100,
-      acceptedStatus: 202,
+      taken: { status: 202 },
     }),
   });
 }

@@ -71,11 +71,17 @@ export class Bodies {
 
   /**
    * The body of a request. It counts until the response has been sent.
+   * @param most bytes, where its source has a limit of its own
    * @throws BodyRefused
    */
-  async read(request: IncomingMessage, response: ServerResponse, from: string): Promise<Buffer> {
+  async read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    from: string,
+    most = this.#limits.bytes,
+  ): Promise<Buffer> {
     const announced = Number(request.headers['content-length'] ?? Number.NaN);
-    if (announced > this.#limits.bytes) throw tooLarge();
+    if (announced > most) throw tooLarge();
     const body: Body = { address: addressGroup(from), held: 0, refuse: () => undefined };
     // One buffer that grows: kept by themselves, small pieces would cost more than their bytes.
     let bytes = Buffer.alloc(0);
@@ -89,12 +95,12 @@ export class Bodies {
         body.refuse(new BodyRefused(400, 'the body comes in pieces of a few bytes'));
         return;
       }
-      if (needed > this.#limits.bytes) {
+      if (needed > most) {
         body.refuse(tooLarge());
         return;
       }
       if (needed > bytes.length) {
-        const size = Math.min(Math.max(bytes.length * 2, firstBytes, needed), this.#limits.bytes);
+        const size = Math.min(Math.max(bytes.length * 2, firstBytes, needed), most);
         if (!this.#hold(body, size - bytes.length)) return;
         const larger = Buffer.allocUnsafeSlow(size);
         bytes.copy(larger, 0, 0, length);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Delivery, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
+import { type Delivery, type HttpReply, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
 import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { Log } from '../../core/ports.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
@@ -102,15 +102,22 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
 
 const Source = z.object({ source: z.string().optional() });
 
+const otherTypes = [
+  { kind: 'form', type: /^application\/x-www-form-urlencoded\b/ },
+  { kind: 'xml', type: /^(application|text)\/(.+\+)?xml\b/ },
+] as const;
+
 /** Of which type a body may be. Nothing is read yet. */
 function takeTypes(app: FastifyInstance, pipelines: IntakeOptions['pipelines']): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(.+\+)?json\b/, (_request, _body, next) => next(null));
-  app.addContentTypeParser('application/x-www-form-urlencoded', (request, _body, next) => {
-    const { source = '' } = Source.catch({}).parse(request.params);
-    const takesForms = pipelines.get(source)?.context.source.takesForms === true;
-    next(takesForms ? null : Object.assign(new Error('not JSON'), { statusCode: 415 }));
-  });
+  for (const { kind, type } of otherTypes) {
+    app.addContentTypeParser(type, (request, _body, next) => {
+      const { source = '' } = Source.catch({}).parse(request.params);
+      const isTaken = pipelines.get(source)?.context.source.alsoTakes?.includes(kind) === true;
+      next(isTaken ? null : Object.assign(new Error('not JSON'), { statusCode: 415 }));
+    });
+  }
 }
 
 function answerErrors(app: FastifyInstance, refusals: Refusals): void {
@@ -119,7 +126,7 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
     // What is left of the body is not read.
     if (error instanceof BodyRefused) reply.header('connection', 'close');
     if (status === 415) return await reply.code(415).send({ error: 'Send JSON with Content-Type: application/json.' });
-    if (status === 413) return await reply.code(413).send({ error: 'A delivery may have 1 MiB at most.' });
+    if (status === 413) return await reply.code(413).send({ error: 'The delivery is too large.' });
     if (status < 500) return await reply.code(status).send({ error: 'The request could not be read.' });
     if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
     else refusals.count({ source: undefined, why: String(error), message: 'intake failed', level: 'error' });
@@ -129,7 +136,7 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const isHook = /^\/hooks\/[^/?]+(\?|$)/.test(request.url);
-    if (isHook) await reply.code(405).header('allow', 'POST').send({ error: 'Send deliveries with POST.' });
+    if (isHook) await notAllowed(reply);
     else await reply.code(404).send({ error: 'Not found.' });
   });
 }
@@ -151,6 +158,14 @@ async function comeAgain(reply: FastifyReply, error: string): Promise<FastifyRep
   return await reply.code(503).header('retry-after', retryAfterSeconds).send({ error });
 }
 
+async function notAllowed(reply: FastifyReply): Promise<FastifyReply> {
+  return await reply.code(405).header('allow', 'POST').send({ error: 'Send deliveries with POST.' });
+}
+
+async function answer(reply: FastifyReply, { status, headers = {}, body }: HttpReply): Promise<FastifyReply> {
+  return await reply.code(status).headers(headers).send(body);
+}
+
 interface Doors {
   bodies: Bodies;
   connections: Connections;
@@ -162,10 +177,16 @@ type HookRequest = FastifyRequest<{ Params: { source: string } }>;
 function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, connections, refusals }: Doors): void {
   const { pipelines, now } = options;
   const take = createTake({ ...options, store: inTime(options.store) }, refusals);
-  app.post('/hooks/:source', {
+  app.route({
+    method: ['POST', 'GET', 'HEAD'],
+    url: '/hooks/:source',
     onRequest: async (request: HookRequest, reply) => {
       const { source } = request.params;
-      if (pipelines.has(source)) return;
+      const pipeline = pipelines.get(source);
+      // Some vendors try the address with other methods.
+      const mayCome = request.method === 'POST' || pipeline?.context.source.handshake !== undefined;
+      if (!mayCome) return await notAllowed(reply);
+      if (pipeline !== undefined) return;
       const message = 'delivery for a source that is not in the configuration';
       refusals.count({
         source: undefined,
@@ -178,7 +199,12 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
     },
     handler: async (request: HookRequest, reply) => {
       const { source } = request.params;
-      const raw = await bodies.read(request.raw, reply.raw, request.ip);
+      const raw = await bodies.read(
+        request.raw,
+        reply.raw,
+        request.ip,
+        pipelines.get(source)?.context.source.largestBody,
+      );
       connections.works(request.raw.socket);
       const delivery: Delivery = {
         method: request.method,
@@ -200,12 +226,14 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
     const { source } = context;
     const refused = (why: string, message: string, level: 'warn' | 'error' = 'warn') =>
       refusals.count({ source: name, why, message, level });
+    const shaken = source.handshake?.(delivery);
+    if (shaken !== undefined) return await answer(reply, shaken);
+    if (delivery.method !== 'POST') return await notAllowed(reply);
     const verdict = source.verify(delivery);
     if (!verdict.ok) {
       refused(verdict.why, 'delivery refused: signature');
       return await reply.code(401).send({ error: signatureErrors[verdict.why] });
     }
-    if (verdict.ping) return await reply.code(source.acceptedStatus).send({ accepted: 0, ignored: 0 });
     const flaw = tooIntricate(delivery.raw, mostEntries);
     const found = flaw === undefined ? await source.events(delivery) : { ok: false as const, why: `the body ${flaw}` };
     if (!found.ok) {
@@ -226,10 +254,13 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
         await store(name, events, delivery.receivedAt);
       } catch (error) {
         refused(String(error), 'delivery not stored: the vendor is told to come again', 'error');
+        if (source.notStored !== undefined) return await answer(reply, source.notStored);
         return await comeAgain(reply, 'Not stored. Send it again.');
       }
     }
-    return await reply.code(source.acceptedStatus).send({ accepted: events.length, ignored: ignored.length });
+    const { taken } = source;
+    const counts = { accepted: events.length, ignored: ignored.length };
+    return taken.body === undefined ? await reply.code(taken.status).send(counts) : await answer(reply, taken);
   };
 }
 

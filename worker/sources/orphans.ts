@@ -164,7 +164,7 @@ function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
       },
       writesNoAnswer,
       batchSize: 100,
-      acceptedStatus: 202,
+      taken: { status: 202 },
     }),
   });
 }

@@ -135,6 +135,6 @@ test('it tells the operator of a webhook that delivers errors, without quoting t
 });
 
 test('it is a source that answers 200, also to a form', () => {
-  const { acceptedStatus, takesForms } = woocommerce.open(given, testPorts().ports);
-  expect([acceptedStatus, takesForms]).toEqual([200, true]);
+  const { taken, alsoTakes } = woocommerce.open(given, testPorts().ports);
+  expect([taken, alsoTakes]).toEqual([{ status: 200 }, ['form']]);
 });

@@ -2,16 +2,20 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
+import type { Source } from '../../../core/connector/contract.ts';
 import { createIntake, type IntakeOptions } from '../../../worker/intake/intake.ts';
 import type { SourcePipeline } from '../../../worker/pipeline/source-pipeline.ts';
 import { testPorts } from '../../connectors/zendesk/ports.ts';
 import { memoryLog } from '../harness.ts';
 import { ToyVendor } from '../toy-connector.ts';
 
-/** An intake that listens, for two toy sources, with a store of the test's own. */
-export async function openDoor(options: Partial<IntakeOptions> = {}) {
+/**
+ * An intake that listens, for two toy sources, with a store of the test's own.
+ * @param more what their vendor wants beyond the least
+ */
+export async function openDoor(options: Partial<IntakeOptions> = {}, more: Partial<Source> = {}) {
   const vendor = new ToyVendor();
-  const source = vendor.connector.open({ secret: 'good' }, testPorts().ports);
+  const source = { ...vendor.connector.open({ secret: 'good' }, testPorts().ports), ...more };
   // All that the intake asks of a pipeline.
   const pipeline = z.custom<SourcePipeline>().parse({ context: { source, alert: async () => undefined } });
   const { log, told } = memoryLog();
