@@ -116,7 +116,7 @@ function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'clo
   const closedAt = instantFrom(find, 'closedAt') ?? saidAt;
   const shape = Shape.safeParse(find('shape'));
   if (!shape.success) throw new Unreadable('event.shape finds no object');
-  const personId = textFrom(find, 'person');
+  const personId = personFrom(find);
   const timeZone = textFrom(find, 'timeZone');
   const locale = textFrom(find, 'locale');
   const contacts = find('contacts') === undefined ? undefined : contactsFrom(find, 'contacts');
@@ -167,7 +167,7 @@ function survey(find: Find, told: Told): SurveyEvent {
 
 /** A request to forget somebody whom nothing finds is refused: the sender has to know. */
 function erase(find: Find, told: Told): EraseEvent {
-  const personId = textFrom(find, 'person');
+  const personId = personFrom(find);
   const record = textFrom(find, 'record');
   const contacts = contactsFrom(find, 'erase.contacts');
   if (personId === undefined && record === undefined && contacts.length === 0) {
@@ -179,6 +179,12 @@ function erase(find: Find, told: Told): EraseEvent {
     ...(record === undefined ? {} : { recordIds: [recordId(find)] }),
     contacts,
   };
+}
+
+/** Many systems number their guests 0, all of them. */
+function personFrom(find: Find): string | undefined {
+  const id = textFrom(find, 'person');
+  return id === '0' ? undefined : id;
 }
 
 function contactsFrom(find: Find, at: string): string[] {

@@ -76,7 +76,7 @@ const event = z
     changed: expression.optional(),
     /** When the record closed, which also names this closing. Left out: `at`, so that each such event is one. */
     closedAt: expression.optional(),
-    /** The person who would be asked, as the sender names them: finds what to erase. */
+    /** The person who would be asked, as the sender names them: finds what to erase. 0 is nobody; find nothing for other guests. */
     person: expression.optional(),
     /**
      * All their e-mail addresses and phone numbers, a text or a list: who is to be forgotten by one of them is forgotten by all.

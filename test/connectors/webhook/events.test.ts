@@ -78,6 +78,11 @@ describe('an event', () => {
     expect(told).toEqual([expected]);
   });
 
+  test('guests, whom their system calls 0, are not one person (audit trace)', async () => {
+    const said = await reader()({ ...done, data: { job, customer: { id: 0, email: 'a@example.com' } } });
+    expect(said.ok && said.events.map((event) => ('told' in event ? event.told : {}))).not.toHaveProperty('0.personId');
+  });
+
   test("it is refused where the person's contacts are something else (audit trace)", async () => {
     const said = await reader({ contacts: 'data.customer' })(done);
     expect(said).toEqual({ ok: false, why: 'event.contacts finds neither a text nor a list of texts' });
