@@ -175,6 +175,15 @@ describe("a record's customer", () => {
     expect([sentTo(), await isErased(town, 'b.1')]).toEqual([['***'], true]);
   });
 
+  test('whom a rule asks for want of anybody is not forgotten with a customer (audit trace)', async () => {
+    const town = quiet({ rule: `{ name: all, campaign: 12, contact: [customer.email, '"${shop}"'] }` });
+    await asked(town, 'b', {});
+    await town.context.told.keep('a', ago(500), snapshot({ customer: { email } }));
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(await town.context.told.of(['a'])).toEqual([undefined]);
+    expect([sentTo(), await isErased(town, 'b.1')]).toEqual([[shop], false]);
+  });
+
   test('it is told where an expression that was stopped would have to say who that is (audit trace)', async () => {
     const town = quiet({
       rule: `{ name: all, campaign: 12, contact: '$match(name, /^(a+)+$/) ? customer.email : 1' }`,

@@ -84,10 +84,14 @@ export async function customersIn(
   { customerContacts, defaultCountry }: Reading,
 ): Promise<{ leads: SubjectOf<'contact'>[]; keys: string[] }> {
   const { shape, contacts, personId = '' } = Snapshot.safeParse(told).data ?? { shape: {} };
-  const found: unknown[] = [];
-  for (const expression of customerContacts) found.push(await resultOf(expression, shape));
+  const found: string[] = [];
+  for (const expression of customerContacts) {
+    const texts = textsIn(await resultOf(expression, shape));
+    // What a rule asks for want of anybody ("office@…") stands in the rule itself, and is nobody's in particular.
+    found.push(...texts.filter((text) => !expression.source.includes(text)));
+  }
   const keysIn = (texts: readonly string[]) => texts.flatMap((text) => contactsInText(text, { defaultCountry }));
-  const asked = [...textsIn(found), ...(contacts ?? [])];
+  const asked = [...found, ...(contacts ?? [])];
   const isAsked = new Set(keysIn(asked));
   const beside = contacts
     ? []
