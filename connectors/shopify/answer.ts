@@ -1,3 +1,4 @@
+import { cut, isAnswerTag, isOlderThan, isSameText, surveyText, tagsOf } from '../../core/connector/answer.ts';
 import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { ShopifySettings } from './settings.ts';
@@ -34,7 +35,6 @@ export interface Change {
   note?: string;
 }
 
-const ourTag = /^fb_(answered|no_answer|grade_\d+)$/;
 /** Shopify's limit of a note, and a text that a metafield surely takes. */
 const limits = { note: 5_000, text: 10_000 };
 
@@ -85,7 +85,7 @@ export function isOutdated(item: WriteBack, settings: WriteBackSettings, { value
   if (item.outcome === 'no-answer') {
     return held(settings.grade) !== undefined || held(settings.status) === 'answered' || tags.includes('fb_answered');
   }
-  return Date.parse(held(settings.answeredAt) ?? '') > item.answeredAt.getTime();
+  return isOlderThan(item, Date.parse(held(settings.answeredAt) ?? ''));
 }
 
 /**
@@ -100,9 +100,9 @@ export function changeFor(item: WriteBack, settings: WriteBackSettings, held: He
     if (value != null && (now === undefined || !same(field, now, value))) change.set.push({ field, value });
   }
   if (settings.tags) {
-    const tags = tagsFor(item);
+    const tags = tagsOf(item);
     change.addTags = tags.filter((tag) => !held.tags.includes(tag));
-    change.removeTags = held.tags.filter((tag) => ourTag.test(tag) && !tags.includes(tag));
+    change.removeTags = held.tags.filter((tag) => isAnswerTag(tag) && !tags.includes(tag));
   }
   const note = settings.note && item.outcome === 'answered' ? noteWith(item, held.note) : held.note;
   if (note !== held.note) change.note = note;
@@ -114,7 +114,7 @@ export function changeFor(item: WriteBack, settings: WriteBackSettings, held: He
 /** What is to be sent so that the order shows nothing of ours; undefined when it doesn't. */
 export function removalFrom(settings: WriteBackSettings, held: Held): Change | undefined {
   const unset = fieldsOf(settings).filter(({ key }) => held.values.has(key));
-  const removeTags = held.tags.filter((tag) => ourTag.test(tag));
+  const removeTags = held.tags.filter((tag) => isAnswerTag(tag));
   const note = held.note.replace(ourLine, '');
   if (unset.length + removeTags.length === 0 && note === held.note) return undefined;
   return { set: [], unset, addTags: [], removeTags, ...(note !== held.note && { note }) };
@@ -137,24 +137,17 @@ export function findingsOn(item: WriteBack, settings: WriteBackSettings, held: H
   ];
 }
 
-function tagsFor({ outcome, grade }: WriteBack): string[] {
-  if (outcome === 'no-answer') return ['fb_no_answer'];
-  return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
-}
-
 /** Texts may come back with other white space, times in another zone. */
 function same({ type }: Field, held: string, wanted: string): boolean {
   if (type === 'date_time') return Date.parse(held) === Date.parse(wanted);
-  return type === 'number_integer' ? Number(held) === Number(wanted) : plain(held) === plain(wanted);
+  return type === 'number_integer' ? Number(held) === Number(wanted) : isSameText(held, wanted);
 }
 
 /** Shopify keeps no empty value. */
 function textOf(value: AnswerValue | null): string | null {
-  const text = typeof value === 'object' && value !== null ? value.join(', ') : String(value ?? '');
-  return isBlank(text) ? null : clipped(text, limits.text);
+  const text = surveyText(value ?? '');
+  return isBlank(text) ? null : cut(text, limits.text);
 }
-
-const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
@@ -167,11 +160,7 @@ function noteWith(item: WriteBack, note: string): string {
   const tail = ` · closeloop ${item.marker}]`;
   const room = limits.note - head.length - tail.length - 6;
   if (room < 0) return note; // a full note stays as it is
-  return head + (item.comment === null ? '' : `: "${clipped(inLine(item.comment), room)}"`) + tail;
+  return head + (item.comment === null ? '' : `: "${cut(inLine(item.comment), room)}"`) + tail;
 }
 
-const inLine = (text: string): string => plain(text.replaceAll('[', '(').replaceAll(']', ')'));
-
-function clipped(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')} …`;
-}
+const inLine = (text: string): string => text.replaceAll('[', '(').replaceAll(']', ')').replace(/\s+/g, ' ').trim();

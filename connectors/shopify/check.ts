@@ -1,7 +1,8 @@
+import { errorAt, type ShapeNames, unknownReads, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { type Field, fieldsOf } from './answer.ts';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import { type Inventory, takeInventory } from './inventory.ts';
 import { missingScopes } from './scopes.ts';
 import { apiVersion, type ShopifySettings } from './settings.ts';
@@ -20,7 +21,7 @@ export function checker(settings: ShopifySettings, api: ShopifyApi): NonNullable
       // Access that is refused is what a check is there to find; a shop that doesn't answer is not known to be wrong.
       if (!(error instanceof VendorError) || error.advice.kind !== 'config') throw error;
       const { problem, remedy } = error;
-      return [{ level: 'error', at: 'access', problem, remedy }];
+      return [errorAt('access', problem, remedy)];
     }
   };
 }
@@ -35,9 +36,6 @@ export function findingsIn(inventory: Inventory, settings: ShopifySettings, abou
   ];
 }
 
-const error = (at: string, problem: string, remedy: string): Finding => ({ level: 'error', at, problem, remedy });
-const warning = (at: string, problem: string, remedy: string): Finding => ({ level: 'warning', at, problem, remedy });
-
 function ofAccess(
   { scopes, webhookVersion, shop }: Inventory,
   settings: ShopifySettings,
@@ -46,18 +44,18 @@ function ofAccess(
   const found: Finding[] = [];
   for (const scope of missingScopes(scopes)) {
     found.push(
-      error('scopes', `the app lacks ${scope}`, 'Add it to the app in the Dev Dashboard and install the app again.'),
+      errorAt('scopes', `the app lacks ${scope}`, 'Add it to the app in the Dev Dashboard and install the app again.'),
     );
   }
   if (shop !== settings.shop) {
     const remedy = `Put ${/^[a-z0-9.-]{1,100}$/.test(shop) ? shop : 'its permanent address'} into \`shop\`.`;
     found.push(
-      error('shop', 'the credentials belong to another shop, or its permanent address is another one', remedy),
+      errorAt('shop', 'the credentials belong to another shop, or its permanent address is another one', remedy),
     );
   }
   if (webhookVersion !== apiVersion) {
     found.push(
-      warning(
+      warningAt(
         'webhook version',
         `the app's webhooks are shaped by another version of the API than ${apiVersion}`,
         `Set the app's webhook API version to ${apiVersion} (Dev Dashboard > app > Versions).`,
@@ -67,7 +65,7 @@ function ofAccess(
   const days = (settings.deliveredWithin + about.answersWithinMs) / aDayMs;
   if (days > visibleDays && !scopes.includes('read_all_orders')) {
     found.push(
-      warning(
+      warningAt(
         'scopes',
         `answers may come up to ${Math.ceil(days)} days after the order, but the app sees orders of ${visibleDays} days only`,
         'Ask Shopify for read_all_orders, or let requests expire sooner.',
@@ -81,11 +79,11 @@ function ofWebhooks(all: readonly Subscription[], settings: ShopifySettings, hoo
   if (!settings.webhooks) return [];
   if (hookUrl === undefined) {
     const remedy = 'Set http.publicUrl to the address under which Shopify reaches closeloop.';
-    return [warning('webhooks', "where they should deliver isn't known", remedy)];
+    return [warningAt('webhooks', "where they should deliver isn't known", remedy)];
   }
   const found: Finding[] = [];
   if (!hookUrl.startsWith('https://') && settings.baseUrl === undefined) {
-    found.push(error('webhooks', 'Shopify delivers to https only', 'Set http.publicUrl to an https address.'));
+    found.push(errorAt('webhooks', 'Shopify delivers to https only', 'Set http.publicUrl to an https address.'));
   }
   const ours = all.filter(({ uri }) => uri === hookUrl);
   for (const topic of topicsFor(settings)) {
@@ -96,26 +94,26 @@ function ofWebhooks(all: readonly Subscription[], settings: ShopifySettings, hoo
       const elsewhere = all.some((other) => other.topic === topic);
       const problem = elsewhere ? 'it delivers to another address only' : 'it does not exist';
       found.push(
-        error(at, problem, 'Run "closeloop setup". If it existed: Shopify removes one that failed for four hours.'),
+        errorAt(at, problem, 'Run "closeloop setup". If it existed: Shopify removes one that failed for four hours.'),
       );
       continue;
     }
     if (own.length > 1) {
       found.push(
-        warning(at, 'it exists more than once: everything arrives several times', 'Delete all but one of them.'),
+        warningAt(at, 'it exists more than once: everything arrives several times', 'Delete all but one of them.'),
       );
     }
     const flaw = flawOf(one);
-    if (flaw !== undefined) found.push(error(at, flaw, 'Run "closeloop setup", which makes it anew.'));
+    if (flaw !== undefined) found.push(errorAt(at, flaw, 'Run "closeloop setup", which makes it anew.'));
     if (one.filter) {
       const remedy =
         'Delete it and run "closeloop setup", unless the filter lets through all that closes or reopens an order.';
-      found.push(warning(at, 'a filter keeps some of its deliveries back', remedy));
+      found.push(warningAt(at, 'a filter keeps some of its deliveries back', remedy));
     }
   }
   if (ours.some(({ topic }) => topic === 'ORDERS_UPDATED')) {
     const problem = 'it comes with every change, our own included, and tells nothing that the others do not';
-    found.push(warning('webhook ORDERS_UPDATED', problem, 'Delete it.'));
+    found.push(warningAt('webhook ORDERS_UPDATED', problem, 'Delete it.'));
   }
   return found;
 }
@@ -141,13 +139,13 @@ function ofMetafield(
   const name = `${settings.writeBack.namespace}.${key}`;
   if (definition === undefined) {
     return [
-      error(at, `order metafield ${name} has no definition, so that nobody would see it`, 'Run "closeloop setup".'),
+      errorAt(at, `order metafield ${name} has no definition, so that nobody would see it`, 'Run "closeloop setup".'),
     ];
   }
   if (definition.type.name !== type) {
     const problem = `order metafield ${name} has the type ${definition.type.name}, not ${type}`;
     return [
-      error(
+      errorAt(
         at,
         problem,
         'Choose another key, or delete the definition (Settings > Metafields > Orders) and run "closeloop setup".',
@@ -158,7 +156,7 @@ function ofMetafield(
   const why = part === 'grade' ? gradesOutside(limits, grades) : textOutside(part, limits);
   return why === undefined
     ? []
-    : [error(at, `order metafield ${name} ${why}`, 'Change its validations (Settings > Metafields > Orders).')];
+    : [errorAt(at, `order metafield ${name} ${why}`, 'Change its validations (Settings > Metafields > Orders).')];
 }
 
 function gradesOutside(limits: ReadonlyMap<string, string>, grades: readonly number[]): string | undefined {
@@ -182,40 +180,29 @@ function textOutside(part: string, limits: ReadonlyMap<string, string>): string 
   return undefined;
 }
 
+const namesOf = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true as const]));
+
 /** The names that an order is presented with; below the open ones anything may stand. */
-const known: Readonly<Record<string, readonly string[]>> = {
-  order: [
+const shapeNames: ShapeNames = {
+  order: namesOf(
     ...['id', 'name', 'source', 'tags', 'note', 'attributes', 'metafields', 'discountCodes', 'total', 'currency'],
     ...['financialStatus', 'fulfillmentStatus', 'createdAt', 'branch', 'shippedFrom', 'country', 'city', 'items'],
-  ],
-  fulfillments: ['id', 'status', 'createdAt', 'deliveredAt'],
-  contact: ['email', 'phones'],
-  customer: ['id', 'firstName', 'lastName', 'locale', 'tags', 'orders', 'emailConsent', 'smsConsent'],
+  ),
+  fulfillments: namesOf('id', 'status', 'createdAt', 'deliveredAt'),
+  contact: namesOf('email', 'phones'),
+  customer: namesOf('id', 'firstName', 'lastName', 'locale', 'tags', 'orders', 'emailConsent', 'smsConsent'),
 };
 
 function ofReads({ metafields, trigger }: ShopifySettings, reads: PreflightContext['reads']): Finding[] {
-  return reads.flatMap(({ at, path }): Finding[] => {
-    const [first = '', second, third] = path;
-    const names = known[first];
-    if (names === undefined) {
-      const remedy = `A record has ${Object.keys(known).join(', ')}.`;
-      return [warning(at, `${path.join('.')} is nothing that an order is presented with`, remedy)];
-    }
-    if (second !== undefined && !names.includes(second)) {
+  const hint = 'metafields are under order.metafields';
+  const unread = reads.flatMap(({ at, path: [first, second, third] }): Finding[] => {
+    if (first === 'order' && second === 'metafields' && third !== undefined && !metafields.includes(third)) {
       return [
-        warning(
-          at,
-          `${path.join('.')} is nothing that an order is presented with`,
-          `${first} has ${names.join(', ')}.`,
-        ),
+        warningAt(at, `metafield ${third} is not read`, `Add it to the source's metafields, as "namespace.key".`),
       ];
     }
-    if (first === 'order' && second === 'metafields' && third !== undefined && !metafields.includes(third)) {
-      return [warning(at, `metafield ${third} is not read`, `Add it to the source's metafields, as "namespace.key".`)];
-    }
-    if (first === 'fulfillments' && trigger === 'paid') {
-      return [warning(at, 'with the trigger `paid` no parcels are read', 'Use another trigger, or leave it out.')];
-    }
-    return [];
+    if (first !== 'fulfillments' || trigger !== 'paid') return [];
+    return [warningAt(at, 'with the trigger `paid` no parcels are read', 'Use another trigger, or leave it out.')];
   });
+  return [...unknownReads('Shopify', shapeNames, hint, reads), ...unread];
 }

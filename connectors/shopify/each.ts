@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Operation, Request, ShopifyApi } from './client.ts';
+import type { Operation, Request, ShopifyApi } from './api.ts';
 
 /** A call's worth of items: its data, or why none of these could be done. */
 export type Page<Item, Data> =

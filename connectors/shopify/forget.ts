@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { removalFrom } from './answer.ts';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import { heldReader } from './held.ts';
 import { isOrderId } from './ids.ts';
 import { type Mutation, mutationsFor, sender } from './mutations.ts';

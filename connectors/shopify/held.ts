@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CloseloopError } from '../../core/errors.ts';
 import { fieldsOf, type Held } from './answer.ts';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import { inPages } from './each.ts';
 import { idOf, orderGid } from './ids.ts';
 import type { ShopifySettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import type { ShopifySettings } from './settings.ts';
 import { type Subscription, Subscriptions, subscriptionFields } from './subscriptions.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CloseloopError } from '../../core/errors.ts';
 import type { Change } from './answer.ts';
-import type { Request, ShopifyApi } from './client.ts';
+import type { Request, ShopifyApi } from './api.ts';
 import { inPages } from './each.ts';
 import { orderGid } from './ids.ts';
 import type { ShopifySettings } from './settings.ts';

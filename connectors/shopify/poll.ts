@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import { stateOf } from './closing.ts';
 import { idOf } from './ids.ts';
 import { OrderState, stateFields, statePoints } from './order.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Operation, ShopifyApi } from './client.ts';
+import type { Operation, ShopifyApi } from './api.ts';
 import { stateOf } from './closing.ts';
 import { inPages } from './each.ts';
 import { idOf, isOrderId, orderGid } from './ids.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Operation, ShopifyApi } from './client.ts';
+import type { Operation, ShopifyApi } from './api.ts';
 import { allParts, moreItems, moreItemsFields, partsFields, shown, type Trigger } from './order.ts';
 
 /** An order as it was answered. What can't be read here is for the order's own schema to tell. */

@@ -1,6 +1,6 @@
 import { defineConnector } from '../../core/connector/contract.ts';
+import { shopifyApi } from './api.ts';
 import { checker } from './check.ts';
-import { shopifyApi } from './client.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
@@ -14,13 +14,8 @@ import { writer } from './write-back.ts';
  * Shopify: orders that were paid, handed over, or delivered.
  *
  * An app in the shop sends webhooks, all signed with its client secret, and lends its token. It needs the scopes in
- * `subscriptions.ts`; `setup` makes the webhooks and the metafields that take the answer. Compliance webhooks
+ * `scopes.ts`; `setup` makes the webhooks and the metafields that take the answer. Compliance webhooks
  * (`customers/data_request`, `customers/redact`, `shop/redact`) are set to the same address in the app itself.
- *
- * Where things are: `signature.ts` who sent it; `events.ts` what it says; `closing.ts` which order counts, and since when;
- * `read.ts` what the order is now (asked for in `order.ts`, shown in `record.ts` and `phones.ts`); `write-back.ts` the answer (what
- * it changes in `answer.ts`, what is there in `held.ts`, the calls in `mutations.ts`); `forget.ts` takes it off again; `poll.ts` and `watch.ts` what webhooks missed; `check.ts` and `setup.ts`
- * going live; `client.ts`, `credentials.ts` and `failure.ts` every call and what its answer means.
  */
 export const shopify = defineConnector({
   name: 'shopify',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Urgency } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import { scopes } from './scopes.ts';
 import type { ShopifySettings } from './settings.ts';
 

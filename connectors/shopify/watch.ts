@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import type { ShopifySettings } from './settings.ts';
 import { listSubscriptions, subscribe, topicsFor } from './subscriptions.ts';
 

@@ -1,7 +1,8 @@
+import { newestBy, notOverNewer } from '../../core/connector/answer.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { changeFor, fieldsOf, findingsOn, isOutdated } from './answer.ts';
-import type { ShopifyApi } from './client.ts';
+import type { ShopifyApi } from './api.ts';
 import { heldReader } from './held.ts';
 import { isOrderId } from './ids.ts';
 import { type Mutation, mutationsFor, sender } from './mutations.ts';
@@ -19,7 +20,11 @@ export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): S
 
   return async (items) => {
     if (isIdle) return items.map(() => ({ ok: true, findings: [] }));
-    const newest = newestOf(items);
+    const newest = newestBy(
+      items,
+      ({ recordId }) => recordId,
+      ({ answeredAt }) => answeredAt,
+    );
     const before = await heldBy([...newest.keys()].filter(isOrderId));
     const work = new Map<string, Mutation[]>();
     for (const [id, item] of newest) {
@@ -39,23 +44,11 @@ export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): S
       const held = work.has(id) ? after.get(id) : before.get(id);
       if (held === undefined) return notFound(id);
       if (held instanceof CloseloopError) return { ok: false, why: 'error', error: held };
-      if (!work.has(id) && isOutdated(item, writeBack, held)) {
-        return { ok: true, findings: [], where: 'nowhere: the order holds a newer answer' };
-      }
+      if (!work.has(id) && isOutdated(item, writeBack, held)) return notOverNewer('order');
       return { ok: true, findings: findingsOn(item, writeBack, held) };
     };
     return items.map((item) => resultOf(item.recordId, newest.get(item.recordId) ?? item));
   };
-}
-
-/** By order, the answer given last; of several given at once the last one in the list. */
-function newestOf(items: readonly WriteBack[]): Map<string, WriteBack> {
-  const newest = new Map<string, WriteBack>();
-  for (const item of items) {
-    const known = newest.get(item.recordId);
-    if (known === undefined || known.answeredAt <= item.answeredAt) newest.set(item.recordId, item);
-  }
-  return newest;
 }
 
 function notFound(id: string): WriteResult {

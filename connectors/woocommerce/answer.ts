@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
+import {
+  type AnswerPart,
+  isOlderThan,
+  isSameText,
+  partsOf,
+  placesOf,
+  surveyText,
+} from '../../core/connector/answer.ts';
+import type { WriteBack } from '../../core/connector/contract.ts';
 import { Meta, metaOf } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
@@ -15,32 +23,20 @@ export type WrittenOrder = z.output<typeof WrittenOrder>;
 
 type WriteBackSettings = WooCommerceSettings['writeBack'];
 
-/** An answer without a grade or a comment takes away an older one; that none came says only so. */
 export function wantedOf(item: WriteBack, settings: WriteBackSettings): Wanted {
+  const names = placesOf(settings);
   const wanted = new Map<string, string | null>();
-  const set = (name: string | undefined, value: string | null): void => {
-    if (name !== undefined) wanted.set(name, value);
-  };
-  set(settings.status, item.outcome);
-  if (item.outcome === 'no-answer') return wanted;
-  set(settings.grade, item.grade === null ? null : String(item.grade));
-  set(settings.comment, item.comment === '' ? null : item.comment);
-  set(settings.answeredAt, item.answeredAt.toISOString());
-  for (const [question, name] of Object.entries(settings.answers)) {
-    const value = item.answers?.[question];
-    if (value !== undefined) set(name, answerText(value));
+  for (const part of partsOf(item)) {
+    const name = names.get(part.part);
+    if (name !== undefined) wanted.set(name, textOf(part));
   }
   return wanted;
 }
 
-/** The names of all meta data that answers are written to. */
-export function namesOf({ grade, comment, answeredAt, status, answers }: WriteBackSettings): string[] {
-  return [grade, comment, answeredAt, status, ...Object.values(answers)].filter((name) => name !== undefined);
-}
-
 /** Texts: a number in WordPress's database is one as well. */
-function answerText(value: AnswerValue): string {
-  return Array.isArray(value) ? value.join(', ') : String(value);
+function textOf({ part, value }: AnswerPart): string | null {
+  if (value === null || (part === 'comment' && value === '')) return null;
+  return value instanceof Date ? value.toISOString() : surveyText(value);
 }
 
 /**
@@ -62,14 +58,10 @@ export function notTaken(sent: readonly { key: string; value: string | null }[],
 function holds({ meta_data }: WrittenOrder, key: string, value: string | null): boolean {
   const rows = meta_data.filter((row) => row.key === key);
   if (value === null) return rows.length === 0;
-  return rows.length === 1 && rows.every((row) => sameText(row.value, value));
+  return rows.length === 1 && rows.every((row) => isText(row.value) && isSameText(String(row.value), value));
 }
 
-/** WordPress trims, and writes line ends its own way. */
-function sameText(held: unknown, sent: string): boolean {
-  const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
-  return (typeof held === 'string' || typeof held === 'number') && plain(String(held)) === plain(sent);
-}
+const isText = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
 /** Has a later answer, or for `no-answer` any answer, been written here? Then this one stays off the order. */
 export function isOutdated(item: WriteBack, order: WrittenOrder, settings: WriteBackSettings): boolean {
@@ -80,5 +72,5 @@ export function isOutdated(item: WriteBack, order: WrittenOrder, settings: Write
     );
   }
   const at = held(settings.answeredAt);
-  return typeof at === 'string' && Date.parse(at) > item.answeredAt.getTime();
+  return isOlderThan(item, typeof at === 'string' ? Date.parse(at) : undefined);
 }

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../../core/address.ts';
+import { errorAt, type Prober, prober, unknownReads, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
-import type { Shop } from './client.ts';
+import type { Shop } from './api.ts';
 import { shapeNames } from './record.ts';
 import type { WooCommerceSettings } from './settings.ts';
 import { isNamedOurs, listWebhooks, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
@@ -20,40 +21,31 @@ export function checker(
   ports: Pick<ConnectorPorts, 'now'>,
 ): NonNullable<Source['check']> {
   return async (about) => {
-    const findings = [...ofSettings(settings), ...ofAddress(settings, about), ...ofExpressions(about)];
-    const reached = await attempt(() =>
+    const { findings, probe } = prober((_probe, error) => {
+      if (error instanceof VendorError) return inWords(error);
+      throw error;
+    });
+    const own = [...ofSettings(settings), ...ofAddress(settings, about)];
+    const reads = unknownReads('WooCommerce', shapeNames, 'meta data are under order.meta', about.reads);
+    const orders = await probe({ at: 'site', what: 'the orders' }, () =>
       shop.call('GET', 'orders', Anything, { query: { per_page: '1', _fields: 'id' } }),
     );
     // Everything else would fail for the same reason.
-    if (!reached.ok) return [...findings, inWords(reached.error)];
-    findings.push(...ofClock(ports.now(), reached.value.at));
-
-    const written = await attempt(() => shop.call('POST', 'orders/batch', Anything, { body: { update: [] } }));
-    if (!written.ok) findings.push(inWords(written.error));
-    findings.push(...(await ofStatuses(settings, shop)));
-
-    const listed = await attempt(() => listWebhooks(shop));
-    if (!listed.ok) findings.push(inWords(listed.error));
-    else if (about.hookUrl !== undefined) findings.push(...ofWebhooks(listed.value, about.hookUrl, settings));
-    return findings;
+    if (orders === undefined) return [...own, ...reads, ...findings];
+    await probe({ at: 'consumerKey', what: 'the right to write' }, () =>
+      shop.call('POST', 'orders/batch', Anything, { body: { update: [] } }),
+    );
+    const statuses = await ofStatuses(settings, shop, probe);
+    const webhooks = await probe({ at: 'webhook', what: 'the webhooks' }, () => listWebhooks(shop));
+    const { hookUrl } = about;
+    const hooks = webhooks === undefined || hookUrl === undefined ? [] : ofWebhooks(webhooks, hookUrl, settings);
+    return [...own, ...reads, ...ofClock(ports.now(), orders.at), ...findings, ...statuses, ...hooks];
   };
-}
-
-type Attempt<T> = { ok: true; value: T } | { ok: false; error: VendorError };
-
-async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    if (error instanceof VendorError) return { ok: false, error };
-    throw error;
-  }
 }
 
 function inWords({ problem, remedy, status, advice }: VendorError): Finding {
   const isOfKey = advice.kind === 'config' && (status === 401 || status === 403);
-  const at = isOfKey ? 'consumerKey' : 'site';
-  return { level: 'error', at, problem, remedy };
+  return errorAt(isOfKey ? 'consumerKey' : 'site', problem, remedy);
 }
 
 function ofSettings({ webhookSecrets, writeBack }: WooCommerceSettings): Finding[] {
@@ -63,21 +55,17 @@ function ofSettings({ webhookSecrets, writeBack }: WooCommerceSettings): Finding
     if (/&(?:amp|lt|gt|quot|#0?39);/.test(secret)) {
       const problem =
         'holds an HTML entity (&amp; …), which WooCommerce decodes before it signs: no signature will match';
-      return [{ level: 'error', at, problem, remedy: `write the plain sign, or better ${remedy}` }];
+      return [errorAt(at, problem, `write the plain sign, or better ${remedy}`)];
     }
     if (/[&<>"'\\\s]/.test(secret)) {
-      return [{ level: 'warning', at, problem: 'holds signs that WordPress may store in another form', remedy }];
+      return [warningAt(at, 'holds signs that WordPress may store in another form', remedy)];
     }
-    return secret.length >= 12 ? [] : [{ level: 'warning', at, problem: 'is short enough to be guessed', remedy }];
+    return secret.length >= 12 ? [] : [warningAt(at, 'is short enough to be guessed', remedy)];
   });
   const { grade, comment, status, note, answers } = writeBack;
   if ([grade, comment, status].every((name) => name === undefined) && !note && Object.keys(answers).length === 0) {
-    findings.push({
-      level: 'warning',
-      at: 'writeBack',
-      problem: 'no answer will be put on an order',
-      remedy: 'name meta data for it, like grade: feedback_grade, or set note: true',
-    });
+    const remedy = 'name meta data for it, like grade: feedback_grade, or set note: true';
+    findings.push(warningAt('writeBack', 'no answer will be put on an order', remedy));
   }
   return findings;
 }
@@ -85,18 +73,12 @@ function ofSettings({ webhookSecrets, writeBack }: WooCommerceSettings): Finding
 /** What WordPress delivers to. Source: wp_http_validate_url. A stand-in on this machine isn't so particular. */
 function ofAddress({ site }: WooCommerceSettings, { hookUrl }: PreflightContext): Finding[] {
   if (hookUrl === undefined) {
-    return [
-      {
-        level: 'warning',
-        at: 'webhook',
-        problem: 'it is not known where the shop has to deliver, so the webhooks were not checked',
-        remedy: 'set http.publicUrl',
-      },
-    ];
+    const problem = 'it is not known where the shop has to deliver, so the webhooks were not checked';
+    return [warningAt('webhook', problem, 'set http.publicUrl')];
   }
   if (isLoopback(site)) return [];
   const { protocol, port, hostname, username } = new URL(hookUrl);
-  const error = (problem: string, remedy: string): Finding => ({ level: 'error', at: 'webhook', problem, remedy });
+  const error = (problem: string, remedy: string): Finding => errorAt('webhook', problem, remedy);
   const findings: Finding[] = [];
   if (!['', '80', '443', '8080'].includes(port)) {
     findings.push(error(`WordPress delivers to no port but 80, 443 and 8080, not to ${port}`, 'change http.publicUrl'));
@@ -110,7 +92,7 @@ function ofAddress({ site }: WooCommerceSettings, { hookUrl }: PreflightContext)
   }
   if (protocol === 'http:') {
     const problem = 'orders would come unencrypted';
-    findings.push({ level: 'warning', at: 'webhook', problem, remedy: 'give http.publicUrl an https address' });
+    findings.push(warningAt('webhook', problem, 'give http.publicUrl an https address'));
   }
   return findings;
 }
@@ -120,43 +102,29 @@ function isPrivate(hostname: string): boolean {
   return hostname.startsWith('[') || !hostname.includes('.') || /\.(?:local|internal|localhost)$/.test(hostname);
 }
 
-/** A warning, as an expression may reach its names in more ways than can be told from outside. */
-function ofExpressions({ reads }: PreflightContext): Finding[] {
-  const names: Readonly<Record<string, Readonly<Record<string, true>>>> = shapeNames;
-  return reads.flatMap(({ at, path }): Finding[] => {
-    const [first = '', second] = path;
-    const inside = Object.hasOwn(names, first) ? names[first] : undefined;
-    if (inside !== undefined && (second === undefined || Object.hasOwn(inside, second))) return [];
-    const choices = Object.keys(inside ?? names).join(', ');
-    const problem = `an order has no ${inside === undefined ? first : `${first}.${second}`}`;
-    return [{ level: 'warning', at, problem, remedy: `choose one of ${choices}` }];
-  });
-}
-
 function ofClock(here: Date, there: Date): Finding[] {
   const minutes = Math.round(Math.abs(here.getTime() - there.getTime()) / 60_000);
   if (minutes * 60_000 < skewMs) return [];
   const problem = `the clocks of the shop and of this machine differ by ${minutes} minutes: requests go out that much too early or late`;
-  return [{ level: 'warning', at: 'site', problem, remedy: 'set both by a time server' }];
+  return [warningAt('site', problem, 'set both by a time server')];
 }
 
 /** A status that no plugin has registered is refused by the list, and no order will ever be in it. */
-async function ofStatuses({ statuses }: WooCommerceSettings, shop: Shop): Promise<Finding[]> {
+async function ofStatuses({ statuses }: WooCommerceSettings, shop: Shop, probe: Prober['probe']): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [index, status] of statuses.entries()) {
     if (coreStatuses.has(status)) continue;
+    const at = `statuses.${index}`;
     const query = { status, per_page: '1', _fields: 'id' };
-    const listed = await attempt(() => shop.call('GET', 'orders', Anything, { query }));
-    if (listed.ok) continue;
-    if (listed.error.status !== 400) findings.push(inWords(listed.error));
-    else {
-      findings.push({
-        level: 'error',
-        at: `statuses.${index}`,
-        problem: `the shop knows no status "${status}"`,
-        remedy: 'take it from the address of the filtered order list (post_status=wc-…), without "wc-"',
-      });
-    }
+    await probe({ at, what: `the orders that are ${status}` }, async () => {
+      try {
+        await shop.call('GET', 'orders', Anything, { query });
+      } catch (error) {
+        if (!(error instanceof VendorError) || error.status !== 400) throw error;
+        const remedy = 'take it from the address of the filtered order list (post_status=wc-…), without "wc-"';
+        findings.push(errorAt(at, `the shop knows no status "${status}"`, remedy));
+      }
+    });
   }
   return findings;
 }
@@ -172,11 +140,11 @@ function ofWebhooks(
   const findings: Finding[] = [];
   const remedy = 'run closeloop setup, or correct it under WooCommerce > Settings > Advanced > Webhooks';
   if (!isActive(here, updated) && !tellsAll) {
-    findings.push({ level: 'error', at: 'webhook', problem: flawOf(webhooks, here, updated), remedy });
+    findings.push(errorAt('webhook', flawOf(webhooks, here, updated), remedy));
   }
   if (here.length > 0 && !isActive(here, deleted)) {
     const problem = `no active webhook of the topic ${deleted}: an order in the trash is noticed only when its request is due`;
-    findings.push({ level: 'warning', at: 'webhook', problem, remedy });
+    findings.push(warningAt('webhook', problem, remedy));
   }
   return findings;
 }

@@ -1,8 +1,10 @@
+import { placesOf } from '../../core/connector/answer.ts';
+import { chunks } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { namesOf, WrittenOrder } from './answer.ts';
-import type { Shop } from './client.ts';
+import { WrittenOrder } from './answer.ts';
+import type { Shop } from './api.ts';
 import { type Row, updateMeta } from './meta-update.ts';
 import { removeNotes } from './note.ts';
 import { isOrderId } from './order.ts';
@@ -16,7 +18,7 @@ const fields = Object.keys(WrittenOrder.shape).join(',');
  * notes, whatever the settings say of these now, a call for each order and each note.
  */
 export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNullable<Source['forget']> {
-  const names = namesOf(writeBack);
+  const names = [...placesOf(writeBack).values()];
 
   async function forgetBatch(ids: readonly string[]): Promise<string[]> {
     const listed = await ordersOf(shop, ids, WrittenOrder, fields);
@@ -34,10 +36,9 @@ export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNu
   }
 
   return async (recordIds) => {
-    const ids = [...new Set(recordIds)].filter(isOrderId);
     const left: string[] = [];
-    for (let from = 0; from < ids.length; from += batchSize)
-      left.push(...(await forgetBatch(ids.slice(from, from + batchSize))));
+    const ids = [...new Set(recordIds)].filter(isOrderId);
+    for (const some of chunks(ids, batchSize)) left.push(...(await forgetBatch(some)));
     return left;
   };
 }

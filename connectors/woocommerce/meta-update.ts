@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WrittenOrder } from './answer.ts';
-import type { Shop } from './client.ts';
+import type { Shop } from './api.ts';
 
 /** Entries of meta data to set; null takes one away. */
 export type Change = readonly { key: string; value: string | null }[];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ConnectorPorts, Source } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Shop } from './client.ts';
+import type { Shop } from './api.ts';
 import { outcomeOf } from './events.ts';
 import { ListedOrder, momentFields } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';

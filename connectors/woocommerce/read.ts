@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { chunks } from '../../core/connector/batches.ts';
 import type { ReadResult } from '../../core/connector/contract.ts';
-import type { Shop } from './client.ts';
+import type { Shop } from './api.ts';
 import { isOrderId, Order, orderFields, stateOf } from './order.ts';
 import { present, type WooCommerceShape } from './record.ts';
 import type { WooCommerceSettings } from './settings.ts';
@@ -43,11 +44,10 @@ export async function ordersOf<S extends z.ZodType<{ id: string }>>(
   fields: string,
   status?: 'trash',
 ): Promise<Map<string, z.output<S>>> {
-  const wanted = [...new Set(ids.filter(isOrderId))];
   const found = new Map<string, z.output<S>>();
-  for (let from = 0; from < wanted.length; from += batchSize) {
+  for (const some of chunks([...new Set(ids.filter(isOrderId))], batchSize)) {
     const query = {
-      include: wanted.slice(from, from + batchSize).join(','),
+      include: some.join(','),
       per_page: String(batchSize),
       _fields: fields,
       ...(status && { status }),

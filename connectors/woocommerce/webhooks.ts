@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Urgency } from '../../core/connector/contract.ts';
-import type { Shop } from './client.ts';
+import type { Shop } from './api.ts';
 
 /** By these `setup` makes webhooks and the poll's look knows them again, whatever their address. */
 const namePrefix = 'closeloop ';

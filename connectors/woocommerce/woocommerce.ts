@@ -1,7 +1,7 @@
 import { defineConnector } from '../../core/connector/contract.ts';
 import { verifyHmac } from '../../core/connector/signature.ts';
+import { openShop } from './api.ts';
 import { checker } from './check.ts';
-import { openShop } from './client.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
@@ -17,11 +17,6 @@ import { writer } from './write-back.ts';
  * Webhooks of the shop tell of orders; a REST key with read and write rights reads them and writes answers into their meta
  * data. The shop delivers each webhook once, late, and gives a webhook up after failures: a delivery is refused for nothing
  * but a bad signature, and the poll is part of the connector, not an extra.
- *
- * Where things are: `signature.ts` who sent it; `events.ts` what it says; `order.ts` which order counts; `read.ts` what the
- * order is now, as `record.ts` presents it; `write-back.ts` the answer (its values in `answer.ts`, the note in `note.ts`, the call in `meta-update.ts`); `forget.ts` takes it off again;
- * `poll.ts` what the webhooks missed; `setup.ts` and `check.ts` going live, `webhooks.ts` the webhooks for all three;
- * `client.ts` every call, `failure.ts` what a refusal means.
  */
 export const woocommerce = defineConnector({
   name: 'woocommerce',

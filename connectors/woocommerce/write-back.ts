@@ -1,8 +1,10 @@
+import { notOverNewer } from '../../core/connector/answer.ts';
+import { writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
 import { changeFor, isOutdated, notTaken, WrittenOrder, wantedOf } from './answer.ts';
-import type { Shop } from './client.ts';
+import type { Shop } from './api.ts';
 import { type Change, type Row, updateMeta } from './meta-update.ts';
 import { addNote, hasNote } from './note.ts';
 import { isOrderId } from './order.ts';
@@ -43,7 +45,7 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
   function jobFor(item: WriteBack, order: WrittenOrder | undefined): Job {
     if (order === undefined) return { item, change: [], result: notFound(item) };
     if (isOutdated(item, order, writeBack)) {
-      return { item, change: [], result: { ok: true, findings: [], where: 'nowhere: the order holds a later answer' } };
+      return { item, change: [], result: notOverNewer('order') };
     }
     return { item, change: changeFor(wantedOf(item, writeBack), order), result: undefined };
   }
@@ -76,27 +78,7 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
     }
   }
 
-  return async (items) => {
-    const results = new Map<WriteBack, WriteResult>();
-    for (const batch of batchesOf(items)) {
-      const written = await writeBatch(batch);
-      for (const [index, item] of batch.entries()) results.set(item, written[index] ?? notFound(item));
-    }
-    return items.map((item) => results.get(item) ?? notFound(item));
-  };
-}
-
-/** At most 100 a batch, and no order twice in one: a later answer to the same order always ends up in a later batch. */
-export function batchesOf(items: readonly WriteBack[]): WriteBack[][] {
-  const batches: WriteBack[][] = [];
-  for (const item of items.filter(({ recordId }) => isOrderId(recordId))) {
-    const open = batches.find(
-      (batch) => batch.length < batchSize && !batch.some(({ recordId }) => recordId === item.recordId),
-    );
-    if (open === undefined) batches.push([item]);
-    else open.push(item);
-  }
-  return batches;
+  return (items) => writeInBatches(items, batchSize, writeBatch);
 }
 
 /** What became of one order, by the shop's word and by what the order holds now. */

@@ -186,14 +186,14 @@ describe('check', () => {
       {},
       {},
       { reads: [{ at: 'rules[0].when', path: ['ordre'] }] },
-      /^warning rules\[0\].when: ordre is nothing/,
+      /^warning rules\[0\].when: a Shopify record has no ordre/,
     ],
     [
       'another one',
       {},
       {},
       { reads: [{ at: 'rules[0].when', path: ['order', 'total_price'] }] },
-      /order.total_price is nothing/,
+      /order has no total_price/,
     ],
     [
       'a metafield that is not read',

@@ -123,7 +123,9 @@ test('it keeps the note within its 5,000 characters, and whole where there is no
   expect(await shop.source.writeBack(items)).toEqual([written, written]);
   const note = shop.standin.order(long).note ?? '';
   expect(note.length).toBeLessThanOrEqual(5_000);
-  expect(note).toMatch(/^x{4800}\n\[feedback 4\/5 \(Delivery, 2026-11-20\): "\(a\) [()a ]*…" · closeloop j7\.1\]$/);
+  expect(note).toMatch(
+    /^x{4800}\n\[feedback 4\/5 \(Delivery, 2026-11-20\): "\(a\) [()a ]*… \(cut\)" · closeloop j7\.1\]$/,
+  );
   expect(shop.standin.order(full).note).toBe('x'.repeat(4_990));
 });
 
