@@ -26,8 +26,7 @@ import {
   wantedProperties,
 } from './properties.ts';
 import type { HubSpotSettings } from './settings.ts';
-import { webhookApi } from './webhook-api.ts';
-import { legacyFindings, targetUrlFindings, unseenWebhooks, webhookFindings } from './webhooks.ts';
+import { legacyFindings, targetUrlFindings, unseenWebhooks, webhookApi, webhookFindings } from './webhooks.ts';
 
 const contacts = { read: 'crm.objects.contacts.read', write: 'crm.objects.contacts.write' };
 const readScope = (object: CrmObject) => (object === 'contact' ? contacts.read : objectTypes[object].scopes.read);

@@ -36,7 +36,7 @@ export function poller(
     const swept = await Promise.all(
       settings.objects.map(async (type) => {
         const place = placeIn(cursor, type, newSweep);
-        return { type, ...(place.done ? { place, events: [] } : await look(type, place, since)) };
+        return { type, ...(place.done ? { place, events: [] } : await searchOnce(type, place, since)) };
       }),
     );
     const places = Object.fromEntries(swept.map(({ type, place }) => [type, place]));
@@ -49,7 +49,7 @@ export function poller(
     };
   };
 
-  async function look(type: ObjectType, place: Place, since: number) {
+  async function searchOnce(type: ObjectType, place: Place, since: number) {
     const startedAt = now();
     const path = paths.search(objectTypes[type].plural);
     const body = searchFor(type, place);

@@ -15,13 +15,13 @@ import {
 } from './properties.ts';
 import { inWords } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
-import { webhookApi } from './webhook-api.ts';
 import {
   subscriptionInWords,
   subscriptionsBy,
   targetOf,
   type WantedSubscription,
   wantedSubscriptions,
+  webhookApi,
 } from './webhooks.ts';
 
 /** What is missing in the account, in the order in which it can be made. What is there is never changed, but for added options. */
