@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { pageWatch } from '../../core/connector/pages.ts';
-import type { ZendeskApi } from './api.ts';
+import { readPages, type ZendeskApi } from './api.ts';
 import { incrementalExports } from './quota.ts';
 
 /** What admins set up in the Admin Center, as far as `check` and `setup` look at it. */
@@ -41,9 +40,9 @@ const Settings = z.object({
   settings: z.object({ active_features: z.object({ customer_satisfaction: z.boolean().nullish() }).nullish() }),
 });
 
-export const webhooks = (api: ZendeskApi): Promise<Webhook[]> => all(api, 'webhooks', 'webhooks', Webhook);
-export const triggers = (api: ZendeskApi): Promise<Rule[]> => all(api, 'triggers', 'triggers', Rule);
-export const automations = (api: ZendeskApi): Promise<Rule[]> => all(api, 'automations', 'automations', Rule);
+export const webhooks = (api: ZendeskApi): Promise<Webhook[]> => all(api, 'webhooks', Webhook);
+export const triggers = (api: ZendeskApi): Promise<Rule[]> => all(api, 'triggers', Rule);
+export const automations = (api: ZendeskApi): Promise<Rule[]> => all(api, 'automations', Rule);
 
 /** The latest deliveries of the last 7 days, newest first. */
 export async function latestStatuses(api: ZendeskApi, webhookId: string): Promise<string[]> {
@@ -80,18 +79,12 @@ export function bodiesFor(rule: Rule, webhookId: string): string[] {
   });
 }
 
-/** Every item of a list with cursor paging. */
-async function all<S extends z.ZodType>(api: ZendeskApi, path: string, name: string, item: S): Promise<z.output<S>[]> {
-  const Page = z
-    .looseObject({ meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish() })
-    .transform((page) => ({ meta: page.meta, items: z.array(item).parse(page[name]) }));
+async function all<S extends z.ZodType>(api: ZendeskApi, name: string, item: S): Promise<z.output<S>[]> {
   const items: z.output<S>[] = [];
-  const watch = pageWatch(`Zendesk ${path}`);
-  for (let after = ''; ; ) {
-    const page = await api.get(`/api/v2/${path}?page[size]=100${after}`, Page);
+  const Page = z.looseObject({}).transform((page) => ({ items: z.array(item).parse(page[name]) }));
+  await readPages(api, `/api/v2/${name}`, Page, (page) => {
     items.push(...page.items);
-    if (page.meta?.has_more !== true || page.meta.after_cursor == null) return items;
-    watch(page.meta.after_cursor);
-    after = `&page[after]=${encodeURIComponent(page.meta.after_cursor)}`;
-  }
+    return false;
+  });
+  return items;
 }

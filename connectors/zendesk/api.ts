@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import zendeskNodeApi from 'zendesk-node-api';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { pageWatch } from '../../core/connector/pages.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
@@ -80,6 +81,27 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
       return api.parse(call, { ...response, json: fields }, answer);
     },
   };
+}
+
+const Meta = z.object({
+  meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
+});
+
+/** The pages of a list with cursor paging, 100 items each, to the last one or until `isEnough`. */
+export async function readPages<S extends z.ZodType<object>>(
+  api: Pick<ZendeskApi, 'get'>,
+  path: string,
+  schema: S,
+  isEnough: (page: z.output<S>) => boolean,
+): Promise<void> {
+  const watch = pageWatch(`Zendesk ${path.replace(/\d+/g, '{id}')}`);
+  for (let after = ''; ; ) {
+    const page = await api.get(`${path}?page[size]=100${after}`, Meta.and(schema));
+    const { meta } = page;
+    if (isEnough(page) || meta?.has_more !== true || meta.after_cursor == null) return;
+    watch(meta.after_cursor);
+    after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
+  }
 }
 
 /** Asked for: 2 hours. Zendesk takes 300 to 172,800 s, and says half an hour where a client has its own setting. */

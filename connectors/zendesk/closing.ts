@@ -1,7 +1,7 @@
 import type { RecordState } from '../../core/connector/contract.ts';
 
 /** What decides about a ticket, as it is now. */
-export interface Looked {
+export interface TicketFacts {
   /** new, open, pending, hold, solved, closed; deleted in exports. */
   status: string;
   tags: readonly string[];
@@ -34,7 +34,7 @@ export type Meaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored
  * Our own tags (`fb_…`) say nothing here: a follow-up ticket begins with its parent's.
  * Source of the cases: facts on Zendesk, section 2.
  */
-export function closingOf(ticket: Looked): RecordState {
+export function closingOf(ticket: TicketFacts): RecordState {
   const why = whyNever(ticket);
   if (!isDone(ticket.status)) return why === gone ? { is: 'out', why } : { is: 'open' };
   if (why !== undefined) return { is: 'out', why };
@@ -44,7 +44,7 @@ export function closingOf(ticket: Looked): RecordState {
 
 const gone = 'the ticket was deleted';
 
-function whyNever({ status, tags, requester }: Looked): string | undefined {
+function whyNever({ status, tags, requester }: TicketFacts): string | undefined {
   if (status === 'deleted' || status === 'scrubbed') return gone;
   // Merged away: it lives on as another ticket, which has a closing of its own. Merging closes at once, so a solved ticket
   // with this tag is a follow-up to a merged one and has it from there.

@@ -66,8 +66,8 @@ export function recordWriter(
 
   return async (items) => {
     if (items.length === 0) return [];
-    const look = async (loaded?: 'now') => resolveObjectFields(writeBack, await catalogue(loaded));
-    const targets = await writableTargets(look, subdomain);
+    const resolve = async (loaded?: 'now') => resolveObjectFields(writeBack, await catalogue(loaded));
+    const targets = await writableTargets(resolve, subdomain);
     const found = await recordsOf(
       api,
       records,
@@ -76,7 +76,7 @@ export function recordWriter(
     const current = new Map(found.map((record) => [record.external_id, record]));
     const results: WriteResult[] = [];
     for (const item of items) results.push(await write(item, current.get(externalId(item)), targets));
-    await refuseRetired(results, () => look('now'), subdomain);
+    await refuseRetired(results, () => resolve('now'), subdomain);
     return results;
   };
 }

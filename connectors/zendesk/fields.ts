@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { type Cached, cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
-import { pageWatch } from '../../core/connector/pages.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ZendeskApi } from './api.ts';
+import { readPages, type ZendeskApi } from './api.ts';
 
 /* The fields that an account adds to its tickets, its users and the records of a custom object. */
 
@@ -65,20 +64,15 @@ export async function objectFieldsIfAny(api: ZendeskApi, object: string): Promis
 const Page = z.object({
   user_fields: z.array(KeyedField).default([]),
   custom_object_fields: z.array(KeyedField).default([]),
-  meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
 });
 
 async function keyedFields(api: ZendeskApi, path: string): Promise<KeyedField[]> {
   const fields: KeyedField[] = [];
-  let after = '';
-  const watch = pageWatch(`Zendesk ${path}`);
-  for (;;) {
-    const { user_fields, custom_object_fields, meta } = await api.get(`${path}?page[size]=100${after}`, Page);
+  await readPages(api, path, Page, ({ user_fields, custom_object_fields }) => {
     fields.push(...user_fields, ...custom_object_fields);
-    if (meta?.has_more !== true || meta.after_cursor == null) return fields;
-    watch(meta.after_cursor);
-    after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
-  }
+    return false;
+  });
+  return fields;
 }
 
 /** How long a new, renamed or removed field may go unnoticed. */

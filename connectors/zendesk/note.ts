@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { cut, markerIn, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
-import { pageWatch } from '../../core/connector/pages.ts';
 import { mostTextUnits } from './answer.ts';
-import type { ZendeskApi } from './api.ts';
+import { readPages, type ZendeskApi } from './api.ts';
 
 /** The note's reference for machines, kept with the change: an agent who edits or redacts the note doesn't touch it. */
 export const noteMetadata = ({ marker }: WriteBack): object => ({ closeloop_ref: marker });
@@ -22,22 +21,16 @@ const Audit = z.object({
     .nullish()
     .catch(null),
 });
-const Audits = z.object({
-  audits: z.array(Audit),
-  meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
-});
+const Audits = z.object({ audits: z.array(Audit) });
 
 /** Is the note of this marker on the ticket? Looks through its whole history, 100 entries a call. */
 export async function hasNote(api: ZendeskApi, ticketId: string, marker: string): Promise<boolean> {
-  let after = '';
-  const watch = pageWatch('Zendesk audits of a ticket');
-  for (;;) {
-    const { audits, meta } = await api.get(`/api/v2/tickets/${ticketId}/audits.json?page[size]=100${after}`, Audits);
-    if (audits.some((audit) => isNoteOf(marker, audit))) return true;
-    if (meta?.has_more !== true || meta.after_cursor == null) return false;
-    watch(meta.after_cursor);
-    after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
-  }
+  let isThere = false;
+  await readPages(api, `/api/v2/tickets/${ticketId}/audits.json`, Audits, ({ audits }) => {
+    isThere = audits.some((audit) => isNoteOf(marker, audit));
+    return isThere;
+  });
+  return isThere;
 }
 
 function isNoteOf(marker: string, { events, metadata }: z.output<typeof Audit>): boolean {

@@ -4,7 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
 import { closingOf } from './closing.ts';
 import { incrementalExports } from './quota.ts';
-import { lookedAt } from './record.ts';
+import { factsOf } from './record.ts';
 import { exportTickets, type MetricSet, type Ticket, type TicketExport } from './ticket.ts';
 
 /** Zendesk never serves the last minute, and refuses to begin in it. The rest is for a clock that differs from ours. */
@@ -66,7 +66,7 @@ export function poller(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now' | 'log
 
 /** A ticket that was never closed, as far as Zendesk tells, concerns nobody. */
 function eventOf(ticket: Ticket, metrics: MetricSet | undefined): RecordEvent | undefined {
-  const state = closingOf(lookedAt(ticket, 'unread', metrics));
+  const state = closingOf(factsOf(ticket, 'unread', metrics));
   const changedAt = new Date(ticket.updated_at);
   const recordId = ticket.id;
   if (state.is === 'closed') {

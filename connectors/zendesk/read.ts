@@ -1,10 +1,21 @@
 import { chunks } from '../../core/connector/batches.ts';
-import type { Cached } from '../../core/connector/cached.ts';
-import type { ReadResult, Source } from '../../core/connector/contract.ts';
+import { type Cached, cached } from '../../core/connector/cached.ts';
+import type { ConnectorPorts, ReadResult, Source } from '../../core/connector/contract.ts';
+import { adviceOf } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
-import type { Catalogue } from './fields.ts';
+import { type Catalogue, keptMs } from './fields.ts';
 import { present, type ZendeskShape } from './record.ts';
-import { batchSize, isTicketId, showMany, type TicketPage } from './ticket.ts';
+import type { ZendeskSettings } from './settings.ts';
+import {
+  batchSize,
+  isTicketId,
+  listNames,
+  type Named,
+  type NameList,
+  showMany,
+  type Ticket,
+  type TicketPage,
+} from './ticket.ts';
 
 /** What rules see beyond the ticket, and what tells closings apart. */
 const sideloads = ['users', 'groups', 'organizations', 'metric_sets', 'brands', 'ticket_forms', 'custom_statuses'];
@@ -14,10 +25,12 @@ const sideloads = ['users', 'groups', 'organizations', 'metric_sets', 'brands', 
  * and they cost no further call. Only names that Zendesk didn't send along are for planning alone. Deleted tickets are absent from the answer, or say so in their status.
  */
 export function reader(
+  { subdomain }: Pick<ZendeskSettings, 'subdomain'>,
   api: ZendeskApi,
   catalogue: Cached<Catalogue>,
-  withNames: (page: TicketPage) => Promise<TicketPage>,
+  ports: Pick<ConnectorPorts, 'now' | 'log'>,
 ): Source<ZendeskShape>['read'] {
+  const withNames = nameReader(api, subdomain, ports);
   return async (recordIds, purpose) => {
     const ids = [...new Set(recordIds)].filter(isTicketId);
     const results = new Map<string, ReadResult<ZendeskShape>>();
@@ -32,5 +45,52 @@ export function reader(
       }
     }
     return recordIds.map((id) => results.get(id) ?? { ok: false, why: 'not-found' });
+  };
+}
+
+/** Where a ticket names one of each. */
+const ids: Readonly<Record<NameList, (ticket: Ticket) => string | null | undefined>> = {
+  brands: (ticket) => ticket.brand_id,
+  ticket_forms: (ticket) => ticket.ticket_form_id,
+  custom_statuses: (ticket) => ticket.custom_status_id,
+};
+const lists = ['brands', 'ticket_forms', 'custom_statuses'] as const;
+
+/** Adds to a page the names of brands, forms and custom statuses that Zendesk didn't send along with it. */
+function nameReader(
+  api: ZendeskApi,
+  subdomain: string,
+  ports: Pick<ConnectorPorts, 'now' | 'log'>,
+): (page: TicketPage) => Promise<TicketPage> {
+  const read = async (list: NameList): Promise<ReadonlyMap<string, Named>> => {
+    try {
+      return await listNames(api, list);
+    } catch (error) {
+      // An account may have no such thing, or not for us: its tickets are presented with the ids alone.
+      if (adviceOf(error).kind === 'transient') throw error;
+      ports.log.warn({ subdomain, list }, 'names that Zendesk does not tell us are left out');
+      return new Map();
+    }
+  };
+  const lookUps = {
+    brands: lookUp('brands'),
+    ticket_forms: lookUp('ticket_forms'),
+    custom_statuses: lookUp('custom_statuses'),
+  };
+  function lookUp(list: NameList) {
+    return cached(() => read(list), keptMs, ports.now);
+  }
+
+  return async (page) => {
+    const tickets = [...page.tickets.values()].flatMap((read) => (read.ok ? [read.ticket] : []));
+    const names = { ...page.names };
+    for (const list of lists) {
+      const isKnown = (ticket: Ticket): boolean => {
+        const id = ids[list](ticket);
+        return id == null || names[list].has(id);
+      };
+      if (!tickets.every(isKnown)) names[list] = new Map([...(await lookUps[list]()), ...names[list]]);
+    }
+    return { ...page, names };
   };
 }

@@ -1,5 +1,5 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
-import { closingOf, type Looked } from './closing.ts';
+import { closingOf, type TicketFacts } from './closing.ts';
 import type { Catalogue } from './fields.ts';
 import type { FieldValue, MetricSet, Named, Ticket, TicketPage } from './ticket.ts';
 
@@ -76,7 +76,7 @@ export function present(ticket: Ticket, page: TicketPage, catalogue: Catalogue):
     id: ticket.id,
     // A merged ticket doesn't say into which.
     currentId: ticket.id,
-    state: closingOf(lookedAt(ticket, requester, metrics)),
+    state: closingOf(factsOf(ticket, requester, metrics)),
     shape: {
       ticket: {
         id: ticket.id,
@@ -113,7 +113,11 @@ export function present(ticket: Ticket, page: TicketPage, catalogue: Catalogue):
 }
 
 /** What `closingOf` decides by. */
-export function lookedAt(ticket: Ticket, requester: Looked['requester'], metrics: MetricSet | undefined): Looked {
+export function factsOf(
+  ticket: Ticket,
+  requester: TicketFacts['requester'],
+  metrics: MetricSet | undefined,
+): TicketFacts {
   return {
     status: ticket.status,
     tags: ticket.tags,

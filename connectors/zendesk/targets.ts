@@ -119,14 +119,14 @@ function byKey({ noun, place }: FieldKind, key: string, fields: readonly KeyedFi
   return { name: `${noun} "${key}"`, fields: found, remedies: { missing, ambiguous } };
 }
 
-/** Targets that can be written. What doesn't fit is looked at once more: it may have been corrected since. */
+/** Targets that can be written. What doesn't fit is read once more: it may have been corrected since. */
 export async function writableTargets(
-  look: (loaded?: 'now') => Promise<Resolved>,
+  resolveNow: (loaded?: 'now') => Promise<Resolved>,
   subdomain: string,
 ): Promise<Targets> {
-  const known = await look();
+  const known = await resolveNow();
   if (known.problems.length === 0) return known.targets;
-  const { targets, problems } = await look('now');
+  const { targets, problems } = await resolveNow('now');
   if (problems.length === 0) return targets;
   throw unwritable(problems, subdomain);
 }
@@ -138,11 +138,11 @@ export async function writableTargets(
  */
 export async function refuseRetired(
   results: readonly (WriteResult | undefined)[],
-  look: () => Promise<Resolved>,
+  resolveNow: () => Promise<Resolved>,
   subdomain: string,
 ): Promise<void> {
   if (!results.some((result) => result?.ok === true && result.findings.length > 0)) return;
-  const { problems } = await look();
+  const { problems } = await resolveNow();
   if (problems.length > 0) throw unwritable(problems, subdomain);
 }
 

@@ -41,8 +41,8 @@ export function userFieldWriter(
 
   return async (asked, known) => {
     if (asked.length === 0) return new Map();
-    const look = async (loaded?: 'now') => resolveUserFields(writeBack, await catalogue(loaded));
-    const targets = await writableTargets(look, subdomain);
+    const resolve = async (loaded?: 'now') => resolveUserFields(writeBack, await catalogue(loaded));
+    const targets = await writableTargets(resolve, subdomain);
     const newest = newestBy(
       asked,
       ({ userId }) => userId,
@@ -58,7 +58,7 @@ export function userFieldWriter(
       return isDue && isThere(people.get(userId)) ? [{ userId, wanted }] : [];
     });
     const written = await updateUsers(api, finished, orders);
-    await refuseRetired([...written.values()], () => look('now'), subdomain);
+    await refuseRetired([...written.values()], () => resolve('now'), subdomain);
     return new Map(
       asked.map(({ item, userId }) => [item, isThere(people.get(userId)) ? (written.get(userId) ?? fine) : gone(item)]),
     );

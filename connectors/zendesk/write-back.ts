@@ -41,49 +41,20 @@ export function writer(
   ports: Pick<ConnectorPorts, 'sleep' | 'now'>,
 ): Source['writeBack'] {
   const { subdomain, writeBack } = settings;
-  const look = async (loaded?: 'now') => resolveFields(writeBack, await catalogue(loaded));
+  const resolve = async (loaded?: 'now') => resolveFields(writeBack, await catalogue(loaded));
   const finished = jobWatch(api, ports.sleep);
   const updateTickets = ticketUpdater(api, finished);
   const writeUserFields = userFieldWriter(settings, api, finished, ports);
   const writeRecords = recordWriter(settings, api, ports);
 
-  async function planFor(item: WriteBack, read: TicketResult | undefined, targets: Targets): Promise<Plan> {
-    if (read === undefined) return { item, ticket: notFound(item) };
-    if (!read.ok) return { item, ticket: { ok: false, why: 'error', error: read.error } };
-    const { ticket } = read;
-    if (ticket.status === 'deleted') return { item, ticket: notFound(item) };
-
-    // The one who was asked, whoever the ticket belongs to by now.
-    const person = item.personId ?? ticket.requester_id;
-    const isForPerson = writeBack.userFields !== undefined && item.outcome === 'answered' && person != null;
-    const plan = (one: Plan['ticket']): Plan => ({ item, ticket: one, ...(isForPerson && { userId: person }) });
-
-    if (holdsNewer(item, targets, valuesOf(ticket))) {
-      return plan(notOverNewer('ticket'));
-    }
-    const wanted = wantedOf(item, writeBack, targets);
-    const change = changeFor(wanted, ticket);
-    let withNote = writeBack.note && item.outcome === 'answered';
-    if (withNote && mayHaveNote(wanted, ticket, item.answeredAt)) {
-      try {
-        withNote = !(await hasNote(api, ticket.id, item.marker));
-      } catch (error) {
-        // Nothing is wrong with the other tickets: this one was deleted, say, since we read it.
-        if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
-        return plan({ ok: false, why: 'error', error });
-      }
-    }
-    if (!withNote && sizeOf(change) === 0) return plan({ ok: true, findings: [] });
-    return plan({ item, ticket, wanted, change, withNote });
-  }
-
   async function writeBatch(items: readonly WriteBack[]): Promise<WriteResult[]> {
     const ids = items.map(({ recordId }) => recordId).filter(isTicketId);
     if (ids.length === 0) return items.map(notFound);
-    const targets = await writableTargets(look, subdomain);
+    const targets = await writableTargets(resolve, subdomain);
     const before = await showMany(api, ids, writeBack.userFields === undefined ? [] : ['users']);
     const plans: Plan[] = [];
-    for (const item of items) plans.push(await planFor(item, before.tickets.get(item.recordId), targets));
+    for (const item of items)
+      plans.push(await planFor(item, before.tickets.get(item.recordId), targets, writeBack, api));
 
     const orders = plans.flatMap(({ ticket }) => ('change' in ticket ? [ticket] : []));
     const open = orders.filter(({ ticket }) => ticket.status !== 'closed');
@@ -91,7 +62,7 @@ export function writer(
     // Together, so that one look asks for both jobs.
     const [updated, onPeople] = await both(updateTickets(open), writeUserFields(asked, before.users));
     const results = new Map(open.map(({ item }, index) => [item, updated[index]?.result]));
-    await refuseRetired([...results.values()], () => look('now'), subdomain);
+    await refuseRetired([...results.values()], () => resolve('now'), subdomain);
 
     const shut = orders.filter(({ item, ticket }) => {
       const result = results.get(item);
@@ -110,6 +81,43 @@ export function writer(
   }
 
   return (items) => writeInBatches(items, batchSize, writeBatch);
+}
+
+/** Reads the ticket's history only where an earlier attempt may have written the note. */
+async function planFor(
+  item: WriteBack,
+  read: TicketResult | undefined,
+  targets: Targets,
+  writeBack: ZendeskSettings['writeBack'],
+  api: ZendeskApi,
+): Promise<Plan> {
+  if (read === undefined) return { item, ticket: notFound(item) };
+  if (!read.ok) return { item, ticket: { ok: false, why: 'error', error: read.error } };
+  const { ticket } = read;
+  if (ticket.status === 'deleted') return { item, ticket: notFound(item) };
+
+  // The one who was asked, whoever the ticket belongs to by now.
+  const person = item.personId ?? ticket.requester_id;
+  const isForPerson = writeBack.userFields !== undefined && item.outcome === 'answered' && person != null;
+  const plan = (one: Plan['ticket']): Plan => ({ item, ticket: one, ...(isForPerson && { userId: person }) });
+
+  if (holdsNewer(item, targets, valuesOf(ticket))) {
+    return plan(notOverNewer('ticket'));
+  }
+  const wanted = wantedOf(item, writeBack, targets);
+  const change = changeFor(wanted, ticket);
+  let withNote = writeBack.note && item.outcome === 'answered';
+  if (withNote && mayHaveNote(wanted, ticket, item.answeredAt)) {
+    try {
+      withNote = !(await hasNote(api, ticket.id, item.marker));
+    } catch (error) {
+      // Nothing is wrong with the other tickets: this one was deleted, say, since we read it.
+      if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+      return plan({ ok: false, why: 'error', error });
+    }
+  }
+  if (!withNote && sizeOf(change) === 0) return plan({ ok: true, findings: [] });
+  return plan({ item, ticket, wanted, change, withNote });
 }
 
 /** What came of a ticket and its requester. A ticket that has its answer isn't failed because of a person that is gone. */

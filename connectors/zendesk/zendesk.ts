@@ -4,7 +4,6 @@ import { checker } from './check.ts';
 import { eventReader } from './events.ts';
 import { fieldCatalogue } from './fields.ts';
 import { forgetter } from './forget.ts';
-import { nameReader } from './names.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
 import { settings } from './settings.ts';
@@ -32,7 +31,7 @@ export const zendesk = defineConnector({
       taken: { status: 202 },
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.toleranceSeconds),
       events: eventReader(settings),
-      read: reader(api, catalogue, nameReader(api, settings.subdomain, ports)),
+      read: reader(settings, api, catalogue, ports),
       check: checker(settings, api, ports),
       setup: installer(settings, api, ports),
       writeBack: writer(settings, api, catalogue, ports),

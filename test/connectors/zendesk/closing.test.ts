@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { closingOf, type Looked, meaningOf } from '../../../connectors/zendesk/closing.ts';
+import { closingOf, meaningOf, type TicketFacts } from '../../../connectors/zendesk/closing.ts';
 
 const solvedAt = new Date('2026-11-21T10:15:00Z');
 const changedAt = new Date('2026-11-25T11:00:00Z');
 const customer = { role: 'end-user', active: true, suspended: false };
-const solved: Looked = { status: 'solved', tags: ['vip'], requester: customer, reopens: 0, solvedAt, changedAt };
+const solved: TicketFacts = { status: 'solved', tags: ['vip'], requester: customer, reopens: 0, solvedAt, changedAt };
 
 const first = { is: 'closed', closing: 'r0', closedAt: solvedAt };
 const out = (why: string): object => ({ is: 'out', why });
@@ -14,7 +14,7 @@ const deleted = out('the ticket was deleted');
 const noAgent = out('the requester is not a customer but an agent');
 
 describe('a ticket that', () => {
-  const rows: [name: string, ticket: Partial<Looked>, expected: object][] = [
+  const rows: [name: string, ticket: Partial<TicketFacts>, expected: object][] = [
     // Closings and their names.
     ['was solved has its first closing', {}, first],
     ['was closed directly has it too', { status: 'closed' }, first],
@@ -28,7 +28,7 @@ describe('a ticket that', () => {
       { ...first, closedAt: changedAt },
     ],
     // Work in progress, whatever a custom status calls it.
-    ...['new', 'open', 'pending', 'hold'].map((status): [string, Partial<Looked>, object] => [
+    ...['new', 'open', 'pending', 'hold'].map((status): [string, Partial<TicketFacts>, object] => [
       `is ${status} is open`,
       { status, reopens: 1 },
       { is: 'open' },
