@@ -232,11 +232,11 @@ describe('any system that sends webhooks', () => {
     });
     expect(feedback.standin.requests({ contact: 'dora@example.com' })).toEqual([]);
     for (const one of [id, hers]) {
-      expect(await redis.handle.client.hget(`${tagOf('jobs')}:told:${one}`, 'sealed')).toBe('');
+      expect(await redis.handle.client.hget(`${tagOf('jobs')}:snapshot:${one}`, 'sealed')).toBe('');
     }
     // What somebody else's record tells stays, without her address.
     expect((await storeOf('jobs').get(`${about}.1`))?.erasedAt).toBeUndefined();
-    const told = JSON.stringify(await contextOf('jobs').told.of([about]));
+    const told = JSON.stringify(await contextOf('jobs').snapshots.of([about]));
     expect(told).toContain('her-landlord');
     expect(told).not.toMatch(/dora/i);
     expect(JSON.stringify(proofs)).not.toContain('dora');

@@ -51,21 +51,21 @@ describe('what was told of a record that never had a journey', () => {
     const { context } = quiet();
     const told = { state: 'closed', personId: 'p-7', shape: { customer: { mail: email } } };
     const [first, second] = [ago(2_000), ago(1_000)];
-    await context.told.keep('t', first, told);
-    await context.told.keep('u', first, { state: 'closed', personId: 'p-8', shape: { mail: 'x@example.com' } });
+    await context.snapshots.save('t', first, told);
+    await context.snapshots.save('u', first, { state: 'closed', personId: 'p-8', shape: { mail: 'x@example.com' } });
     await erase(eraseOf(who), context);
-    await context.told.keep('t', second, told);
-    const [gone, other] = await context.told.of(['t', 'u']);
+    await context.snapshots.save('t', second, told);
+    const [gone, other] = await context.snapshots.of(['t', 'u']);
     expect([gone, other === undefined]).toEqual([undefined, 'everybody' in who]);
   });
 
   test('it is listed no longer than it is kept', async () => {
     const { context } = quiet();
     const { client } = redis.handle;
-    await context.told.keep('old', ago(1_000), { mail: email });
-    await client.zadd('{cl:calm}:told-alone', Date.now() - 1, 'old');
-    await context.told.keep('new', ago(1_000), { mail: email });
-    expect(await all(context.told.alone())).toEqual(['new']);
+    await context.snapshots.save('old', ago(1_000), { mail: email });
+    await client.zadd('{cl:calm}:snapshots-alone', Date.now() - 1, 'old');
+    await context.snapshots.save('new', ago(1_000), { mail: email });
+    expect(await all(context.snapshots.alone())).toEqual(['new']);
   });
 });
 
@@ -130,7 +130,7 @@ describe('events that wait to be planned', () => {
       if (event.kind === 'closed' && event.recordId === 'unheard') await plan(event, town.context);
       if (event.kind === 'graded') await plan(event, town.context);
     }
-    expect(await town.context.told.of(['a', 'unheard'])).toEqual([undefined, undefined]);
+    expect(await town.context.snapshots.of(['a', 'unheard'])).toEqual([undefined, undefined]);
     expect(await town.context.store.get('a.1')).not.toHaveProperty('given');
     expect(service.standin.requests()).toHaveLength(1);
   });

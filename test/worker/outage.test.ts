@@ -5,7 +5,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { Outage } from '../../worker/operations/outage.ts';
 import { watchCalls } from '../../worker/operations/watched-calls.ts';
-import type { StageResult } from '../../worker/pipeline/jobs.ts';
+import type { JobResult } from '../../worker/pipeline/jobs.ts';
 import { Stage } from '../../worker/pipeline/stage.ts';
 import { useRedis } from '../redis.ts';
 import { memoryLog, startLoop, until } from './harness.ts';
@@ -164,7 +164,7 @@ test('while an endpoint is down one job finds out for all, over all processes; t
       data: z.object({ n: z.number() }),
       concurrency: 20,
       endpoints: [outage],
-      process: async ({ n }): Promise<StageResult> => {
+      process: async ({ n }): Promise<JobResult> => {
         runs.set(n, (runs.get(n) ?? 0) + 1);
         await vendor.call();
         return { do: 'done' };

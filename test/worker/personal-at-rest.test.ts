@@ -174,7 +174,7 @@ for (const [what, record, contact] of people) {
     const [left] = await journeys();
     expect(left).toBeDefined();
     for (const name of ['contact', 'values', 'personId', 'answer']) expect(left).not.toHaveProperty(name);
-    expect(await context.told.of([context.aliases.of(recordIdFrom(record) ?? '')])).toEqual([undefined]);
+    expect(await context.snapshots.of([context.aliases.of(recordIdFrom(record) ?? '')])).toEqual([undefined]);
     expect(await redis.handle.client.keys('*:alias:*')).toEqual([]);
     await deliver({ ...done, id: `${record} again` });
     await expectNothingOf(secrets, 'when another event comes');

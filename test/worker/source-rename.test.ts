@@ -56,7 +56,7 @@ async function seen(
     contact: (await store.queries.of({ contact: { kind: 'email', value: email } })).map(({ id }) => id),
     memory: await store.historyOf('asked'),
     remaining: await store.remainingOf('gone', 'asked'),
-    told: await pipeline.context.told.of(['waits']),
+    told: await pipeline.context.snapshots.of(['waits']),
     poll: await redis.handle.client.hgetall(`{cl:${source}}:poll`),
     forgotten: (await pipeline.context.erasures.lastOf(['person:p1'])) !== undefined,
   };

@@ -136,8 +136,8 @@ describe('an erasure', () => {
     await plan(eventOf('e'), context);
     const racing: SourceContext = {
       ...context,
-      told: {
-        ...context.told,
+      snapshots: {
+        ...context.snapshots,
         isUsed: async () => {
           if ((await store.get('e.1'))?.state === 'waiting') await goesAhead(context, 'e.1');
           return false;
@@ -157,9 +157,9 @@ describe('an erasure', () => {
 
   test('it forgets what was told of a record that has no journey', async () => {
     const { context } = quiet();
-    await context.told.keep('t', new Date(Date.now() - 1_000), { mail: 'erika@example.com' });
+    await context.snapshots.save('t', new Date(Date.now() - 1_000), { mail: 'erika@example.com' });
     await erase(eraseOf({ recordIds: ['t'] }), context);
-    expect(JSON.stringify(await context.told.of(['t']))).not.toContain('erika');
+    expect(JSON.stringify(await context.snapshots.of(['t']))).not.toContain('erika');
   });
 
   test('it masks the person though the service refuses to cancel their request', async () => {
@@ -179,10 +179,10 @@ describe('what is told of a record', () => {
     await plan(eventOf('n', { closing: 'one', at: at(0), told: { store: 'Tartu' } }), context);
     expect(await store.get('n.1')).toMatchObject({ state: 'waiting' });
     await plan(eventOf('n', { closing: 'one', at: at(1), told: { store: 'Narva' } }), context);
-    expect(await context.told.of(['n'])).toEqual([{ store: 'Narva' }]);
+    expect(await context.snapshots.of(['n'])).toEqual([{ store: 'Narva' }]);
     await store.update('n.1', (now) => ({ journey: { ...now, erasedAt: new Date() }, trace: [] }));
     await plan(eventOf('n', { closing: 'one', at: at(2), told: { store: 'Valga' } }), context);
-    expect(await context.told.of(['n'])).toEqual([{ store: 'Narva' }]);
+    expect(await context.snapshots.of(['n'])).toEqual([{ store: 'Narva' }]);
   });
 });
 

@@ -21,7 +21,7 @@ redis.call('PERSIST', KEYS[1])
 redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
 redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'state', 'received', 'data', ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
-for _, of in ipairs({':told:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
+for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
 for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
 return {id, 1}`;
 
@@ -77,7 +77,7 @@ if redis.call('HINCRBY', KEYS[5], 'alive', -1) > 0 then
   end
   return 1
 end
-redis.call('DEL', ARGV[4] .. ':told:' .. ARGV[5])
+redis.call('DEL', ARGV[4] .. ':snapshot:' .. ARGV[5])
 -- A delivery that was just stored may still need it.
 redis.call('PEXPIRE', ARGV[4] .. ':alias:' .. ARGV[5], 86400000)
 local record = ARGV[5]

@@ -10,7 +10,7 @@ import { gatedOr } from './scripts.ts';
  * Of two tellings of one instant the later to come counts. Whoever makes a journey takes the expiry away, and whoever
  * forgets the last one removes the telling (journey/store.ts). Error GATED while the source is not to be worked on.
  */
-const keepScript = `
+const saveScript = `
 if redis.call('EXISTS', KEYS[5]) == 1 then return redis.error_reply('GATED not now') end
 local held = redis.call('HGET', KEYS[1], 'at')
 if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
@@ -35,9 +35,9 @@ redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
 return 1`;
 
 /** What events told of the records of one source. */
-export interface ToldStore extends Told {
+export interface SnapshotStore extends Told {
   /** Keeps what an event tells, unless something newer is known. May be repeated, and come in any order. */
-  keep(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
+  save(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
   /** Forgets it, and what events from before `at` may still tell. */
   erase(recordId: string, at: Date): Promise<void>;
   /** Changes what is kept. `decide` may be called several times; undefined: it stays as it is, null: it goes. */
@@ -51,17 +51,17 @@ export interface ToldStore extends Told {
 const Telling = z.record(z.string(), z.unknown());
 const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
 
-export function createToldStore(
+export function createSnapshotStore(
   redis: RedisClient,
   { tag, keepMs, seal }: { tag: string; keepMs: number; seal: Seal },
-): ToldStore {
-  const keyOf = (recordId: string) => `${tag}:told:${recordId}`;
+): SnapshotStore {
+  const keyOf = (recordId: string) => `${tag}:snapshot:${recordId}`;
   const about = (recordId: string) => `told of ${recordId}`;
-  const used = `${tag}:tells`;
-  const alone = `${tag}:told-alone`;
+  const used = `${tag}:snapshots-used`;
+  const alone = `${tag}:snapshots-alone`;
 
   return {
-    async keep(recordId, at, told, { onlyFirst = false } = {}) {
+    async save(recordId, at, told, { onlyFirst = false } = {}) {
       const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone, `${tag}:gate`];
       const args = [
         at.getTime(),
@@ -71,7 +71,7 @@ export function createToldStore(
         recordId,
         Date.now(),
       ];
-      await redis.eval(keepScript, keys.length, ...keys, ...args).catch((error: unknown) => {
+      await redis.eval(saveScript, keys.length, ...keys, ...args).catch((error: unknown) => {
         throw gatedOr(error);
       });
     },

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
 import type { Erasures } from '../journey/erasures.ts';
-import type { ToldStore } from '../journey/snapshots.ts';
+import type { SnapshotStore } from '../journey/snapshots.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import type { Alert } from '../operations/alerts.ts';
 import type { Holds } from '../operations/holds.ts';
@@ -27,7 +27,8 @@ export interface Named {
 export interface Journeys {
   store: JourneyStore;
   erasures: Erasures;
-  told: ToldStore;
+  /** What events told of records. */
+  snapshots: SnapshotStore;
   contacts: ContactMemory;
   seal: Seal;
   /** What records go by whose ids are somebody's address or number. */

@@ -17,7 +17,7 @@ import { CampaignCache } from './campaigns.ts';
 import { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Inlets } from './inlets.ts';
-import type { CollectJob, StageResult, WriteBackJob } from './jobs.ts';
+import type { CollectJob, JobResult, WriteBackJob } from './jobs.ts';
 import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
 import { checkRules } from './plan/check-rules.ts';
 import type { SuspectJob } from './quarantine.ts';
@@ -218,7 +218,7 @@ export class Engine {
   }
 
   /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
-  async runJob({ source, stage, data }: SuspectJob): Promise<StageResult> {
+  async runJob({ source, stage, data }: SuspectJob): Promise<JobResult> {
     const stages = [this.#collecting.stage, ...Object.values(this.pipelines.get(source)?.stages ?? {})];
     const found = stages.find(({ queue }) => queue.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);

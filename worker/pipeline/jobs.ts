@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { EraseEvent, GradedEvent, RecordEvent, RevokedEvent, SurveyEvent } from '../../core/connector/events.ts';
 
 /** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
-export type StageResult = { do: 'done' } | { do: 'wait'; delayMs: number };
+export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
-export const done: StageResult = { do: 'done' };
+export const done: JobResult = { do: 'done' };
 
 /** When it came to us. */
 const received = { receivedAt: z.coerce.date() };

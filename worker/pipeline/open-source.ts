@@ -2,7 +2,7 @@ import type { Source } from '../../core/connector/contract.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
-import type { ToldStore } from '../journey/snapshots.ts';
+import type { SnapshotStore } from '../journey/snapshots.ts';
 import { createBudget } from '../redis/budget.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
@@ -21,7 +21,7 @@ export function openSource(
     redis,
     ports,
     log,
-    told,
+    snapshots,
     aliases,
     seal,
     vendorTime = { now: () => new Date(), sleep: ports.sleep },
@@ -30,7 +30,7 @@ export function openSource(
     redis: RedisClient;
     ports: Ports;
     log: Log;
-    told: ToldStore;
+    snapshots: SnapshotStore;
     aliases: RecordAliases;
     seal: Seal;
     vendorTime?: VendorTime;
@@ -45,6 +45,6 @@ export function openSource(
   const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
-  const own = { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told: toldByIds(told, aliases) };
+  const own = { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told: toldByIds(snapshots, aliases) };
   return aliasedSource(connector.open(settings, own), aliases, { now: () => new Date() });
 }

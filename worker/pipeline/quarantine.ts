@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { StageResult } from './jobs.ts';
+import type { JobResult } from './jobs.ts';
 
 /** A job as the other process finds it again. `data` as the queue holds it. */
 export interface SuspectJob {
@@ -14,7 +14,7 @@ export interface SuspectJob {
 /** Runs jobs where a crash harms nobody else. */
 export interface Quarantine {
   /** @throws CloseloopError permanent when a process of its own died of it; else what the job itself threw */
-  run(job: SuspectJob): Promise<StageResult>;
+  run(job: SuspectJob): Promise<JobResult>;
 }
 
 const Advice = z.union([
@@ -98,7 +98,7 @@ export function createQuarantine(
 class Crash extends Error {}
 
 interface Pending {
-  resolve: (result: StageResult) => void;
+  resolve: (result: JobResult) => void;
   reject: (error: Error) => void;
   late: NodeJS.Timeout;
 }
@@ -119,7 +119,7 @@ class Child {
   }
 
   /** @throws Crash when the process died while it was at it */
-  async run(job: SuspectJob): Promise<StageResult> {
+  async run(job: SuspectJob): Promise<JobResult> {
     clearTimeout(this.#idle);
     this.#process ??= this.#start();
     const child = await this.#process;

@@ -1,6 +1,6 @@
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import type { Named, Operations, Timing } from './context.ts';
-import type { StageResult } from './jobs.ts';
+import type { JobResult } from './jobs.ts';
 
 /** How soon a job whose expression was stopped tries again. Real time. */
 const againMs = 600_000;
@@ -11,7 +11,7 @@ type AsideContext = Named & Pick<Operations, 'log' | 'alert'> & Pick<Timing, 'po
  * A job that an expression has to be evaluated for, and was stopped, waits without spending an attempt, whatever became of
  * the others: the expression may be good over their records. A person is told.
  */
-export async function untilMended(work: Promise<StageResult>, context: AsideContext): Promise<StageResult> {
+export async function untilMended(work: Promise<JobResult>, context: AsideContext): Promise<JobResult> {
   try {
     return await work;
   } catch (error) {

@@ -3,7 +3,7 @@ import type { ConfiguredSource } from '../config/config.ts';
 import { RecordAliases } from '../journey/aliases.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
-import { createToldStore } from '../journey/snapshots.ts';
+import { createSnapshotStore } from '../journey/snapshots.ts';
 import { JourneyStore } from '../journey/store.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import { Holds } from '../operations/holds.ts';
@@ -110,7 +110,7 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
   return {
     store: new JourneyStore(redis, name, { now: clock.now, log, seal }),
     erasures: new Erasures(redis, name, seal),
-    told: createToldStore(redis, { tag: tagOf(name), ...kept }),
+    snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
     contacts: new ContactMemory(redis, seal),
     seal,
     aliases: new RecordAliases(redis, name, kept),

@@ -19,7 +19,7 @@ import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { Door } from './admission.ts';
 import { JobCodec } from './job-codec.ts';
 import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
-import type { StageResult } from './jobs.ts';
+import type { JobResult } from './jobs.ts';
 import type { Quarantine } from './quarantine.ts';
 import { RedisTrouble, troubleMs } from './redis-trouble.ts';
 
@@ -35,7 +35,7 @@ export interface StageOptions<Data extends z.ZodType> {
   /** Redis holds the data of its jobs sealed. */
   seal?: Seal;
   concurrency: number;
-  process: (data: z.output<Data>) => Promise<StageResult>;
+  process: (data: z.output<Data>) => Promise<JobResult>;
   /** No further attempt will be made: settle what the job was about, with this reason. */
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
   /** No journey tells of it: the job itself is kept when it is given up, so long, to be replayed. Real time. */
@@ -173,7 +173,7 @@ export class Stage<Data extends z.ZodType> {
   }
 
   /** One job, outside the queue: what `process` of a queued one does. */
-  async run(data: unknown): Promise<StageResult> {
+  async run(data: unknown): Promise<JobResult> {
     return await this.#options.process(this.read(data));
   }
 

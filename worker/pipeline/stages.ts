@@ -12,7 +12,7 @@ import { probe } from '../redis/unavailable.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
 import { EraseJob, erase, giveUpErase } from './erase/erase.ts';
-import { AskJob, PlanJob, type StageResult, WriteBackJob } from './jobs.ts';
+import { AskJob, type JobResult, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan, plan } from './plan/plan.ts';
 import type { Quarantine } from './quarantine.ts';
 import { foreignRemedy, remedies } from './remedies.ts';
@@ -24,7 +24,7 @@ import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 const concurrency = 1_000;
 
 /** Its source is being renamed, or has another name now: the job waits, and is moved with it. Real time. */
-const gatedResult: StageResult = { do: 'wait', delayMs: 2_000 };
+const gatedResult: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** One source's queues with what works on them. */
 export interface Stages {
@@ -51,7 +51,7 @@ interface StagesOptions {
 interface Step<Data extends z.ZodType> {
   name: 'plan' | 'ask' | 'write-back' | 'erase';
   data: Data;
-  process: (job: z.output<Data>, context: SourceContext) => Promise<StageResult>;
+  process: (job: z.output<Data>, context: SourceContext) => Promise<JobResult>;
   giveUp: (job: z.output<Data>, why: string, context: SourceContext) => Promise<void>;
   /** What is left for a person to do about a job that was given up, once its cause is mended. */
   remedy: (job: z.output<Data>) => string;

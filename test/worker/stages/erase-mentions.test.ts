@@ -18,7 +18,11 @@ const proofOf = async ({ erasures }: SourceContext) => (await erasures.all())[0]
 async function twoAsked(town: Quiet, tellings: [first: object, second: object]): Promise<void> {
   for (const [i, id] of ['a', 'b'].entries()) {
     await asked(town, id, { email: `${id}@example.com` });
-    await town.context.told.keep(id, ago(500), snapshot({ ...tellings[i], customer: { email: `${id}@example.com` } }));
+    await town.context.snapshots.save(
+      id,
+      ago(500),
+      snapshot({ ...tellings[i], customer: { email: `${id}@example.com` } }),
+    );
   }
 }
 
@@ -37,7 +41,7 @@ describe('an address that stands in records of other people', () => {
     await erase(eraseOf({ contacts: [shop] }), town.context);
     expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
     expect([await isErased(town, 'a.1'), await isErased(town, 'b.1')]).toEqual([false, false]);
-    expect(await town.context.told.of(['a', 'b'])).toEqual(
+    expect(await town.context.snapshots.of(['a', 'b'])).toEqual(
       ['a', 'b'].map((id) => snapshot({ ...left, customer: { email: `${id}@example.com` } })),
     );
     expect(await proofOf(town.context)).toMatchObject({ journeys: 0, contacts: 1, mentions: 2 });
@@ -48,7 +52,7 @@ describe('an address that stands in records of other people', () => {
     await twoAsked(town, [{ fax: 37255512345, order: 55512345 }, { note: 'call 00372 5551-2345 first' }]);
     await erase(eraseOf({ contacts: [phone] }), town.context);
     expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
-    expect(await town.context.told.of(['a', 'b'])).toMatchObject([
+    expect(await town.context.snapshots.of(['a', 'b'])).toMatchObject([
       snapshot({ order: 55512345 }),
       snapshot({ note: 'call *** first' }),
     ]);
@@ -73,15 +77,15 @@ describe('an address that stands in records of other people', () => {
       if (when === 'before') await forgotten();
       const racing: SourceContext = {
         ...context,
-        told: overriding(context.told, {
-          keep: async (...args) => {
+        snapshots: overriding(context.snapshots, {
+          save: async (...args) => {
             if (when === 'while') await forgotten();
-            await context.told.keep(...args);
+            await context.snapshots.save(...args);
           },
         }),
       };
       await keepSnapshot(event, racing);
-      expect(await context.told.of(['a'])).toEqual([snapshot({ customer: { email } })]);
+      expect(await context.snapshots.of(['a'])).toEqual([snapshot({ customer: { email } })]);
     },
   );
 
@@ -90,15 +94,15 @@ describe('an address that stands in records of other people', () => {
     const event = eventOf('a', { receivedAt: ago(500), told: snapshot({ customer: { email } }) });
     const racing: SourceContext = {
       ...context,
-      told: overriding(context.told, {
-        keep: async (...args) => {
+      snapshots: overriding(context.snapshots, {
+        save: async (...args) => {
           await erase(eraseOf({ contacts: [email] }), context);
-          await context.told.keep(...args);
+          await context.snapshots.save(...args);
         },
       }),
     };
     await keepSnapshot(event, racing);
-    expect(await context.told.of(['a'])).toEqual([undefined]);
+    expect(await context.snapshots.of(['a'])).toEqual([undefined]);
   });
 
   test('it is taken out where the service refuses to mask it, too (audit trace)', async () => {
@@ -106,7 +110,7 @@ describe('an address that stands in records of other people', () => {
     await twoAsked(town, [{ agent: shop }, {}]);
     service.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 422, body: { detail: 'No.' } });
     await erase(eraseOf({ contacts: [shop] }), town.context);
-    expect(JSON.stringify(await town.context.told.of(['a']))).not.toContain('shop');
+    expect(JSON.stringify(await town.context.snapshots.of(['a']))).not.toContain('shop');
     expect(await town.context.erasures.open()).toHaveLength(1);
   });
 });
@@ -126,9 +130,9 @@ describe("a record's customer", () => {
     'it is found, and masked with what they were asked by: %s (audit trace)',
     async (_, contact, told) => {
       const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
-      await town.context.told.keep('a', ago(500), told);
+      await town.context.snapshots.save('a', ago(500), told);
       await erase(eraseOf({ contacts: [email] }), town.context);
-      expect(await town.context.told.of(['a'])).toEqual([undefined]);
+      expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
       expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
     },
   );
@@ -159,9 +163,9 @@ describe("a record's customer", () => {
   ];
   test.each(others)('somebody else is not: %s (audit trace)', async (_, contact, told) => {
     const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
-    await town.context.told.keep('a', ago(500), told);
+    await town.context.snapshots.save('a', ago(500), told);
     await erase(eraseOf({ contacts: [email] }), town.context);
-    const [left] = await town.context.told.of(['a']);
+    const [left] = await town.context.snapshots.of(['a']);
     expect(JSON.stringify(left)).toContain(phone);
     expect(JSON.stringify(left)).not.toContain(email);
     expect(await proofOf(town.context)).toMatchObject({ contacts: 1, mentions: 1 });
@@ -170,7 +174,7 @@ describe("a record's customer", () => {
   test('it is masked by all that the source says is theirs (audit trace)', async () => {
     const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
     await asked(town, 'b', { phone });
-    await town.context.told.keep('a', ago(500), snapshot({}, { contacts: [phone, email] }));
+    await town.context.snapshots.save('a', ago(500), snapshot({}, { contacts: [phone, email] }));
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect([sentTo(), await isErased(town, 'b.1')]).toEqual([['***'], true]);
   });
@@ -178,9 +182,9 @@ describe("a record's customer", () => {
   test('whom a rule asks for want of anybody is not forgotten with a customer (audit trace)', async () => {
     const town = quiet({ rule: `{ name: all, campaign: 12, contact: [customer.email, '"${shop}"'] }` });
     await asked(town, 'b', {});
-    await town.context.told.keep('a', ago(500), snapshot({ customer: { email } }));
+    await town.context.snapshots.save('a', ago(500), snapshot({ customer: { email } }));
     await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(await town.context.told.of(['a'])).toEqual([undefined]);
+    expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
     expect([sentTo(), await isErased(town, 'b.1')]).toEqual([[shop], false]);
   });
 
@@ -188,7 +192,7 @@ describe("a record's customer", () => {
     const town = quiet({
       rule: `{ name: all, campaign: 12, contact: '$match(name, /^(a+)+$/) ? customer.email : 1' }`,
     });
-    await town.context.told.keep('a', ago(500), snapshot({ name: `${'a'.repeat(40)}!`, customer: { email } }));
+    await town.context.snapshots.save('a', ago(500), snapshot({ name: `${'a'.repeat(40)}!`, customer: { email } }));
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect(await proofOf(town.context)).toMatchObject({
       unreadable: ['what was told of calm/a, over which an expression of a rule was stopped'],
@@ -202,11 +206,15 @@ describe('a source that this process does not have', () => {
     const other = quiet({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
     await knowing.engine.noteSources();
     await other.engine.noteSources();
-    await knowing.context.told.keep('a', ago(500), snapshot({ agent: shop, customer: { email, name: 'Erika' } }));
-    await knowing.context.told.keep('b', ago(500), snapshot({ agent: email, customer: { email: 'b@example.com' } }));
+    await knowing.context.snapshots.save('a', ago(500), snapshot({ agent: shop, customer: { email, name: 'Erika' } }));
+    await knowing.context.snapshots.save(
+      'b',
+      ago(500),
+      snapshot({ agent: email, customer: { email: 'b@example.com' } }),
+    );
     await erase(eraseOf({ contacts: [email] }), other.context);
     const left = [undefined, snapshot({ customer: { email: 'b@example.com' } })];
-    expect(await knowing.context.told.of(['a', 'b'])).toEqual(left);
+    expect(await knowing.context.snapshots.of(['a', 'b'])).toEqual(left);
   });
 
   test('also by those that it has got since (audit trace)', async () => {
@@ -214,11 +222,11 @@ describe('a source that this process does not have', () => {
     for (const rule of ['phone', 'customer.email']) {
       const knowing = quiet({ source: 'calm', rule: `{ name: all, campaign: 12, contact: ${rule} }` });
       await knowing.engine.noteSources();
-      await knowing.context.told.keep('a', ago(500), snapshot({ customer: { email } }));
+      await knowing.context.snapshots.save('a', ago(500), snapshot({ customer: { email } }));
       await erase(eraseOf({ contacts: [email] }), other.context);
-      const [left] = await knowing.context.told.of(['a']);
+      const [left] = await knowing.context.snapshots.of(['a']);
       expect(left).toEqual(rule === 'phone' ? snapshot({ customer: {} }) : undefined);
-      await knowing.context.told.keep('a', ago(400), snapshot({ customer: { email } }));
+      await knowing.context.snapshots.save('a', ago(400), snapshot({ customer: { email } }));
     }
   });
 });
@@ -228,6 +236,6 @@ test('whom nobody mentions keeps what was told of them as it is', async () => {
   const told = snapshot({ agent: shop, customer: { email: 'b@example.com' } });
   await plan(eventOf('b', { receivedAt: ago(500), told }), town.context);
   await erase(eraseOf({ contacts: [email] }), town.context);
-  expect(await town.context.told.of(['b'])).toEqual([told]);
+  expect(await town.context.snapshots.of(['b'])).toEqual([told]);
   expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
 });

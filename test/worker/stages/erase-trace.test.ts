@@ -85,8 +85,8 @@ describe('what can not be read', () => {
   test("another record's snapshot is told, and keeps nobody from being erased (audit trace)", async () => {
     const town = quiet();
     await asked(town, 'a', { email });
-    await town.context.told.keep('t', ago(500), { shape: { mail: 'other@example.com' } });
-    await redis.handle.client.hset('{cl:calm}:told:t', 'sealed', 'garbage');
+    await town.context.snapshots.save('t', ago(500), { shape: { mail: 'other@example.com' } });
+    await redis.handle.client.hset('{cl:calm}:snapshot:t', 'sealed', 'garbage');
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
     expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['what was told of calm/t'] }]);
@@ -95,10 +95,10 @@ describe('what can not be read', () => {
   test('the snapshot of a record of theirs goes (audit trace)', async () => {
     const town = quiet();
     await asked(town, 'a', { email });
-    await town.context.told.keep('a', ago(500), { shape: { mail: email } });
-    await redis.handle.client.hset('{cl:calm}:told:a', 'sealed', 'garbage');
+    await town.context.snapshots.save('a', ago(500), { shape: { mail: email } });
+    await redis.handle.client.hset('{cl:calm}:snapshot:a', 'sealed', 'garbage');
     await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(await redis.handle.client.hget('{cl:calm}:told:a', 'sealed')).toBe('');
+    expect(await redis.handle.client.hget('{cl:calm}:snapshot:a', 'sealed')).toBe('');
     expect(await isErased(town, 'a.1')).toBe(true);
   });
 

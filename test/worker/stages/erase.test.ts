@@ -49,7 +49,7 @@ describe('who is masked', () => {
     const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
     const snapshot = { state: 'closed', shape: { customer: { phone, mail: email } } };
     await asked(town, 'a', { phone });
-    await town.context.told.keep('a', ago(500), snapshot);
+    await town.context.snapshots.save('a', ago(500), snapshot);
     await asked(town, 'b', { phone, email: 'second@example.com' }, { personId: 'person-seven' });
     await asked(town, 'c', { email: 'second@example.com' });
     await asked(town, 'd', { email: 'third@example.com' }, { personId: 'person-seven' });
@@ -61,11 +61,11 @@ describe('who is masked', () => {
 
   test('it masks whom the rules would ask by a snapshot that never led to a journey (audit 1)', async () => {
     const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
-    await town.context.told.keep('t', ago(500), { state: 'closed', shape: { customer: { phone, email } } });
+    await town.context.snapshots.save('t', ago(500), { state: 'closed', shape: { customer: { phone, email } } });
     await asked(town, 'a', { phone });
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect(sentTo()).toEqual(['***']);
-    expect(await town.context.told.of(['t'])).toEqual([undefined]);
+    expect(await town.context.snapshots.of(['t'])).toEqual([undefined]);
   });
 
   const foreign: [what: string, answer: { status: number; body: string | Record<string, unknown> }][] = [
@@ -131,10 +131,10 @@ describe('an unreadable job in the queue', () => {
     await asked(town, 'a', { email });
     await town.pipeline.stages.plan.add([{ id: 'odd', data: eventOf('odd') }]);
     await redis.handle.client.hset('{cl:calm}:plan:odd', 'data', data);
-    await town.context.told.keep('t', ago(500), { shape: { customer: { mail: email } } });
+    await town.context.snapshots.save('t', ago(500), { shape: { customer: { mail: email } } });
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect(await isErased(town.context, 'a.1')).toBe(true);
-    expect(await town.context.told.of(['t'])).toEqual([undefined]);
+    expect(await town.context.snapshots.of(['t'])).toEqual([undefined]);
     expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['job odd of stage plan of calm'] }]);
     expect(town.told.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
@@ -196,7 +196,7 @@ describe('a delivery that is stored while an erasure runs', () => {
     await erase(eraseOf({ contacts: [email] }), racing);
     await plan(late, context);
     for (const job of await town.pipeline.stages.plan.queue.getJobs()) await town.pipeline.stages.plan.run(job.data);
-    expect(await context.told.of(['during', 'at-once', 'late'])).toEqual([undefined, undefined, undefined]);
+    expect(await context.snapshots.of(['during', 'at-once', 'late'])).toEqual([undefined, undefined, undefined]);
     expect(service.standin.requests()).toHaveLength(1);
   });
 });
@@ -207,20 +207,20 @@ describe('who is erased in part', () => {
     const { context, store } = town;
     town.vendor.close('c', { customer: {} });
     await plan(eventOf('c', { receivedAt: ago(1_000) }), context);
-    await context.told.keep('c', ago(500), { shape: { customer: { mail: email } } });
+    await context.snapshots.save('c', ago(500), { shape: { customer: { mail: email } } });
     const event = eraseOf({ contacts: [email] });
     const mortal: SourceContext = {
       ...context,
       store: overriding(store, {
         update: async (...args) => {
-          if ((await context.told.of(['c']))[0] === undefined) throw new Error('killed');
+          if ((await context.snapshots.of(['c']))[0] === undefined) throw new Error('killed');
           return await store.update(...args);
         },
       }),
       sources: async () => [mortal],
     };
     await expect(erase(event, mortal)).rejects.toThrow('killed');
-    expect([await context.told.of(['c']), await isErased(context, 'c.1')]).toEqual([[undefined], false]);
+    expect([await context.snapshots.of(['c']), await isErased(context, 'c.1')]).toEqual([[undefined], false]);
     await erase(event, context);
     expect(await isErased(context, 'c.1')).toBe(true);
   });
@@ -381,7 +381,7 @@ describe('an erasure that was begun', () => {
           (await context.feedback.create({ campaign: 12, contact, customFields: {} })).id,
         );
       }
-      await context.told.keep('a', ago(500), { shape: { customer: { phone, mail: email } } });
+      await context.snapshots.save('a', ago(500), { shape: { customer: { phone, mail: email } } });
       const told = { shape: { mail: email } };
       await town.pipeline.stages.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), told }) }]);
       const event = eraseOf({ contacts: [email] });
@@ -421,7 +421,7 @@ function dyingAfter(n: number, context: SourceContext): SourceContext {
   const mortal: SourceContext = {
     ...context,
     erasures: dying(context.erasures),
-    told: dying(context.told),
+    snapshots: dying(context.snapshots),
     feedback: dying(context.feedback),
     contacts: dying(context.contacts),
     store: dying(context.store),

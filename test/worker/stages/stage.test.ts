@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { type Advice, CloseloopError } from '../../../core/errors.ts';
 import { nextStep } from '../../../core/retry.ts';
 import { Pauses } from '../../../worker/operations/pauses.ts';
-import type { StageResult } from '../../../worker/pipeline/jobs.ts';
+import type { JobResult } from '../../../worker/pipeline/jobs.ts';
 import { Stage } from '../../../worker/pipeline/stage.ts';
 import { useRedis } from '../../redis.ts';
 import { memoryLog, until } from '../harness.ts';
 
 const redis = useRedis();
 let stages = 0;
-const done: StageResult = { do: 'done' };
+const done: JobResult = { do: 'done' };
 
 const random = () => 0.25;
 /** Timers may fire a little early. */
@@ -23,7 +23,7 @@ function backoffMs(attempt: number): number {
 
 /** A stage of its own. `process` is shown the job's number and which run of it this is, from 1. */
 function fresh(
-  process: (n: number, run: number) => Promise<StageResult>,
+  process: (n: number, run: number) => Promise<JobResult>,
   concurrency = 300,
   probe = async () => {},
   now = () => Date.now(),

@@ -3,7 +3,7 @@ import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
-import { done, type StageResult } from '../jobs.ts';
+import { done, type JobResult } from '../jobs.ts';
 import { queueGrade } from '../plan/external-grade.ts';
 
 // Every step that asking makes a journey take.
@@ -23,7 +23,7 @@ export async function postpone(
   journey: Journey,
   due: { at: Date; why: string[] },
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   await context.store.update(
     journey.id,
     ifStill('waiting', {
@@ -43,7 +43,7 @@ export async function endJourney(
   why: string,
   context: SourceContext,
   options = { isOut: false },
-): Promise<StageResult> {
+): Promise<JobResult> {
   const ref = refOf(context.name, journey.id);
   const change = options.isOut ? { wasOut: true } : {};
   const after = await context.store.update(
@@ -64,7 +64,7 @@ export async function lookFirst(
   intent: Intent,
   why: string,
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   await context.store.update(
     journey.id,
     ifStill('waiting', {
@@ -83,7 +83,7 @@ export async function markAsked(
   how: string,
   context: SourceContext,
   options = { late: false },
-): Promise<StageResult> {
+): Promise<JobResult> {
   const { clock, log } = context;
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
@@ -137,7 +137,7 @@ export async function laterLook(
   error: unknown,
   context: SourceContext,
   looks = 0,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + looks, 7);
   const lookAfter = new Date(context.clock.now().getTime() + patience);
   await context.store.update(

@@ -1,7 +1,7 @@
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
-import { type AskJob, done, type StageResult } from '../jobs.ts';
+import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import { statusOf } from '../record-status.ts';
@@ -14,7 +14,7 @@ import { withContact } from './with-contact.ts';
  * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. Whoever finds a journey
  * in `creating` doesn't know whether the service got the request, and looks for it before anything else.
  */
-export async function ask({ journeyId }: AskJob, context: SourceContext): Promise<StageResult> {
+export async function ask({ journeyId }: AskJob, context: SourceContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
   if (journey?.state === 'creating') return await resolveUnknown(journey, context);
   if (journey?.state !== 'waiting' && !(journey?.state === 'received' && journey.rule !== undefined)) return done;
@@ -46,7 +46,7 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Sou
 }
 
 /** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
-async function planAnew(journey: Journey, context: SourceContext): Promise<StageResult> {
+async function planAnew(journey: Journey, context: SourceContext): Promise<JobResult> {
   const status = statusOf(await context.read(journey.recordId, 'plan'));
   if (status.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
   if (status.is === 'out') return await endJourney(journey, 'cancelled', status.why, context, { isOut: true });

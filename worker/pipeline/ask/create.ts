@@ -10,7 +10,7 @@ import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import { done, type StageResult } from '../jobs.ts';
+import { done, type JobResult } from '../jobs.ts';
 import { askedAlready, campaignFault, campaignOf, mapFields, needsOf, sendTime } from '../plan/decide.ts';
 import { statusOf } from '../record-status.ts';
 import type { LoadedRule } from '../rules.ts';
@@ -43,7 +43,7 @@ export async function create(
   campaign: Campaign,
   contact: Contact,
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const { contacts, clock, feedback } = context;
   const ref = markOf(journey);
   // Waiting for a place among those who talk to the service may have taken us past the window.
@@ -94,7 +94,7 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
 }
 
 /** The intent is stored, with the contact and with the journey, and found by whoever takes over; then the request is sent. */
-async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<StageResult> {
+async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<JobResult> {
   const { journey, contact, last } = attempt;
   const { store, contacts, clock } = context;
   const key = contactKey(contact);
@@ -137,7 +137,7 @@ async function send(
   { rule, campaign, contact, leaveBy }: Attempt,
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
   const request = { campaign: campaign.id, contact, scheduled: intent.at, customFields };
   try {

@@ -1,7 +1,7 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { SourceContext } from '../context.ts';
-import { done, type StageResult } from '../jobs.ts';
+import { done, type JobResult } from '../jobs.ts';
 import { backToWaiting, fail, laterLook, lockedMs, markAsked, park } from './ask-steps.ts';
 import { type Found, lookForRequest } from './find-request.ts';
 import { withContact } from './with-contact.ts';
@@ -12,7 +12,7 @@ const fewAttempts = 8;
 const mostLooks = 4;
 
 /** A journey in `creating` that isn't in our hands: killed, timed out, or another worker is at it. Never create here. */
-export async function resolveUnknown(journey: Journey, context: SourceContext): Promise<StageResult> {
+export async function resolveUnknown(journey: Journey, context: SourceContext): Promise<JobResult> {
   const { intent, contact } = journey;
   if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
   const notYet = context.clock.until(intent.lookAfter);
@@ -59,7 +59,7 @@ async function take(
   intent: Intent,
   found: Extract<Found, { is: 'created' }>,
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const [isTaken] = await context.areOwned([found.requestId]);
   if (!isTaken) return await markAsked(journey, found.requestId, found.how, context, { late: true });
   if (!intent.marker) return { do: 'wait', delayMs: lockedMs };

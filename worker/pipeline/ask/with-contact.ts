@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Journeys, Policy, Service } from '../context.ts';
-import type { StageResult } from '../jobs.ts';
+import type { JobResult } from '../jobs.ts';
 import { lockedMs } from './ask-steps.ts';
 
 /** A process that stood still for longer than this, between looking at the contact and sending, no longer sends. Real time. */
@@ -16,8 +16,8 @@ type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited'> & Pi
 export async function withContact(
   contact: Contact,
   context: ContactContext,
-  work: () => Promise<StageResult>,
-): Promise<StageResult> {
+  work: () => Promise<JobResult>,
+): Promise<JobResult> {
   const key = contactKey(contact);
   const token = randomUUID();
   return await context.limited(async () => {

@@ -20,7 +20,7 @@ import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
 import { isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
-import type { CollectJob, StageResult } from '../jobs.ts';
+import type { CollectJob, JobResult } from '../jobs.ts';
 
 const Seen = keepingUnknown({ stats: z.string(), fullAt: z.coerce.date() });
 
@@ -54,7 +54,7 @@ const asideMs = 30 * 86_400_000;
  * a page that is older than what newer passes have saved: the journeys refuse its generation (`JourneyStore.beginPass`). A pass
  * that fails isn't repeated: the next one comes by the schedule, and what was seen is stored only after a whole pass.
  */
-export async function collect({ campaign }: CollectJob, context: CollectContext): Promise<StageResult> {
+export async function collect({ campaign }: CollectJob, context: CollectContext): Promise<JobResult> {
   const { redis, log } = context;
   const lock = `{cl}:lock:${campaign}`;
   const token = randomUUID();

@@ -8,7 +8,7 @@ import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { erased } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
-import { AskedToErase, type StageResult } from '../jobs.ts';
+import { AskedToErase, type JobResult } from '../jobs.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import { takeOff } from './copies.ts';
 import { type Found, findAll } from './find.ts';
@@ -22,9 +22,9 @@ const GoOn = z.object({ kind: z.literal('go-on'), erasure: z.string() });
 export const EraseJob = z.discriminatedUnion('kind', [AskedToErase, GoOn]);
 export type EraseJob = z.output<typeof EraseJob>;
 
-const done: StageResult = { do: 'done' };
+const done: JobResult = { do: 'done' };
 /** Until a rename has ended. Real time. */
-const comeAgain: StageResult = { do: 'wait', delayMs: 2_000 };
+const comeAgain: JobResult = { do: 'wait', delayMs: 2_000 };
 /** The next attempt comes after a second, then two, then four …; an hour at most, a minute where all passes by itself. Real time. */
 const firstMs = 1_000;
 const longestMs = 3_600_000;
@@ -34,7 +34,7 @@ const toldAfter = 5;
 /** The service is away, or takes our key no more: after so many failures in a row the others wait for the next attempt. */
 const mostInARow = 3;
 
-export async function erase(job: EraseJob, context: SourceContext): Promise<StageResult> {
+export async function erase(job: EraseJob, context: SourceContext): Promise<JobResult> {
   if (job.kind === 'go-on') return await attempt(job.erasure, context);
   const id = await begin(job, context);
   const result = await attempt(id, context);
@@ -59,7 +59,7 @@ export async function begin(asked: AskedToErase, context: SourceContext): Promis
  * in between finds the rest again. What can't be done yet holds up nobody else, and is tried again; nothing is given up. What
  * was done is kept as proof, without the people.
  */
-export async function attempt(id: string, context: SourceContext): Promise<StageResult> {
+export async function attempt(id: string, context: SourceContext): Promise<JobResult> {
   const places = await context.placesOfSources();
   if (places === undefined) return comeAgain;
   const erasure = await context.erasures.get(id);
@@ -219,7 +219,7 @@ function copiesOf(journey: Journey, { source }: SourceContext): string[] {
 }
 
 /** Kept, told where it doesn't pass by itself, and tried again, less and less often. */
-async function postpone(erasure: Erasure, held: readonly Held[], context: SourceContext): Promise<StageResult> {
+async function postpone(erasure: Erasure, held: readonly Held[], context: SourceContext): Promise<JobResult> {
   const tries = erasure.tries + 1;
   const longest = held.every(({ passes }) => passes) ? longestPassingMs : longestMs;
   const delayMs = Math.min(longest, firstMs * 2 ** Math.min(erasure.tries, 30));

@@ -58,11 +58,11 @@ export async function keepSnapshot(
   if (!told) return;
   const kept = await unforgotten(told, recordId, receivedAt, context);
   if (kept === null) return;
-  await context.told.keep(recordId, at, kept, options);
+  await context.snapshots.save(recordId, at, kept, options);
   const left = await unforgotten(kept, recordId, receivedAt, context);
   if (left === kept) return;
   const text = JSON.stringify(kept);
-  await context.told.change(recordId, (now) => (JSON.stringify(now) === text ? left : undefined));
+  await context.snapshots.change(recordId, (now) => (JSON.stringify(now) === text ? left : undefined));
 }
 
 /** What may be kept of a telling, the same where that is all of it; null: nothing. */

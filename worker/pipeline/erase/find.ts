@@ -185,7 +185,7 @@ class Search implements Found {
     });
     for (const id of unread) this.unreadable.add(`job ${id} of stage plan of ${of.name}`);
     for (const { recordId, told } of waiting) await addPart(recordId, told);
-    if (!(await of.told.isUsed())) return;
+    if (!(await of.snapshots.isUsed())) return;
     const seen = new Set<string>();
     for await (const recordId of recordsOf(of)) {
       if (seen.has(recordId)) continue;
@@ -234,7 +234,7 @@ class Search implements Found {
   /** What can't be read keeps nobody else from being found. That of a record of theirs goes all the same. */
   async #toldOf(recordId: string, of: SourceContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
     try {
-      return (await of.told.of([recordId]))[0];
+      return (await of.snapshots.of([recordId]))[0];
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       const ref = refOf(of.name, recordId);
@@ -290,5 +290,5 @@ async function* recordsOf(of: SourceContext): AsyncGenerator<string> {
   const unread: string[] = [];
   for await (const { recordId } of of.store.queries.all((id) => unread.push(id))) yield recordId;
   for (const id of unread) yield id.slice(0, id.lastIndexOf('.'));
-  yield* of.told.alone();
+  yield* of.snapshots.alone();
 }

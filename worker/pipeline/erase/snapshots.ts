@@ -24,14 +24,14 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
       return withoutPerson(event);
     });
     // Something is held of each of these, which forgetting it then puts before whatever a worker may be about to keep.
-    for (const recordId of waiting) await of.told.keep(recordId, new Date(0), {}, { onlyFirst: true });
-    for (const recordId of waiting) await of.told.erase(recordId, found.until);
+    for (const recordId of waiting) await of.snapshots.save(recordId, new Date(0), {}, { onlyFirst: true });
+    for (const recordId of waiting) await of.snapshots.erase(recordId, found.until);
   }
   for (const [ref, { recordId, of }] of found.mentions) {
-    if (!found.snapshots.has(ref)) await of.told.change(recordId, (told) => withoutMentions(told, isContact, of));
+    if (!found.snapshots.has(ref)) await of.snapshots.change(recordId, (told) => withoutMentions(told, isContact, of));
   }
   for (const [ref, { recordId, of }] of found.snapshots) {
-    if (!held.has(ref)) await of.told.erase(recordId, found.until);
+    if (!held.has(ref)) await of.snapshots.erase(recordId, found.until);
   }
 }
 

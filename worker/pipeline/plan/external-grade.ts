@@ -7,7 +7,7 @@ import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
-import type { GradedJob, StageResult } from '../jobs.ts';
+import type { GradedJob, JobResult } from '../jobs.ts';
 import { statusOf } from '../record-status.ts';
 import { planJourney } from './plan-journey.ts';
 
@@ -22,7 +22,7 @@ const askingMs = 1_000;
  * campaign is created with an identifier like any other, then graded and commented. The newest version wins; telling the
  * service the same twice changes nothing.
  */
-export async function takeExternalGrade(event: GradedJob, context: SourceContext): Promise<StageResult> {
+export async function takeExternalGrade(event: GradedJob, context: SourceContext): Promise<JobResult> {
   if (event.journeyId !== undefined) {
     const holder = await context.store.get(event.journeyId);
     return holder ? await sendGrade(holder, context) : { do: 'done' };
@@ -130,7 +130,7 @@ async function callService(
   return refused;
 }
 
-async function sendGrade(journey: Journey, context: SourceContext): Promise<StageResult> {
+async function sendGrade(journey: Journey, context: SourceContext): Promise<JobResult> {
   const { store, log } = context;
   const { given, requestId } = journey;
   if (!given || given.delivered) return { do: 'done' };

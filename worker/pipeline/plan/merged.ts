@@ -1,12 +1,12 @@
 import { unaskedStates } from '../../journey/transitions.ts';
-import type { StageResult } from '../jobs.ts';
+import type { JobResult } from '../jobs.ts';
 import { type WithdrawContext, withdraw } from '../withdraw.ts';
 
 /** Whether the service has a request is being found out. Real time. */
-const retryLater: StageResult = { do: 'wait', delayMs: 2_000 };
+const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** Nobody is asked about a record that is no more; what has been asked is answered on the one it became. */
-export async function merged(recordId: string, into: string, context: WithdrawContext): Promise<StageResult> {
+export async function merged(recordId: string, into: string, context: WithdrawContext): Promise<JobResult> {
   const { store, clock } = context;
   const remaining = await store.remainingOf(recordId, into);
   const why = `its record was merged into ${remaining}`;

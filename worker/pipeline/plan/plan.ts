@@ -4,7 +4,7 @@ import { refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
-import { done, type PlanJob, type RecordJob, type StageResult } from '../jobs.ts';
+import { done, type JobResult, type PlanJob, type RecordJob } from '../jobs.ts';
 import { type RecordStatus, statusOf } from '../record-status.ts';
 import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
 import { takeExternalGrade } from './external-grade.ts';
@@ -16,10 +16,10 @@ import { takeSurvey } from './survey.ts';
 /** How long a vendor's reading may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
 /** Whether the service has a request is being found out. Real time. */
-const retryLater: StageResult = { do: 'wait', delayMs: 2_000 };
+const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
-export async function plan(event: PlanJob, context: SourceContext): Promise<StageResult> {
+export async function plan(event: PlanJob, context: SourceContext): Promise<JobResult> {
   switch (event.kind) {
     case 'graded':
       return await takeExternalGrade(event, context);
@@ -46,7 +46,7 @@ interface Before {
  * The event is a hint; the record, read now, is the truth. The journey of a closing is made once, and every step looks
  * at its state first.
  */
-async function planRecord(event: RecordJob, context: SourceContext): Promise<StageResult> {
+async function planRecord(event: RecordJob, context: SourceContext): Promise<JobResult> {
   const known = await knownJourney(event, context);
   await keepWhatIsTold(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
@@ -94,7 +94,7 @@ async function planOpen(
   { lookAgainAt }: Extract<RecordStatus, { is: 'open' }>,
   { live, wasOut }: Before,
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const why = `the record is open again (${event.what})`;
   if ((await withdrawAll(live, why, context)) === 'asking') return retryLater;
   if (lookAgainAt && event.kind === 'closed') {
@@ -110,7 +110,7 @@ async function planOut(
   why: string,
   { live, latest, wasOut }: Before,
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   if ((await withdrawAll(live, why, context, { isOut: true })) === 'asking') return retryLater;
   if (wasOut || event.kind === 'changed' || isOutside(event.at, event)) return done;
   if (latest && unaskedStates.includes(latest.state)) return done;
@@ -124,7 +124,7 @@ async function planClosed(
   event: RecordJob,
   { closing, closedAt, record }: Extract<RecordStatus, { is: 'closed' }>,
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const { store } = context;
   // Nobody has told of the merge, or not yet: whoever was asked about the one counts as asked about the other.
   if (record.currentId !== event.recordId) {
@@ -178,7 +178,7 @@ function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean 
 }
 
 /** The vendor said closed, and shows it open: reopened at once, or its reading lags behind its webhook. */
-async function closedButOpen(event: RecordJob, context: SourceContext): Promise<StageResult> {
+async function closedButOpen(event: RecordJob, context: SourceContext): Promise<JobResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
@@ -211,7 +211,7 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
 }
 
 /** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
-async function enqueueAsk(journey: Journey, context: SourceContext): Promise<StageResult> {
+async function enqueueAsk(journey: Journey, context: SourceContext): Promise<JobResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
   return done;
 }

@@ -1,7 +1,7 @@
 import { refOf } from '../../journey/refs.ts';
 import { mayFollow, step } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations } from '../context.ts';
-import type { StageResult, SurveyJob } from '../jobs.ts';
+import type { JobResult, SurveyJob } from '../jobs.ts';
 
 /** Longer than it can take to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;
@@ -13,7 +13,7 @@ type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>
  * A survey's answers go to the journey whose feedback request they belong to, whichever source that is of, and are written
  * back with its grade. The newest version wins.
  */
-export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<StageResult> {
+export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<JobResult> {
   for (const of of await context.sources()) {
     const [id] = await of.store.queries.idsOfRequests([event.requestId]);
     if (id === undefined) continue;

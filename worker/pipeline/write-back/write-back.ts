@@ -5,7 +5,7 @@ import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, step } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { takeOffLate } from '../erase/copies.ts';
-import type { StageResult, WriteBackJob } from '../jobs.ts';
+import type { JobResult, WriteBackJob } from '../jobs.ts';
 
 /** Until the sweep has marked it as expired, or the next one has. Real time. */
 const expiringMs = 1_000;
@@ -14,7 +14,7 @@ const expiringMs = 1_000;
  * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
  * later grade replaces an earlier one and never the other way round.
  */
-export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: SourceContext): Promise<StageResult> {
+export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: SourceContext): Promise<JobResult> {
   const { store, clock } = context;
   const journey = await store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
@@ -61,7 +61,7 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
 type Result<Ok extends boolean> = Extract<WriteResult, { ok: Ok }>;
 
 /** What may pass, or stops the source, is thrown for the queue. What a person has to mend about this record parks the journey. */
-async function notWritten(journey: Journey, result: Result<false>, context: SourceContext): Promise<StageResult> {
+async function notWritten(journey: Journey, result: Result<false>, context: SourceContext): Promise<JobResult> {
   const now = await context.store.get(journey.id);
   // What was refused, or failed, is no more what is to be written.
   if (now?.state === 'answered' && !isAsItWas(now, journey)) return { do: 'wait', delayMs: 0 };
@@ -92,7 +92,7 @@ async function park(
   reason: string,
   alert: { why: string; remedy: string },
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const why = `the grade can't be put on the record and is kept here: ${reason}`;
   const after = await context.store.update(
     journey.id,
@@ -131,7 +131,7 @@ async function written(
   result: Result<true>,
   isLater: IsLater,
   context: SourceContext,
-): Promise<StageResult> {
+): Promise<JobResult> {
   const { clock, log } = context;
   const ref = refOf(context.name, journey.id);
   const { findings, remarks = [], where = 'the record' } = result;
@@ -229,7 +229,7 @@ function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'req
 }
 
 /** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
-async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<StageResult> {
+async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<JobResult> {
   const { store, source, log } = context;
   if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return { do: 'done' };
   // That an earlier closing got no answer says nothing where a later one has.
