@@ -3,7 +3,7 @@ import { adviceOf, CloseloopError } from '../../../core/errors.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Named, Queues, SourceContext, Timing } from '../context.ts';
 import { type Held, heldBy } from './held.ts';
 
 /**
@@ -63,7 +63,11 @@ function whyLeft(error: unknown): string {
 }
 
 /** An answer was on its way to the record while its person was forgotten: taken off again, as an erasure of its own. */
-export async function takeOffLate(journey: Journey, recordId: string, context: SourceContext): Promise<void> {
+export async function takeOffLate(
+  journey: Journey,
+  recordId: string,
+  context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
+): Promise<void> {
   const key = `late ${journey.id} ${recordId}`;
   const what = 'an answer was being written while its person was forgotten';
   const asked = { key, what, receivedAt: context.ports.now(), everybody: false };

@@ -3,9 +3,17 @@ import { CloseloopError } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, step } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Named, Operations, Queues, Timing, Vendor } from '../context.ts';
 import { takeOffLate } from '../erase/copies.ts';
 import type { JobResult, WriteBackJob } from '../jobs.ts';
+
+/** What writing back takes of a source. */
+type WriteBackContext = Named &
+  Timing &
+  Vendor &
+  Pick<Journeys, 'store' | 'erasures'> &
+  Pick<Queues, 'queueWriteBack' | 'queueErasure'> &
+  Pick<Operations, 'log' | 'alert'>;
 
 /** Until the sweep has marked it as expired, or the next one has. Real time. */
 const expiringMs = 1_000;
@@ -14,7 +22,7 @@ const expiringMs = 1_000;
  * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
  * later grade replaces an earlier one and never the other way round.
  */
-export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: SourceContext): Promise<JobResult> {
+export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: WriteBackContext): Promise<JobResult> {
   const { store, clock } = context;
   const journey = await store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
@@ -61,7 +69,7 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
 type Result<Ok extends boolean> = Extract<WriteResult, { ok: Ok }>;
 
 /** What may pass, or stops the source, is thrown for the queue. What a person has to mend about this record parks the journey. */
-async function notWritten(journey: Journey, result: Result<false>, context: SourceContext): Promise<JobResult> {
+async function notWritten(journey: Journey, result: Result<false>, context: WriteBackContext): Promise<JobResult> {
   const now = await context.store.get(journey.id);
   // What was refused, or failed, is no more what is to be written.
   if (now?.state === 'answered' && !isAsItWas(now, journey)) return { do: 'wait', delayMs: 0 };
@@ -91,7 +99,7 @@ async function park(
   journey: Journey,
   reason: string,
   alert: { why: string; remedy: string },
-  context: SourceContext,
+  context: WriteBackContext,
 ): Promise<JobResult> {
   const why = `the grade can't be put on the record and is kept here: ${reason}`;
   const after = await context.store.update(
@@ -118,7 +126,7 @@ async function tellParked(
   { id }: Journey,
   why: string,
   alert: { why: string; remedy: string },
-  { name, log, alert: raise }: SourceContext,
+  { name, log, alert: raise }: WriteBackContext,
 ): Promise<void> {
   log.warn({ journey: refOf(name, id), why }, 'parked');
   await raise('parked', alert.why, alert.remedy);
@@ -130,7 +138,7 @@ async function written(
   answer: NonNullable<Journey['answer']>,
   result: Result<true>,
   isLater: IsLater,
-  context: SourceContext,
+  context: WriteBackContext,
 ): Promise<JobResult> {
   const { clock, log } = context;
   const ref = refOf(context.name, journey.id);
@@ -184,7 +192,11 @@ type IsLater = (one: { other: Journey; isNewer: boolean }) => boolean;
  * The record may have been asked about twice (`again: each closing`), or be what two were merged into: it shows the later
  * answer, whichever is written first.
  */
-async function laterAnswer(journey: Journey, context: SourceContext, isLater: IsLater): Promise<Journey | undefined> {
+async function laterAnswer(
+  journey: Journey,
+  context: WriteBackContext,
+  isLater: IsLater,
+): Promise<Journey | undefined> {
   const all = await context.store.ofRecord(about(journey).recordId);
   const own = all.findIndex(({ id }) => id === journey.id);
   return all.find(
@@ -193,7 +205,7 @@ async function laterAnswer(journey: Journey, context: SourceContext, isLater: Is
   );
 }
 
-function leftTo(later: Journey, { name }: SourceContext): string {
+function leftTo(later: Journey, { name }: WriteBackContext): string {
   return `not written: the record has a later answer, of journey ${refOf(name, later.id)}`;
 }
 
@@ -201,7 +213,7 @@ function leftTo(later: Journey, { name }: SourceContext): string {
  * A later answer that came while this journey's was on its way may lie under it now: it is written once more, also when it
  * is on its way itself (`isAsItWas`).
  */
-async function writeLaterAgain(journey: Journey, context: SourceContext, isLater: IsLater): Promise<void> {
+async function writeLaterAgain(journey: Journey, context: WriteBackContext, isLater: IsLater): Promise<void> {
   const later = await laterAnswer(journey, context, isLater);
   if (!later) return;
   const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
@@ -229,7 +241,7 @@ function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'req
 }
 
 /** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
-async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<JobResult> {
+async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promise<JobResult> {
   const { store, source, log } = context;
   if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return { do: 'done' };
   // That an earlier closing got no answer says nothing where a later one has.
@@ -274,7 +286,11 @@ async function writeNoAnswer(journey: Journey, context: SourceContext): Promise<
   return { do: 'done' };
 }
 
-export async function giveUpWriteBack({ journeyId }: WriteBackJob, why: string, context: SourceContext): Promise<void> {
+export async function giveUpWriteBack(
+  { journeyId }: WriteBackJob,
+  why: string,
+  context: WriteBackContext,
+): Promise<void> {
   await context.store.update(journeyId, (now) => {
     if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
     return ifStill('answered', { to: 'failed', at: context.clock.now(), why })(now);
