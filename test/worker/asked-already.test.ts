@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask, giveUpAsk } from '../../worker/pipeline/ask/ask.ts';
-import { EraseJob, erase } from '../../worker/pipeline/erase/erase.ts';
+import { erase } from '../../worker/pipeline/erase/erase.ts';
+import { EraseJob } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import { anyone, asking, closedAs, eventOf, hour, later, open, type Quiet, slowCampaign, useQuiet } from './by-hand.ts';
 

@@ -5,6 +5,8 @@ import { EraseEvent, GradedEvent, RecordEvent, RevokedEvent, SurveyEvent } from 
 export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export const done: JobResult = { do: 'done' };
+/** Something else has to end first: a rename of its source, or finding out whether the service has a request. */
+export const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** When it came to us. */
 const received = { receivedAt: z.coerce.date() };
@@ -34,7 +36,7 @@ const SurveyJob = SurveyEvent.extend(received);
 export type SurveyJob = z.output<typeof SurveyJob>;
 
 /** Who is to be forgotten, as it was asked for. */
-export const AskedToErase = EraseEvent.extend({
+const AskedToErase = EraseEvent.extend({
   ...received,
   personIds: EraseEvent.shape.personIds.unwrap().default([]),
   recordIds: EraseEvent.shape.recordIds.unwrap().default([]),
@@ -42,6 +44,13 @@ export const AskedToErase = EraseEvent.extend({
   everybody: z.boolean().default(false),
 });
 export type AskedToErase = z.output<typeof AskedToErase>;
+
+/** `go-on`: the next attempt at an erasure that was begun. */
+export const EraseJob = z.discriminatedUnion('kind', [
+  AskedToErase,
+  z.object({ kind: z.literal('go-on'), erasure: z.string() }),
+]);
+export type EraseJob = z.output<typeof EraseJob>;
 
 /** One event: what intake stores. Personal data only where it tells of a record, or where a person has answered elsewhere, until that is done. */
 export const PlanJob = z.discriminatedUnion('kind', [RecordJob, GradedJob, SurveyJob, RevokedEvent.extend(received)]);

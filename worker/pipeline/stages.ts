@@ -11,8 +11,8 @@ import type { SourceNames } from '../redis/source-names.ts';
 import { probe } from '../redis/unavailable.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
-import { EraseJob, erase, giveUpErase } from './erase/erase.ts';
-import { AskJob, type JobResult, PlanJob, WriteBackJob } from './jobs.ts';
+import { erase, giveUpErase } from './erase/erase.ts';
+import { AskJob, EraseJob, type JobResult, PlanJob, retryLater, WriteBackJob } from './jobs.ts';
 import { giveUpPlan, plan } from './plan/plan.ts';
 import type { Quarantine } from './quarantine.ts';
 import { foreignRemedy, remedies } from './remedies.ts';
@@ -22,9 +22,6 @@ import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
 const concurrency = 1_000;
-
-/** Its source is being renamed, or has another name now: the job waits, and is moved with it. Real time. */
-const gatedResult: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** One source's queues with what works on them. */
 export interface Stages {
@@ -117,7 +114,8 @@ function createStage<Data extends z.ZodType>(
     connection,
     data,
     process: async (job) => {
-      if (await isGated()) return gatedResult;
+      // Its source is being renamed, or has another name now: the job waits, and is moved with it.
+      if (await isGated()) return retryLater;
       await mayBegin();
       if (name !== 'erase') failpoint(`${name}-begun`);
       return await untilMended(process(job, context), context);

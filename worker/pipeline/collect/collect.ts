@@ -20,7 +20,7 @@ import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
 import { isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
-import type { CollectJob, JobResult } from '../jobs.ts';
+import { type CollectJob, done, type JobResult } from '../jobs.ts';
 
 const Seen = keepingUnknown({ stats: z.string(), fullAt: z.coerce.date() });
 
@@ -59,7 +59,7 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
   const lock = `{cl}:lock:${campaign}`;
   const token = randomUUID();
   const generation = await takeFencedLock(redis, lock, token, lockMs);
-  if (generation === undefined) return { do: 'done' };
+  if (generation === undefined) return done;
   await redis.hset(begunKey, String(campaign), Date.now());
   try {
     await pass({ campaign, generation }, context, () => renewLock(redis, lock, token, lockMs));
@@ -78,7 +78,7 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
   } finally {
     await releaseLock(redis, lock, token);
   }
-  return { do: 'done' };
+  return done;
 }
 
 /**

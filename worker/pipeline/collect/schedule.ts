@@ -7,7 +7,7 @@ import type { SourceNames } from '../../redis/source-names.ts';
 import { probe } from '../../redis/unavailable.ts';
 import type { SourceContext } from '../context.ts';
 import type { EngineOptions } from '../engine-options.ts';
-import { CollectJob } from '../jobs.ts';
+import { CollectJob, done } from '../jobs.ts';
 import { foreignRemedy } from '../remedies.ts';
 import { Stage } from '../stage.ts';
 import { collect } from './collect.ts';
@@ -54,7 +54,7 @@ export class Collecting {
       // The next pass comes by the schedule.
       process: async (data) =>
         (await names.isAnyMoving())
-          ? { do: 'done' }
+          ? done
           : await collect(data, {
               redis,
               feedback,

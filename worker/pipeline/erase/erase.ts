@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { isNobody } from '../../../core/feedback/failure.ts';
@@ -8,7 +7,7 @@ import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { erased } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
-import { AskedToErase, type JobResult } from '../jobs.ts';
+import { type AskedToErase, done, type EraseJob, type JobResult, retryLater } from '../jobs.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import { takeOff } from './copies.ts';
 import { type Found, findAll } from './find.ts';
@@ -16,15 +15,6 @@ import { type Held, heldBy } from './held.ts';
 import { subjectOf } from './people-in-snapshot.ts';
 import { wipeSnapshots } from './snapshots.ts';
 
-/** An erasure that was begun: the next attempt. */
-const GoOn = z.object({ kind: z.literal('go-on'), erasure: z.string() });
-
-export const EraseJob = z.discriminatedUnion('kind', [AskedToErase, GoOn]);
-export type EraseJob = z.output<typeof EraseJob>;
-
-const done: JobResult = { do: 'done' };
-/** Until a rename has ended. Real time. */
-const comeAgain: JobResult = { do: 'wait', delayMs: 2_000 };
 /** The next attempt comes after a second, then two, then four …; an hour at most, a minute where all passes by itself. Real time. */
 const firstMs = 1_000;
 const longestMs = 3_600_000;
@@ -61,7 +51,7 @@ export async function begin(asked: AskedToErase, context: SourceContext): Promis
  */
 export async function attempt(id: string, context: SourceContext): Promise<JobResult> {
   const places = await context.placesOfSources();
-  if (places === undefined) return comeAgain;
+  if (places === undefined) return retryLater;
   const erasure = await context.erasures.get(id);
   if (!erasure) return done;
   const held: Held[] = [];
@@ -74,7 +64,7 @@ export async function attempt(id: string, context: SourceContext): Promise<JobRe
   held.push(...(await takeOff(id, context)));
   if (held.length > 0) return await postpone(erasure, held, context);
   // A source that was on its way to another name may have been passed by: in a command, no rename waits for this to end.
-  if ((await context.placesOfSources()) !== places) return comeAgain;
+  if ((await context.placesOfSources()) !== places) return retryLater;
   await prove(erasure, found, context);
   return done;
 }

@@ -1,5 +1,6 @@
+import { EraseJob } from '../jobs.ts';
 import type { SourcePipeline } from '../source-pipeline.ts';
-import { EraseJob, erase } from './erase.ts';
+import { erase } from './erase.ts';
 
 /**
  * Erasures that were asked for through a source which is in no configuration any more: nobody runs its jobs, and whoever asked

@@ -7,7 +7,7 @@ import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
-import type { GradedJob, JobResult } from '../jobs.ts';
+import { done, type GradedJob, type JobResult } from '../jobs.ts';
 import { statusOf } from '../record-status.ts';
 import { planJourney } from './plan-journey.ts';
 
@@ -25,10 +25,10 @@ const askingMs = 1_000;
 export async function takeExternalGrade(event: GradedJob, context: SourceContext): Promise<JobResult> {
   if (event.journeyId !== undefined) {
     const holder = await context.store.get(event.journeyId);
-    return holder ? await sendGrade(holder, context) : { do: 'done' };
+    return holder ? await sendGrade(holder, context) : done;
   }
   const journey = await journeyFor(event, context);
-  if (!journey) return { do: 'done' };
+  if (!journey) return done;
   const { grade, comment, at } = event;
   const noted = await context.store.update(journey.id, (now) => {
     const isNews = !now.given || now.given.at < at;
@@ -46,7 +46,7 @@ export async function takeExternalGrade(event: GradedJob, context: SourceContext
       trace: [`a grade was given elsewhere${isLost ? ', and its comment is not kept' : ''}: ${event.what}`],
     };
   });
-  return noted ? await sendGrade(noted, context) : { do: 'done' };
+  return noted ? await sendGrade(noted, context) : done;
 }
 
 /**
@@ -133,18 +133,18 @@ async function callService(
 async function sendGrade(journey: Journey, context: SourceContext): Promise<JobResult> {
   const { store, log } = context;
   const { given, requestId } = journey;
-  if (!given || given.delivered) return { do: 'done' };
+  if (!given || given.delivered) return done;
   if (requestId === undefined || !askedStates.includes(journey.state)) {
     const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
     const untilDue = journey.state === 'waiting' && journey.dueAt ? context.clock.until(journey.dueAt) : 0;
     if (isComing) return { do: 'wait', delayMs: askingMs + untilDue };
     await store.note(journey.id, `the grade is not passed on: the journey is ${journey.state}`);
-    return { do: 'done' };
+    return done;
   }
   const campaign = journey.campaign === undefined ? undefined : await context.campaigns.get(journey.campaign);
   if (campaign?.type !== 'external') {
     await store.note(journey.id, 'the grade is not passed on: the campaign is not external, it asks by itself');
-    return { do: 'done' };
+    return done;
   }
   const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
   await context.holds.pass('plan', needs);
@@ -162,5 +162,5 @@ async function sendGrade(journey: Journey, context: SourceContext): Promise<JobR
   });
   log.info({ journey: refOf(context.name, journey.id) }, 'graded at the service');
   // A newer one was told by another worker meanwhile, and ours may have come to the service after it.
-  return after ? await sendGrade(after, context) : { do: 'done' };
+  return after ? await sendGrade(after, context) : done;
 }

@@ -1,9 +1,6 @@
 import { unaskedStates } from '../../journey/transitions.ts';
-import type { JobResult } from '../jobs.ts';
+import { done, type JobResult, retryLater } from '../jobs.ts';
 import { type WithdrawContext, withdraw } from '../withdraw.ts';
-
-/** Whether the service has a request is being found out. Real time. */
-const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** Nobody is asked about a record that is no more; what has been asked is answered on the one it became. */
 export async function merged(recordId: string, into: string, context: WithdrawContext): Promise<JobResult> {
@@ -23,5 +20,5 @@ export async function merged(recordId: string, into: string, context: WithdrawCo
     );
   }
   await store.merge(recordId, remaining);
-  return { do: 'done' };
+  return done;
 }

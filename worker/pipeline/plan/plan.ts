@@ -4,7 +4,7 @@ import { refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
-import { done, type JobResult, type PlanJob, type RecordJob } from '../jobs.ts';
+import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import { type RecordStatus, statusOf } from '../record-status.ts';
 import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
 import { takeExternalGrade } from './external-grade.ts';
@@ -15,8 +15,6 @@ import { takeSurvey } from './survey.ts';
 
 /** How long a vendor's reading may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
-/** Whether the service has a request is being found out. Real time. */
-const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
 export async function plan(event: PlanJob, context: SourceContext): Promise<JobResult> {

@@ -1,7 +1,7 @@
 import { refOf } from '../../journey/refs.ts';
 import { mayFollow, step } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations } from '../context.ts';
-import type { JobResult, SurveyJob } from '../jobs.ts';
+import { done, type JobResult, type SurveyJob } from '../jobs.ts';
 
 /** Longer than it can take to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;
@@ -34,14 +34,14 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
     const told = { journey: refOf(of.name, id), state: after?.state };
     if (isTaken) of.log.info(told, 'survey answered');
     else of.log.warn(told, 'answers to a survey are left out: newer ones are there, or the journey is over');
-    return { do: 'done' };
+    return done;
   }
   // It may be of a journey that doesn't know its request yet.
   if (Date.now() - event.receivedAt.getTime() < patienceMs && (await isAnyAsking(context))) {
     return { do: 'wait', delayMs: lookAgainMs };
   }
   context.log.warn({ source: context.name, request: event.requestId }, 'a survey of a request that is not ours');
-  return { do: 'done' };
+  return done;
 }
 
 async function isAnyAsking(context: SurveyContext): Promise<boolean> {

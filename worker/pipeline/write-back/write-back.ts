@@ -5,7 +5,7 @@ import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, step } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Queues, Timing, Vendor } from '../context.ts';
 import { takeOffLate } from '../erase/copies.ts';
-import type { JobResult, WriteBackJob } from '../jobs.ts';
+import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
 
 /** What writing back takes of a source. */
 type WriteBackContext = Named &
@@ -31,7 +31,7 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     await takeOffLate(journey, about(journey).recordId, context);
   if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   const answer = journey?.answer;
-  if (journey?.state !== 'answered' || !answer) return { do: 'done' };
+  if (journey?.state !== 'answered' || !answer) return done;
 
   const isLater: IsLater = ({ other, isNewer }) => {
     const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
@@ -50,7 +50,7 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
         when: (now) => now.answer?.version === answer.version,
       }),
     );
-    return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
+    return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : done;
   }
   const result = await context.write({
     ...about(journey),
@@ -114,7 +114,7 @@ async function park(
   );
   if (after?.state === 'answered') return { do: 'wait', delayMs: 0 };
   await tellParked(journey, why, alert, context);
-  return { do: 'done' };
+  return done;
 }
 
 /** Parts of the answer may be on the record, which an erasure has to know. */
@@ -167,7 +167,7 @@ async function written(
   });
   if (after?.erasedAt) {
     await takeOffLate(journey, about(journey).recordId, context);
-    return { do: 'done' };
+    return done;
   }
   if (after?.state === 'parked') {
     await tellParked(
@@ -177,7 +177,7 @@ async function written(
       context,
     );
   } else log.info({ journey: ref, version: answer.version }, 'written');
-  return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : { do: 'done' };
+  return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : done;
 }
 
 /** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */
@@ -243,7 +243,7 @@ function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'req
 /** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
 async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promise<JobResult> {
   const { store, source, log } = context;
-  if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return { do: 'done' };
+  if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return done;
   // That an earlier closing got no answer says nothing where a later one has.
   const isLater: IsLater = ({ isNewer }) => isNewer;
   const later = await laterAnswer(journey, context, isLater);
@@ -254,7 +254,7 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
         ? { journey: { ...now, noAnswerWritten: true }, trace: [why] }
         : undefined,
     );
-    return { do: 'done' };
+    return done;
   }
   const result = await context.write({
     ...about(journey),
@@ -283,7 +283,7 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
   if (after?.erasedAt) await takeOffLate(journey, about(journey).recordId, context);
   if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
   log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
-  return { do: 'done' };
+  return done;
 }
 
 export async function giveUpWriteBack(
