@@ -291,6 +291,8 @@ test('a read that fails whole for good fails no journey of several: it may pass,
 });
 
 test('the process that finds out whether the service is back is killed at it: another one does, and all are asked once (audit twice)', async () => {
+  // Sources of earlier tests are not in its configuration: this one might be one of them under a new name.
+  await redis.handle.client.flushall();
   const ids = Array.from({ length: 60 }, (_, n) => `p${n}`);
   const town = await startTown(redis, 'prober', ids);
   const { standin, store } = town;
