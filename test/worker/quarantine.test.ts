@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,4 +38,30 @@ sources:
   // A source that only the file has by now is unknown to it.
   const unknown = quarantine.run({ source: 'renamed', stage: 'plan', data: {} });
   await expect(unknown).rejects.toThrow('source renamed has no stage plan');
+});
+
+test('the process for suspected jobs ends without a word when its parent is killed while it starts', async () => {
+  const config = `
+feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+redis: { path: ${redis.socket} }
+sources:
+  jobs:
+    connector: webhook
+    signature: { kind: token, header: x-token, secrets: [a-token-of-some-length] }
+    event: { record: id, id: id, closed: 'state = "closed"' }
+    rules: [{ name: all, campaign: 12, contact: email }]
+`;
+  const child = spawn(process.execPath, [closeloop, 'quarantine', '--config', 'started.yaml'], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  if (!child.stderr) return expect.unreachable();
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => {
+    said += text.toString();
+  });
+  const ended = Promise.all([once(child, 'exit'), once(child.stderr, 'close')]);
+  await new Promise((resolve) => child.send({ config }, resolve));
+  child.disconnect();
+  const [ending] = await ended;
+  expect([ending, said]).toEqual([[0, null], '']);
 });

@@ -14,10 +14,15 @@ const Job = z.object({ id: z.number(), source: z.string(), stage: z.string(), da
  * from the queues itself.
  */
 export async function quarantine(options: RuntimeOptions): Promise<number> {
-  const say = (reply: ChildReply) => void process.send?.(reply);
+  // A parent that has gone meanwhile needs no reply.
+  const say = (reply: ChildReply) => void (process.connected && process.send?.(reply, () => undefined));
   // The parent ends it; a signal to the whole group must not look like a job's crash.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
-  const gone = new Promise((resolve) => process.once('disconnect', resolve));
+  const gone = new Promise<void>((resolve) => {
+    // A parent may have gone before this process was as far as here.
+    if (process.connected) process.once('disconnect', resolve);
+    else resolve();
+  });
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const begun = await Promise.race([once(process, 'message'), gone.then(() => undefined)]);
   if (begun === undefined) return 0;
