@@ -2,7 +2,32 @@
 
 /** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
 export { z } from 'zod';
+export {
+  type AnswerPart,
+  cut,
+  isAnswerTag,
+  isOlderThan,
+  isSameText,
+  markerIn,
+  newestBy,
+  noteOf,
+  notOverNewer,
+  partsOf,
+  placesOf,
+  surveyText,
+  tagsOf,
+} from './connector/answer.ts';
+export { chunks, writeInBatches } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
+export {
+  type Comparison,
+  errorAt,
+  type MissingItem,
+  prober,
+  setupSteps,
+  unknownReads,
+  warningAt,
+} from './connector/check.ts';
 export { type Meaning, type MeaningTable, type ResponseRules, VendorError } from './connector/classify.ts';
 export type {
   AnswerValue,
@@ -14,6 +39,7 @@ export type {
   Events,
   Finding,
   GradedEvent,
+  HttpReply,
   PollPage,
   PreflightContext,
   PresentedRecord,
@@ -35,7 +61,9 @@ export type {
   WriteResult,
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
-export { jsonBody } from './connector/json-body.ts';
+export { exactJsonBody, jsonBody } from './connector/json-body.ts';
+export { pageWatch } from './connector/pages.ts';
+export { headerNumber } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
 export {

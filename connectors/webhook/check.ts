@@ -1,18 +1,11 @@
 import { isLoopback } from '../../core/address.ts';
+import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Delivery, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { eventReader } from './events.ts';
 import { compileAll } from './expressions.ts';
 import { reach } from './reach.ts';
 import { ToldRecord } from './record.ts';
 import type { WebhookSettings } from './settings.ts';
-
-type Level = Finding['level'];
-const finding = (level: Level, at: string, problem: string, remedy: string): Finding => ({
-  level,
-  at,
-  problem,
-  remedy,
-});
 
 /** Nobody can be asked anything, so the settings are looked at, the samples tried, and the receiver's door knocked at. */
 export function checker(settings: WebhookSettings): NonNullable<Source['check']> {
@@ -29,7 +22,8 @@ const shortest = 20;
 
 function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: PreflightContext): Finding[] {
   const found: Finding[] = [];
-  const tell = (...args: Parameters<typeof finding>): void => void found.push(finding(...args));
+  const tell = (level: Finding['level'], at: string, problem: string, remedy: string): void =>
+    void found.push({ level, at, problem, remedy });
   const at = 'signature.secrets';
   const fresh = 'make a new one: openssl rand -base64 32';
   signature.secrets.forEach((secret, i) => {
@@ -75,19 +69,19 @@ function ofExpressions({ event }: WebhookSettings): Finding[] {
     const problem = isCondition
       ? 'is never true: it reads nothing of the event'
       : 'is the same for every event: it reads nothing of it';
-    found.push(finding('error', at, problem, 'write names without quotes: type = "ticket.closed", data.ticket.id'));
+    found.push(errorAt(at, problem, 'write names without quotes: type = "ticket.closed", data.ticket.id'));
   }
   if (event.closed !== undefined && event.closed === event.changed) {
     const problem = 'is the condition of event.closed: every closing would end itself';
-    found.push(finding('error', 'event.changed', problem, 'say what tells that a record is open again'));
+    found.push(errorAt('event.changed', problem, 'say what tells that a record is open again'));
   }
   if (event.closed !== undefined && event.changed === undefined) {
     const problem = 'customers are asked about records that were reopened, cancelled or refunded since';
-    found.push(finding('warning', 'event.changed', problem, 'let the sender tell of it, and say by which condition'));
+    found.push(warningAt('event.changed', problem, 'let the sender tell of it, and say by which condition'));
   }
   if (event.graded !== undefined && !(event.graded.grade ?? event.graded.comment)) {
     const problem = 'names neither a grade nor a comment';
-    found.push(finding('error', 'event.graded', problem, 'add grade: data.rating, or comment: data.text'));
+    found.push(errorAt('event.graded', problem, 'add grade: data.rating, or comment: data.text'));
   }
   return found;
 }
@@ -100,10 +94,10 @@ async function ofSamples(settings: WebhookSettings, { reads }: PreflightContext)
   for (const [i, sample] of samples.entries()) {
     const at = `samples.${i}`;
     const said = await read(sampled(sample));
-    if (!said.ok) found.push(finding('error', at, said.why, 'correct the expression, or the sample'));
+    if (!said.ok) found.push(errorAt(at, said.why, 'correct the expression, or the sample'));
     else if (said.events.length === 0) {
       const problem = 'means nothing: no condition in event is true for it';
-      found.push(finding('warning', at, problem, 'correct the conditions, or take the sample out'));
+      found.push(warningAt(at, problem, 'correct the conditions, or take the sample out'));
     } else {
       for (const one of said.events) {
         const told = ToldRecord.safeParse('told' in one ? one.told : undefined);
@@ -115,7 +109,7 @@ async function ofSamples(settings: WebhookSettings, { reads }: PreflightContext)
   for (const { at, path } of reads) {
     if (shapes.some((shape) => holds(shape, path))) continue;
     const problem = `reads ${path.join('.')}, which no sample has`;
-    found.push(finding('warning', at, problem, 'correct the name, or add a sample that has it'));
+    found.push(warningAt(at, problem, 'correct the name, or add a sample that has it'));
   }
   return found;
 }
@@ -138,20 +132,20 @@ async function ofWriteBack({ event, writeBack }: WebhookSettings, { hookUrl }: P
   if (writeBack === undefined) {
     if (event.closed === undefined) return [];
     const problem = 'no answer will be sent to anybody';
-    return [finding('warning', 'writeBack', problem, 'name the URL that takes them, or read them at the service')];
+    return [warningAt('writeBack', problem, 'name the URL that takes them, or read them at the service')];
   }
   const { url, allowPrivate } = writeBack;
   if (hookUrl !== undefined && new URL(url).href === new URL(hookUrl).href) {
-    return [finding('error', at, "is this source's own hook: answers would come back as events", 'name the receiver')];
+    return [errorAt(at, "is this source's own hook: answers would come back as events", 'name the receiver')];
   }
   const met = await reach(url, allowPrivate);
-  const found: Finding[] = met.problem === undefined ? [] : [finding('error', at, met.problem, met.remedy)];
+  const found: Finding[] = met.problem === undefined ? [] : [errorAt(at, met.problem, met.remedy)];
   if (url.startsWith('http:') && met.isPublic) {
-    found.push(finding('warning', at, 'answers would go over the internet unencrypted', 'use https'));
+    found.push(warningAt(at, 'answers would go over the internet unencrypted', 'use https'));
   }
   if (allowPrivate && met.isPublic) {
     const problem = 'is true, and the address is public: a name that changes could lead into your network';
-    found.push(finding('warning', 'writeBack.allowPrivate', problem, 'take it out'));
+    found.push(warningAt('writeBack.allowPrivate', problem, 'take it out'));
   }
   return found;
 }

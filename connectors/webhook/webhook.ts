@@ -18,10 +18,6 @@ const keepHere: Source['writeBack'] = async (items) =>
  * Nothing but its events tells of its records: expressions say what an event means, the worker keeps the newest telling of
  * each record (`Told` in core/connector/contract.ts), and that is what is read. Answers go out as signed events of our own. There is
  * nothing to poll: what the sender doesn't repeat until it is acknowledged is lost to us.
- *
- * Where things are: `signature.ts` who sent it; `events.ts` what it says, by `expressions.ts`; `record.ts` the record;
- * `write-back.ts` the answer, posted by `post.ts` to nowhere private (`public-address.ts`), and `forget.ts` that it is to be
- * forgotten; `check.ts` before going live.
  */
 export const webhook = defineConnector({
   name: 'webhook',

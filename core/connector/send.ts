@@ -106,20 +106,6 @@ export async function send(
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
 
-/** The same as a `fetch`, for clients that bring their own way to use one. */
-export function boundedFetch(fetch: typeof globalThis.fetch, timeoutMs: number): typeof globalThis.fetch {
-  return async (url, init = {}) => {
-    const target = url instanceof Request ? url.url : url;
-    const options = { timeoutMs, signal: init.signal ?? undefined };
-    const { status, headers, text } = await send(fetch, target, init, options);
-    // It is decoded, and whole.
-    const left = new Headers(headers);
-    for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) left.delete(name);
-    const isEmpty = status === 204 || status === 205 || status === 304;
-    return new Response(isEmpty ? null : text, { status, headers: left });
-  };
-}
-
 /** An error speaks for itself, so that there a body which is broken or without end counts as none. */
 async function read(response: Response, head: number | undefined): Promise<HttpResponse> {
   const { status, ok, headers } = response;

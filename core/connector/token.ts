@@ -24,43 +24,35 @@ export function staticToken(token: string): Credentials {
 /** Fetched anew when so much of its life is over. */
 const usedUp = 0.75;
 
-/** A token that is fetched anew before its life is over, in time for every caller; those that come meanwhile share one fetch. */
-export function renewedToken<Token>(
-  fetchToken: () => Promise<{ token: Token; lifeMs: number }>,
-  now: () => Date,
-): { current(): Promise<Token>; refused(token: Token): void } {
-  let held: { token: Token; renewAt: number } | undefined;
-  let pending: Promise<Token> | undefined;
+/**
+ * Tokens of a grant that knows no refresh token, each fetched anew before its life is over: in time for every caller. Those that
+ * come while one is fetched share it.
+ */
+export function clientCredentials(fetchToken: () => Promise<GrantedToken>, now: () => Date): Credentials {
+  let held: { token: string; renewAt: number } | undefined;
+  let pending: Promise<string> | undefined;
 
-  const renew = async (): Promise<Token> => {
+  async function renew(): Promise<string> {
     const asked = now().getTime();
     const { token, lifeMs } = await fetchToken();
     held = { token, renewAt: asked + lifeMs * usedUp };
     return token;
-  };
-  return {
-    current: async () => {
-      if (held !== undefined && now().getTime() < held.renewAt) return held.token;
-      pending ??= renew().finally(() => {
-        pending = undefined;
-      });
-      return pending;
-    },
-    refused: (token) => {
-      // Somebody else may have fetched a newer one meanwhile, which deserves its own chance.
-      if (held?.token === token) held = undefined;
-    },
-  };
-}
+  }
 
-/** Tokens of a grant that knows no refresh token. */
-export function clientCredentials(fetchToken: () => Promise<GrantedToken>, now: () => Date): Credentials {
-  const tokens = renewedToken(fetchToken, now);
+  async function current(): Promise<string> {
+    if (held !== undefined && now().getTime() < held.renewAt) return held.token;
+    pending ??= renew().finally(() => {
+      pending = undefined;
+    });
+    return await pending;
+  }
+
   return {
-    current: tokens.current,
-    instead: async (refused) => {
-      tokens.refused(refused);
-      return await tokens.current();
+    current,
+    async instead(refused) {
+      // Somebody else may have fetched a newer one meanwhile, which deserves its own chance.
+      if (held?.token === refused) held = undefined;
+      return await current();
     },
   };
 }

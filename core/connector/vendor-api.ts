@@ -159,11 +159,7 @@ function requestOf({ method, body, form, headers }: VendorCall, credentials: Rec
   };
 }
 
-/** The error for a call that was not answered, where a vendor's own client made it. */
-export function notAnswered(place: string, failure: SendFailure): VendorError {
-  return unanswered(place, failure, undefined);
-}
-
+/** The error for a call that was not answered. */
 function unanswered(place: string, failure: SendFailure, peculiar: VendorAccount['unanswered']): VendorError {
   const { message, outcome, cause } = failure;
   const { kind, problem, remedy } = peculiar?.(failure) ?? {

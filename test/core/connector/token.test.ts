@@ -4,7 +4,6 @@ import {
   clientCredentials,
   type GrantedToken,
   refreshedToken,
-  renewedToken,
   staticToken,
   TokenGrant,
 } from '../../../core/connector/token.ts';
@@ -13,7 +12,7 @@ import { memoryVault } from '../../connectors/memory-vault.ts';
 /** Tokens t1, t2, … that live 1,000 ms, at an hour that a test sets. */
 function granted() {
   const state = { now: 0, fetches: 0, fails: false };
-  const tokens = renewedToken(
+  const tokens = clientCredentials(
     async () => {
       state.fetches += 1;
       if (state.fails) throw new Error('no grant');
@@ -24,7 +23,7 @@ function granted() {
   return { state, tokens };
 }
 
-describe('a token that is renewed', () => {
+describe('a token of client credentials', () => {
   test.each([
     ['while less than three quarters of its life are over it is kept', 749, 't1'],
     ['when three quarters of its life are over it is fetched anew', 750, 't2'],
@@ -45,33 +44,30 @@ describe('a token that is renewed', () => {
   test('its life begins when it was asked for, not when the answer came', async () => {
     let now = 0;
     let fetches = 0;
-    const tokens = renewedToken(
+    const tokens = clientCredentials(
       async () => {
         fetches += 1;
         now += 500;
-        return { token: fetches, lifeMs: 1_000 };
+        return { token: `t${fetches}`, lifeMs: 1_000 };
       },
       () => new Date(now),
     );
     await tokens.current();
     now = 760;
-    expect(await tokens.current()).toBe(2);
+    expect(await tokens.current()).toBe('t2');
   });
 
   test('a refused one is fetched anew, a newer one is kept', async () => {
     const { tokens } = granted();
-    tokens.refused(await tokens.current());
-    expect(await tokens.current()).toBe('t2');
-    tokens.refused('t1');
+    expect(await tokens.instead(await tokens.current())).toBe('t2');
+    expect(await tokens.instead('t1')).toBe('t2');
     expect(await tokens.current()).toBe('t2');
   });
 
   test('one that two callers were refused is fetched anew once', async () => {
     const { state, tokens } = granted();
     const token = await tokens.current();
-    tokens.refused(token);
-    tokens.refused(token);
-    expect(await tokens.current()).toBe('t2');
+    expect(await Promise.all([tokens.instead(token), tokens.instead(token)])).toEqual(['t2', 't2']);
     expect(state.fetches).toBe(2);
   });
 
@@ -87,15 +83,6 @@ describe('a token that is renewed', () => {
 test('a token that is fixed has none instead', async () => {
   const token = staticToken('t');
   expect([await token.current(), await token.instead('t')]).toEqual(['t', undefined]);
-});
-
-test('of client credentials another is fetched for one that was refused', async () => {
-  let fetches = 0;
-  const tokens = clientCredentials(
-    async () => ({ token: `t${++fetches}`, lifeMs: 1_000 }),
-    () => new Date(0),
-  );
-  expect([await tokens.current(), await tokens.instead('t1'), await tokens.instead('t1')]).toEqual(['t1', 't2', 't2']);
 });
 
 describe('a token that is traded for a refresh token', () => {
