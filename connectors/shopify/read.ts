@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import { firstMismatch } from '../../core/mismatches.ts';
 import type { Operation, ShopifyApi } from './api.ts';
 import { stateOf } from './closing.ts';
 import { inPages } from './each.ts';
@@ -107,7 +108,7 @@ async function attempt(
   } catch (error) {
     if (error instanceof CloseloopError) return { ok: false, why: 'error', error };
     if (!(error instanceof z.ZodError)) throw error;
-    const where = error.issues[0]?.path.join('.') || 'its top';
+    const where = firstMismatch(error);
     const message = `Shopify ${shop}: order ${idOf(node.id)} has another shape than documented, at ${where}`;
     return { ok: false, why: 'error', error: new CloseloopError(message, { kind: 'permanent' }, { cause: error }) };
   }

@@ -53,7 +53,8 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
   async function exchange(call: VendorCall): Promise<HttpResponse> {
     const response = await api.exchange(call);
     const dropped = response.headers.get('x-zendesk-api-warn');
-    if (dropped !== null) ports.log.warn({ subdomain, dropped }, 'Zendesk dropped keys of a request');
+    if (dropped !== null)
+      ports.log.warn({ subdomain, dropped: quotedNames(dropped) }, 'Zendesk dropped keys of a request');
     await api.accept(call, response);
     return response;
   }
@@ -132,3 +133,7 @@ function credentialsOf(
  * not find who sends them; a bundler or test runner that transforms imports would make two.
  */
 const { sendingBy }: typeof requestPackage = createRequire(import.meta.url)('./request/index.cjs');
+
+/** "Removed restricted keys ["grade"] from parameters …": of a header's words only what can be a name. */
+const quotedNames = (text: string): string[] =>
+  [...text.matchAll(/"([a-z][a-z0-9_]{0,60})"/g)].map(([, name = '']) => name);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
+import { firstMismatch } from '../../core/mismatches.ts';
 import type { ZendeskApi } from './api.ts';
 import type { Via } from './quota.ts';
 
@@ -138,7 +139,7 @@ const metricsOf = (sets: readonly MetricSet[]): ReadonlyMap<string, MetricSet> =
 function parseTicket(raw: { id: string }): TicketResult {
   const parsed = Ticket.safeParse(raw);
   if (parsed.success) return { ok: true, ticket: parsed.data };
-  const at = parsed.error.issues[0]?.path.join('.') ?? '';
+  const at = firstMismatch(parsed.error);
   const message = `Zendesk ticket ${raw.id} differs from Zendesk's documentation at ${at}.`;
   return { ok: false, error: new CloseloopError(message, { kind: 'permanent' }) };
 }

@@ -248,6 +248,7 @@ export function createFeedbackClient(
       const call = {
         ...callOf('create', createForm(table, request), options),
         customFieldsAt,
+        customFieldNames: Object.keys(request.customFields ?? {}),
         leaveBy: options?.leaveBy,
       };
       return recordOf(call, table.create.record);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { retryAfterMs } from '../connector/retry-after.ts';
 import type { Advice, Outcome } from '../errors.ts';
 import { CloseloopError } from '../errors.ts';
+import { shownField } from '../mismatches.ts';
 import type { OperationName } from './operations.ts';
 
 /* What an answer other than success, or no answer, means and what to do about it. Pure. */
@@ -13,6 +14,8 @@ export interface Place {
   operation?: OperationName | undefined;
   /** Where the form puts custom fields, so that a refused one comes out under its own name. */
   customFieldsAt?: string | undefined;
+  /** Names of the custom fields that were sent. */
+  customFieldNames?: readonly string[] | undefined;
 }
 
 interface ErrorOptions {
@@ -215,10 +218,11 @@ export function misnamed({ status, fields }: FeedbackError): string[] {
 
 function badRequest(call: Place, said: Said): string {
   if (said.fields !== undefined) {
-    const missing = Object.entries(said.fields).map(([name, messages]) =>
-      messages.some((message) => required.test(message)) ? `${name} (required)` : name,
-    );
-    return `it refuses ${missing.join(', ')}`;
+    const missing = Object.entries(said.fields).map(([field, messages]) => {
+      const name = shownField(field, call.customFieldNames);
+      return messages.some((message) => required.test(message)) ? `${name} (required)` : name;
+    });
+    return `it refuses ${[...new Set(missing)].join(', ')}`;
   }
   if (call.operation === 'cancel') return 'a feedback request can be cancelled only while it is scheduled';
   return 'a parameter is missing or malformed, or the current status does not allow this';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Contact } from '../contact.ts';
 import { normaliseContact } from '../contact.ts';
 import { CloseloopError } from '../errors.ts';
+import { shownPath } from '../mismatches.ts';
 import { isBlank } from '../visible-text.ts';
 import type { Operations } from './operations.ts';
 
@@ -179,7 +180,7 @@ export function parseRecord(table: Operations, answer: unknown, at: string): Par
     const mismatches = parsed.error.issues.map((issue) => {
       const [first = '', ...rest] = issue.path;
       const place = names.get(first) ?? String(first);
-      return [at, place, ...rest.map(String)].filter((part) => part !== '').join('.');
+      return [at, place, shownPath(rest)].filter((part) => part !== '').join('.');
     });
     return { ok: false, mismatches };
   }

@@ -381,8 +381,9 @@ describe('the budget', () => {
 test('keys that Zendesk drops without an error are logged', async () => {
   const { api, seen } = await connected(() => ({
     ...fine,
-    headers: { 'x-zendesk-api-warn': 'Removed restricted keys ["x"]' },
+    headers: { 'x-zendesk-api-warn': 'Removed restricted keys ["x","carl@example.com"]' },
   }));
   await api.get(path, anything);
-  expect(seen.logged.join()).toContain('Removed restricted keys');
+  expect(seen.logged.join()).toContain('dropped keys');
+  expect(seen.logged.join()).toContain('"dropped":["x"]');
 });

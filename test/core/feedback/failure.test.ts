@@ -154,6 +154,13 @@ const rows: Row[] = [
     says: /it refuses Store \(required\), A\.b, campaign/,
   },
   {
+    it: 'names no field by what may be a person (audit leak)',
+    call: create,
+    reply: { status: 400, body: { 'mari@example.com': ['No.'], Agent: ['No.'], 'Mari Maasikas': { phone: ['No.'] } } },
+    expected: { advice: permanent },
+    says: /it refuses a field whose name is not shown here, Agent[.;]/,
+  },
+  {
     it: 'tells what can not be cancelled any more, without quoting',
     call: cancel,
     reply: { status: 400, body: detail('Mari Maasikas has answered') },

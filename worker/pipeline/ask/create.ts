@@ -4,6 +4,7 @@ import { CloseloopError, messageOf } from '../../../core/errors.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import { evaluateAll } from '../../../core/mapping/expression.ts';
+import { shownField } from '../../../core/mismatches.ts';
 import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
@@ -173,7 +174,7 @@ async function faultOf(error: unknown, rule: LoadedRule, context: SourceContext)
   if (names.length === 0) return error;
   // A custom field that this record has no value for is the record's own matter.
   const own = new Set((await campaignOf(rule, context)).custom_fields.map(({ name }) => name));
-  const others = names.filter((name) => !own.has(name));
+  const others = names.filter((name) => !own.has(name)).map((name) => shownField(name));
   if (others.length === 0) return error;
   const why = `campaign ${campaign}: the service requires or does not know ${others.join(', ')}, see feedback.operations.create: "closeloop check --try" shows what it takes. ${error.message}`;
   return campaignFault(why, campaign, error);
