@@ -1,4 +1,6 @@
 import { ZodError } from 'zod';
+import { mismatchesOf } from './mismatches.ts';
+import { redacted } from './redaction.ts';
 
 /** What the queue does with a failed job. Nobody decides by message text or class name. */
 export type Advice =
@@ -40,7 +42,8 @@ export class CloseloopError extends Error {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.advice = advice;
     this.outcome = options.outcome ?? 'refused';
-    this.reference = options.reference;
+    // From an answer, where anybody on the way may have written it.
+    this.reference = /^[\w:.-]{1,100}$/.test(options.reference ?? '') ? options.reference : undefined;
   }
 }
 
@@ -53,7 +56,27 @@ export function adviceOf(error: unknown): Advice {
   return { kind: error instanceof ZodError ? 'permanent' : 'transient' };
 }
 
-/** What anything thrown says, for the log or the trace. */
+/**
+ * What anything thrown says, for the log or the trace. Errors of Node, of libraries and of a connector's own bugs quote the
+ * values that they stumbled over: of those nothing is told that stands in quotation marks or looks like an address.
+ */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof CloseloopError) return redacted(error.message);
+  if (error instanceof ZodError) return `another shape than expected, at ${mismatchesOf(error).slice(0, 5).join('; ')}`;
+  const text = error instanceof Error ? error.message : String(error);
+  // The operating system's: it names a file or an address, not a value.
+  if (error instanceof Error && 'syscall' in error) return redacted(text);
+  // It quotes the JSON from somewhere in its middle.
+  if (error instanceof SyntaxError && text.endsWith('is not valid JSON')) return 'a text that is not valid JSON';
+  return redacted(text.replaceAll(quotation, (whole, inner: string) => (codeName.test(inner) ? whole : '"…"')));
+}
+
+const quotation = /(?<![\p{L}\p{N}])["'`]([\s\S]*?)["'`](?![\p{L}\p{N}])/gu;
+/** What code calls something: `(reading 'length')`. */
+const codeName = /^[a-z_$][\w$]{0,39}$/;
+
+/** Where anything thrown comes from, for whoever mends it: the name, the message as it may be told, and the places. */
+export function stackOf(error: Error): string {
+  const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return [`${redacted(error.name)}: ${messageOf(error)}`, ...places].join('\n');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Advice, adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { type Advice, adviceOf, CloseloopError, messageOf, stackOf } from '../../core/errors.ts';
 
 describe('a CloseloopError', () => {
   test('it says that the other side refused, unless told otherwise', () => {
@@ -40,4 +40,46 @@ describe('adviceOf', () => {
 
 test('the message of whatever was thrown is text', () => {
   expect([new Error('why'), 'thrown text', undefined].map(messageOf)).toEqual(['why', 'thrown text', 'undefined']);
+});
+
+function thrown(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  return expect.fail('nothing was thrown');
+}
+
+const quoting: [what: string, error: Error, message: RegExp][] = [
+  ["a parser's", thrown(() => JSON.parse('{"name":"Hanna Kask","x":Hanna}')), /^a text that is not valid JSON$/],
+  ["a schema's", z.record(z.email(), z.number()).safeParse({ 'Hanna Kask': 'Hanna' }).error ?? new Error(), /, at \*$/],
+  ["a strict schema's", z.strictObject({}).safeParse({ Hanna: 1 }).error ?? new Error(), /, at \(root\)$/],
+  ["a number's", thrown(() => BigInt('hanna@example.com')), /^Cannot convert \[removed\] to a BigInt$/],
+  ["an address's", thrown(() => new URL('http://Hanna Kask')), /^Invalid URL$/],
+  ["a header's", thrown(() => new Headers({ a: 'Bearer Hanna\n1' })), /^Headers.* "…" is an invalid header value/],
+  ["a connector's own", new TypeError('no such customer: "Hanna Kask", \'Hanna\' or `Hanna`'), /: "…", "…" or "…"$/],
+  [
+    "an error's that a connector words badly",
+    new CloseloopError('no hanna@example.com', { kind: 'permanent' }),
+    /^no \[removed\]$/,
+  ],
+];
+test.each(quoting)(
+  'neither message nor stack of %s error repeats what it quotes (audit leak)',
+  (_what, error, message) => {
+    expect(messageOf(error)).toMatch(message);
+    for (const text of [messageOf(error), stackOf(error)]) expect(text).not.toMatch(/hanna/i);
+  },
+);
+
+test('a message keeps the names of code, and paths of files', () => {
+  expect(messageOf(thrown(() => Object(undefined).a.b))).toContain("(reading 'b')");
+  const missing = Object.assign(new Error("EACCES: permission denied, mkdir '/srv/closeloop'"), { syscall: 'mkdir' });
+  expect(messageOf(missing)).toBe("EACCES: permission denied, mkdir '/srv/closeloop'");
+});
+
+test('a reference is kept that can be one (audit leak)', () => {
+  const of = (reference: string) => new CloseloopError('x', { kind: 'permanent' }, { reference }).reference;
+  expect(['7f3a-99:1.2', 'hanna@example.com', 'Hanna Kask'].map(of)).toEqual(['7f3a-99:1.2', undefined, undefined]);
 });

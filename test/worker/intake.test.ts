@@ -221,8 +221,8 @@ test('deliveries that can not be stored are two lines of log as well (audit 29)'
   for (let i = 0; i < 100; i++) expect((await door.post('one')).status).toBe(503);
   await door.app.close();
   expect(door.told.map(({ level, fields }) => [level, fields])).toEqual([
-    ['error', { source: 'one', why: 'Error: Redis is full' }],
-    ['error', { source: 'one', why: 'Error: Redis is full', times: 99 }],
+    ['error', { source: 'one', why: 'Redis is full' }],
+    ['error', { source: 'one', why: 'Redis is full', times: 99 }],
   ]);
 });
 
@@ -262,4 +262,15 @@ test('while hundreds of events are stored, others get their turn (audit 30)', as
   isDone = true;
   expect(turns).toBeGreaterThan(4);
   await loop.close();
+});
+
+test('an address that was put together wrongly is not shown: it may hold a number, an address or a key (audit leak)', async () => {
+  const door = await openDoor();
+  for (const name of ['mari@example.com', '%2B37255512345', '37255512345', 'whsec_MfKQ9r8GKYqrTwj', 'a9f86c0e2b7d4c'])
+    expect((await door.post(name)).status).toBe(404);
+  await door.app.close();
+  expect(door.told.map(({ fields }) => fields)).toEqual([
+    { why: 'unknown source' },
+    { why: 'unknown source', times: 4 },
+  ]);
 });

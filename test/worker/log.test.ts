@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { createLog, type LogOptions } from '../../worker/operations/log.ts';
+import { createLog, type LogOptions, lastWords } from '../../worker/operations/log.ts';
 
 async function printed(write: (log: Log) => void, options: Partial<LogOptions> = {}): Promise<string> {
   const stream = new PassThrough();
@@ -85,6 +85,31 @@ describe('the log', () => {
     const line = await printed((log) => log.info({ why: given, cause: new Error(given) }, given));
     expect(JSON.parse(line)).toMatchObject({ msg: rest, why: rest, cause: { message: rest } });
     if (given !== rest) expect(line).not.toContain(given.slice(0, 30));
+  });
+
+  test('it prints nothing that an error quotes, nor a name that is one (audit leak)', async () => {
+    const cause = new SyntaxError(`Unexpected token 'x', "{"name":${secret}" is not valid JSON`);
+    const error = new TypeError(`no "${secret} ${secret}" here`, { cause });
+    const fields = { error, 'mari@example.com': 1, url: `redis://:${secret}@127.0.0.1:6379` };
+    for (const pretty of [false, true]) {
+      const line = await printed((log) => log.error(fields, `redis://:${secret}@127.0.0.1`), { pretty });
+      expect(line).not.toContain(secret);
+      expect(line).not.toContain('mari@');
+      expect(line).toContain('log.test.ts');
+    }
+  });
+
+  test('the last words of a process tell where it failed, and nothing that hangs on the error (audit leak)', () => {
+    const reply = Object.assign(new Error('WRONGTYPE Operation against a key'), {
+      name: 'ReplyError',
+      command: { name: 'set', args: [secret] },
+    });
+    const error = Object.assign(new Error(`no "${secret} ${secret}" here`, { cause: reply }), { body: secret });
+    const words = lastWords(error);
+    expect(words).not.toContain(secret);
+    expect(words).toMatch(/^Error: no "…" here\n {4}at .*log\.test\.ts[\s\S]*\nCaused by: ReplyError: WRONGTYPE/);
+    expect(lastWords(`thrown mari@example.com`)).toBe('thrown [removed]\n');
+    expect(lastWords(undefined)).toBe('undefined\n');
   });
 
   test('it survives a value that contains itself', async () => {

@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { Rounds } from '../pipeline/rounds.ts';
@@ -33,7 +33,7 @@ export function watchKey(key: DataKey, { redis, config }: Runtime, log: Log): Ke
       log.error({ remedy: emptiedRemedy }, emptied);
       await alerts.raise({ kind: 'to-do', source: 'closeloop', why: emptied, remedy: emptiedRemedy });
     },
-    (error) => log.debug({ why: String(error) }, "the installation's key could not be looked at"),
+    (error) => log.debug({ why: messageOf(error) }, "the installation's key could not be looked at"),
   );
   rounds.start(everyMs);
   return { lost, stop: () => rounds.stop(everyMs) };

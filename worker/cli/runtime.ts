@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connector } from '../../core/connector/contract.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { loadExternalConnectors } from '../config/external-connectors.ts';
 import type { Uses } from '../config/unneeded.ts';
@@ -78,7 +78,7 @@ export async function openRedis(
   // Said once: the stages tell of what comes later, and a start that hangs on a wrong address must not be silent.
   let told = false;
   const lost = (error: Error) => {
-    if (!told) options.say(`Redis does not answer (${error.message || error.name}); trying on.`);
+    if (!told) options.say(`Redis does not answer (${messageOf(error) || error.name}); trying on.`);
     told = true;
   };
   if (config.redis !== undefined) {

@@ -3,7 +3,9 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { z } from 'zod';
 import { type Delivery, type HttpReply, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
 import { tooIntricate } from '../../core/connector/json-structure.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
+import { redacted } from '../../core/redaction.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
 import { Connections } from './connections.ts';
@@ -14,7 +16,8 @@ import { inTime, storeMs, within } from './store-in-time.ts';
 
 /** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
-const longestName = 41;
+/** A name somebody may have given a source. An address may as well hold a key or a number that was put in the wrong place. */
+const sourceLike = /^[a-z][a-z-]{0,40}\d{0,3}$/;
 /** Of a connection between requests: longer than a proxy keeps one. */
 const keepAliveTimeout = 72_000;
 /** Of the JSON of a delivery: ten bytes each where it is as long as it may be. An order of 1 MiB has some 40,000. */
@@ -129,7 +132,7 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
     if (status === 413) return await reply.code(413).send({ error: 'The delivery is too large.' });
     if (status < 500) return await reply.code(status).send({ error: 'The request could not be read.' });
     if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
-    else refusals.count({ source: undefined, why: String(error), message: 'intake failed', level: 'error' });
+    else refusals.count({ source: undefined, why: messageOf(error), message: 'intake failed', level: 'error' });
     return await comeAgain(reply, 'Try again.');
   });
   // Before its body is read, as for every request that is refused by its head.
@@ -193,7 +196,7 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
         why: 'unknown source',
         message,
         level: 'warn',
-        example: source.slice(0, longestName),
+        ...(sourceLike.test(source) && { example: source }),
       });
       await reply.code(404).send({ error: 'There is no source of this name.' });
     },
@@ -237,8 +240,9 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
     const flaw = tooIntricate(delivery.raw, mostEntries);
     const found = flaw === undefined ? await source.events(delivery) : { ok: false as const, why: `the body ${flaw}` };
     if (!found.ok) {
-      refused(found.why, 'delivery refused: body');
-      return await reply.code(400).send({ error: found.why });
+      const why = redacted(found.why);
+      refused(why, 'delivery refused: body');
+      return await reply.code(400).send({ error: why });
     }
     const { events, ignored } = found;
     if (events.length > mostEvents) {
@@ -253,7 +257,7 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
       try {
         await store(name, events, delivery.receivedAt);
       } catch (error) {
-        refused(String(error), 'delivery not stored: the vendor is told to come again', 'error');
+        refused(messageOf(error), 'delivery not stored: the vendor is told to come again', 'error');
         if (source.notStored !== undefined) return await answer(reply, source.notStored);
         return await comeAgain(reply, 'Not stored. Send it again.');
       }

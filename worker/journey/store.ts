@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Log, Ports } from '../../core/ports.ts';
+import { redacted } from '../../core/redaction.ts';
 import type { RedisClient } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
@@ -307,7 +308,7 @@ export class JourneyStore {
   }
 
   #line(text: string): string {
-    return JSON.stringify({ at: this.#now().toISOString(), text });
+    return JSON.stringify({ at: this.#now().toISOString(), text: redacted(text) });
   }
 }
 

@@ -2,7 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { send } from '../../core/connector/send.ts';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
+import { redacted } from '../../core/redaction.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 
@@ -64,12 +66,13 @@ export class Alerts {
 
   async raise(alert: Alert): Promise<void> {
     if (!this.#settings) return;
-    const { kind, source, why, remedy } = alert;
+    const { kind, source, remedy } = alert;
+    const why = redacted(alert.why);
     const reason = why.replace(/[\w-]*\d[\w-]*/g, '#');
     const group = createHash('sha256').update(`${kind}|${source}|${reason}|${remedy}`).digest('base64url').slice(0, 22);
     const first = this.#ports.now().toISOString();
     await this.#redis.hsetnx(keys.first, group, first);
-    await this.#redis.hset(keys.what, group, JSON.stringify({ ...alert, first }));
+    await this.#redis.hset(keys.what, group, JSON.stringify({ ...alert, why, first }));
     await this.#redis.hincrby(keys.count, group, 1);
   }
 
@@ -130,7 +133,7 @@ export class Alerts {
       if (response.ok) return true;
       this.#log.warn({ status: response.status }, 'an alert was not taken; it is sent again. Check alerts.url');
     } catch (error) {
-      this.#log.warn({ why: String(error) }, 'an alert could not be sent; it is sent again. Check alerts.url');
+      this.#log.warn({ why: messageOf(error) }, 'an alert could not be sent; it is sent again. Check alerts.url');
     }
     return false;
   }

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
+import { messageOf, stackOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
+import { redacted, removed } from '../../core/redaction.ts';
 
 export interface LogOptions {
   /** For a person at a terminal; else one JSON object a line. */
@@ -23,7 +25,7 @@ export function createLog(options: LogOptions): Log {
     ? pino(settings, pretty({ destination: stream, sync: true, singleLine: true, ignore: 'pid,hostname' }))
     : pino(settings, stream);
   const write = (level: LogOptions['level']) => (fields: object, message: string) => {
-    if (logger.isLevelEnabled(level)) logger[level](clean(fields, 0), masked(message));
+    if (logger.isLevelEnabled(level)) logger[level](clean(fields, 0), redacted(message));
   };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
@@ -34,30 +36,35 @@ export function createLog(options: LogOptions): Log {
  */
 const never =
   /(contact|phone|email|identifier|comment|body|payload|values|token|apikey|authorization|password|secrets?|cookie)$/;
-const removed = '[removed]';
 const deepest = 6;
 
 function clean(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return masked(value);
+  if (typeof value === 'string') return redacted(value);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (depth >= deepest) return '[…]';
   if (value instanceof Error) {
     // Libraries hang requests and answers on their errors; only these four are ours to show.
-    const { name, message, stack = '', cause } = value;
-    const shown = { name, message: masked(message), stack: masked(stack) };
-    return cause === undefined ? shown : { ...shown, cause: clean(cause, depth + 1) };
+    const shown = { name: redacted(value.name), message: redacted(messageOf(value)), stack: redacted(stackOf(value)) };
+    return value.cause === undefined ? shown : { ...shown, cause: clean(value.cause, depth + 1) };
   }
   if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1));
   const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
     const name = key.replaceAll(/[-_\s]/g, '').toLowerCase();
-    return [key, never.test(name) ? removed : clean(item, depth + 1)];
+    return [redacted(key), never.test(name) ? removed : clean(item, depth + 1)];
   });
   return Object.fromEntries(entries);
 }
 
-/** What looks like an e-mail address or an international phone number in a text. */
-function masked(text: string): string {
-  return text
-    .replaceAll(/[^\s@<>"'(),:;/]+@[^\s@<>"'(),:;/]+\.[a-z]{2,}/gi, removed)
-    .replaceAll(/\+\d{7,15}\b/g, removed);
+/**
+ * What is told of an error that ends the process: where it comes from, with its causes. Node would print everything that hangs
+ * on one: requests and answers, the arguments of a Redis command.
+ */
+export function lastWords(error: unknown): string {
+  const told: string[] = [];
+  let at = error;
+  do {
+    told.push(redacted(at instanceof Error ? stackOf(at) : messageOf(at)));
+    at = at instanceof Error ? at.cause : undefined;
+  } while (at !== undefined && told.length < deepest);
+  return `${told.join('\nCaused by: ')}\n`;
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
@@ -23,7 +24,7 @@ export class RedisWatch {
   }
 
   readonly onLost = (error: Error): void => {
-    const why = error.message || error.name;
+    const why = messageOf(error) || error.name;
     const kind = isLostLock(error) ? 'lock' : 'redis';
     if (Date.now() - (this.#toldAt.get(kind) ?? 0) < tellEveryMs) return;
     this.#toldAt.set(kind, Date.now());

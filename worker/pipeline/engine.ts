@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { messageOf } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
@@ -118,7 +119,7 @@ export class Engine {
   /** Deliveries of a source that an intake refused for one reason: for people who look at `status`. */
   async countRefused(source: string, why: string, count: number): Promise<void> {
     await countRefused(this.#options.redis, source, why, count).catch((error: unknown) =>
-      this.#options.log.warn({ source, why: String(error) }, 'refused deliveries could not be counted for status'),
+      this.#options.log.warn({ source, why: messageOf(error) }, 'refused deliveries could not be counted for status'),
     );
   }
 
@@ -148,7 +149,7 @@ export class Engine {
       async () => {
         if (!(await pipeline.isGated())) await pipeline.poll();
       },
-      (error) => log.warn({ source, why: String(error) }, 'poll failed'),
+      (error) => log.warn({ source, why: messageOf(error) }, 'poll failed'),
     );
     this.#polling.push(rounds);
     rounds.start(pollLookMs(config.poll.every));

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { SourceEvent } from '../../core/connector/contract.ts';
+import { messageOf } from '../../core/errors.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
@@ -46,7 +47,7 @@ export class Inlets {
     await this.#openDoors();
     this.#opening = new Rounds(
       () => this.#openDoors(),
-      (error) => engine.log.debug({ why: String(error) }, 'former names could not be read'),
+      (error) => engine.log.debug({ why: messageOf(error) }, 'former names could not be read'),
     );
     this.#opening.start(doorsEveryMs);
     for (const [name, { stages }] of pipelines) {

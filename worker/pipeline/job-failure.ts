@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
-import { type Advice, CloseloopError, messageOf } from '../../core/errors.ts';
+import { type Advice, CloseloopError, messageOf, stackOf } from '../../core/errors.ts';
 
 /** How a job fails, kept with it. */
 const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
@@ -26,7 +26,7 @@ export function aboutFailure(data: unknown, error: unknown): object {
 /** Our own bugs keep their stack in the log; what a connector or client says is a sentence for people. */
 function detailOf(error: unknown): { stack?: string | undefined; reference?: string | undefined } {
   if (error instanceof CloseloopError) return error.reference === undefined ? {} : { reference: error.reference };
-  return { stack: error instanceof Error ? error.stack : undefined };
+  return { stack: error instanceof Error ? stackOf(error) : undefined };
 }
 
 /** What a job is about: jobs hold ids only. */

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 
 /** Work that comes again and again: one round at a time, and none any more once it is stopped. */
@@ -47,6 +48,6 @@ export class Rounds {
 export function stepsOf(log: Log, isStopped: () => boolean) {
   return async (source: string, step: string, work: () => Promise<void>): Promise<void> => {
     if (isStopped()) return;
-    await work().catch((error: unknown) => log.warn({ source, step, why: String(error) }, 'sweep failed'));
+    await work().catch((error: unknown) => log.warn({ source, step, why: messageOf(error) }, 'sweep failed'));
   };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Outage } from '../operations/outage.ts';
 import { type Orphan, OrphanNews } from '../sources/orphans.ts';
@@ -38,7 +39,7 @@ export class Sweeping {
     this.#orphanNews = new OrphanNews(log);
     this.#rounds = new Rounds(
       (isStopped) => this.#sweep(stepsOf(log, isStopped)),
-      (error) => log.warn({ why: String(error) }, 'sweep failed'),
+      (error) => log.warn({ why: messageOf(error) }, 'sweep failed'),
     );
   }
 

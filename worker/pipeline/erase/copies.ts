@@ -1,5 +1,5 @@
 import { ZodError } from 'zod';
-import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
@@ -57,7 +57,7 @@ async function leaveTo(of: SourceContext, id: string, copies: readonly SubjectOf
 }
 
 function whyLeft(error: unknown): string {
-  if (error instanceof CloseloopError) return error.message;
+  if (error instanceof CloseloopError) return messageOf(error);
   if (error instanceof ZodError) return 'the vendor answered in another shape than documented';
   throw error;
 }

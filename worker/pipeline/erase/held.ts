@@ -1,4 +1,4 @@
-import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 
 /** What an erasure could not do yet. No personal data. */
 export interface Held {
@@ -11,5 +11,5 @@ export interface Held {
 /** @throws the error itself, where it is none of the service's or a vendor's: Redis is away, or a bug of ours */
 export function heldBy(error: unknown, what: string): Held {
   if (!(error instanceof CloseloopError)) throw error;
-  return { what, why: error.message, passes: adviceOf(error).kind === 'transient' };
+  return { what, why: messageOf(error), passes: adviceOf(error).kind === 'transient' };
 }

@@ -1,5 +1,6 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
-import { CloseloopError } from '../../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import { redacted } from '../../../core/redaction.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, step } from '../../journey/transitions.ts';
@@ -87,8 +88,8 @@ async function notWritten(journey: Journey, result: Result<false>, context: Writ
   if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
   return await park(
     journey,
-    error.message,
-    { why: `a record refuses its answer: ${error.message}`, remedy: replay },
+    messageOf(error),
+    { why: `a record refuses its answer: ${messageOf(error)}`, remedy: replay },
     context,
   );
 }
@@ -101,7 +102,7 @@ async function park(
   alert: { why: string; remedy: string },
   context: WriteBackContext,
 ): Promise<JobResult> {
-  const why = `the grade can't be put on the record and is kept here: ${reason}`;
+  const why = `the grade can't be put on the record and is kept here: ${redacted(reason)}`;
   const after = await context.store.update(
     journey.id,
     ifStill('answered', {
