@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { createLog, type LogOptions, lastWords } from '../../worker/operations/log.ts';
+import { createLog, type LogOptions } from '../../worker/operations/log.ts';
 
 async function printed(write: (log: Log) => void, options: Partial<LogOptions> = {}): Promise<string> {
   const stream = new PassThrough();
@@ -97,19 +97,6 @@ describe('the log', () => {
       expect(line).not.toContain('mari@');
       expect(line).toContain('log.test.ts');
     }
-  });
-
-  test('the last words of a process tell where it failed, and nothing that hangs on the error (audit leak)', () => {
-    const reply = Object.assign(new Error('WRONGTYPE Operation against a key'), {
-      name: 'ReplyError',
-      command: { name: 'set', args: [secret] },
-    });
-    const error = Object.assign(new Error(`no "${secret} ${secret}" here`, { cause: reply }), { body: secret });
-    const words = lastWords(error);
-    expect(words).not.toContain(secret);
-    expect(words).toMatch(/^Error: no "…" here\n {4}at .*log\.test\.ts[\s\S]*\nCaused by: ReplyError: WRONGTYPE/);
-    expect(lastWords(`thrown mari@example.com`)).toBe('thrown [removed]\n');
-    expect(lastWords(undefined)).toBe('undefined\n');
   });
 
   test('it survives a value that contains itself', async () => {

@@ -5,6 +5,7 @@ import { standins } from '../../standins/index.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { exports } from './exports.ts';
 import { instantHelp } from './instant.ts';
+import { lastWords } from './last-words.ts';
 
 // Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
 for (const stream of [process.stdout, process.stderr]) {
@@ -14,6 +15,12 @@ for (const stream of [process.stdout, process.stderr]) {
     process.exit(isClosed ? 141 : 1);
   });
 }
+
+// Also for a rejection that nobody caught.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(lastWords(error));
+  process.exit(1);
+});
 
 /** The one place that knows the list of connectors and reads the command line. */
 const program = new Command('closeloop')

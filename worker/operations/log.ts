@@ -54,17 +54,3 @@ function clean(value: unknown, depth: number): unknown {
   });
   return Object.fromEntries(entries);
 }
-
-/**
- * What is told of an error that ends the process: where it comes from, with its causes. Node would print everything that hangs
- * on one: requests and answers, the arguments of a Redis command.
- */
-export function lastWords(error: unknown): string {
-  const told: string[] = [];
-  let at = error;
-  do {
-    told.push(redacted(at instanceof Error ? stackOf(at) : messageOf(at)));
-    at = at instanceof Error ? at.cause : undefined;
-  } while (at !== undefined && told.length < deepest);
-  return `${told.join('\nCaused by: ')}\n`;
-}
