@@ -1,4 +1,4 @@
-import type { Outcome } from '../errors.ts';
+import { CloseloopError, type Outcome } from '../errors.ts';
 import { jsonBody } from './json-body.ts';
 import { tooIntricate } from './json-structure.ts';
 import { faultOf, isCut, neverSentBy } from './network.ts';
@@ -62,7 +62,7 @@ export class SendFailure extends Error {
 /**
  * One attempt.
  * @param init as for `fetch`, without a signal; redirects are never followed, as credentials must not go elsewhere
- * @throws SendFailure
+ * @throws SendFailure; CloseloopError config for headers that can't be sent
  */
 export async function send(
   fetch: typeof globalThis.fetch,
@@ -72,6 +72,7 @@ export async function send(
 ): Promise<HttpResponse> {
   const { timeoutMs, signal } = options;
   if (signal?.aborted === true) throw new SendFailure('stopped', 'stopped on request', { outcome: 'never-sent' });
+  refuseUnsendable(init);
   // A timer of our own: AbortSignal.any can lose its sources to the garbage collector while a body is being read.
   const giveUp = new AbortController();
   let isLate = false;
@@ -101,6 +102,17 @@ export async function send(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** `fetch` would quote the whole header in its error, and the credential is in one. */
+function refuseUnsendable({ headers }: RequestInit): void {
+  try {
+    new Headers(headers);
+  } catch {
+    const message =
+      'A header of the call holds a character that HTTP does not allow: a credential was copied with a line break, or with a letter that it does not have. Copy it again.';
+    throw new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
   }
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
+import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -192,4 +193,13 @@ describe('every client', () => {
   test.each(clients)('%s stops at an answer without end (audit 28)', async (_name, call) => {
     await expect(call()).rejects.toThrow(/more than 16 MiB/);
   });
+});
+
+test('a credential that no header takes is a mistake of the configuration, and quoted nowhere (audit leak)', async () => {
+  const headers = { authorization: 'Bearer S3CR3T-\n-S3CR3T' };
+  const error: unknown = await send(fetch, 'http://127.0.0.1:9', { headers }, { timeoutMs: 1_000 }).catch(
+    (e: unknown) => e,
+  );
+  expect(error).toMatchObject({ advice: { kind: 'config' }, outcome: 'never-sent' });
+  expect(inspect(error, { depth: 10 })).not.toContain('S3CR3T');
 });
