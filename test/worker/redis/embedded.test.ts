@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -112,6 +122,20 @@ describe('the embedded Redis', () => {
     expect(await ping(first.socket, 1_000)).toBe('dead');
     const second = await start(dir);
     expect(await command(second.socket, 'GET', 'k')).toBe('kept');
+  });
+
+  test('its files are for nobody else, also in a folder that others may enter (audit leak)', async () => {
+    const dir = folder();
+    mkdirSync(join(dir, 'data'), { mode: 0o755 });
+    chmodSync(dir, 0o755);
+    const { socket } = await start(dir);
+    await command(socket, 'SET', 'k', 'kept');
+    const files = readdirSync(dir, { recursive: true, withFileTypes: true })
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => path !== join(dir, 'data'));
+    const others = files.filter((path) => !path.endsWith('lock') && (statSync(path).mode & 0o077) !== 0);
+    expect(files.some((path) => path.endsWith('.aof'))).toBe(true);
+    expect(others).toEqual([]);
   });
 
   test('it ends when its parent is killed with SIGKILL, and the next start has the data', async () => {
