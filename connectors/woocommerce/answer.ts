@@ -8,7 +8,7 @@ import {
   surveyText,
 } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
-import { Meta, metaOf } from './order.ts';
+import { id, Meta, metaOf } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
 /** What an order should hold once an answer is on it; null: nothing of that name. */
@@ -16,7 +16,7 @@ export type Wanted = ReadonlyMap<string, string | null>;
 
 /** An order as writing sees it. */
 export const WrittenOrder = z.object({
-  id: z.union([z.int(), z.string()]).transform(String),
+  id,
   meta_data: Meta,
 });
 export type WrittenOrder = z.output<typeof WrittenOrder>;

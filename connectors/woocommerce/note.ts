@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { markerIn, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import type { Shop } from './api.ts';
+import { id } from './order.ts';
 
 const Note = z.object({ note: z.string().catch('') });
-const Listed = Note.extend({ id: z.union([z.int(), z.string()]).transform(String) });
+const Listed = Note.extend({ id });
 
 /** The private note, as the shop's staff read it. Tags would be filtered out of it, and what they enclose shown wrongly. */
 export function noteText(item: WriteBack): string {

@@ -3,8 +3,8 @@ import type { RecordState } from '../../core/connector/contract.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
-/** Orders, products, customers: numbers on the wire, texts here. */
-const id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
+/** Orders, products, customers, notes: numbers on the wire, texts here. Nothing else becomes part of an address, or is told. */
+export const id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
 const text = z.union([z.string(), z.number()]).transform(String).catch('');
 /** PHP has no empty objects: `[]` stands for them. */
 const texts = z.record(z.string(), text).catch({});

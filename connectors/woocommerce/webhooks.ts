@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Urgency } from '../../core/connector/contract.ts';
 import type { Shop } from './api.ts';
+import { id } from './order.ts';
 
 /** By these `setup` makes webhooks and the poll's look knows them again, whatever their address. */
 const namePrefix = 'closeloop ';
 
 export const Webhook = z.object({
-  id: z.union([z.int(), z.string()]).transform(String),
+  id,
   name: z.string().catch(''),
   status: z.string(),
   topic: z.string().catch(''),

@@ -3,6 +3,7 @@ import { calls } from './contract/calls.ts';
 import { deliveries } from './contract/deliveries.ts';
 import { echoes, erasures, forgettings } from './contract/echoes.ts';
 import { checks, setups } from './contract/going-live.ts';
+import { leaks } from './contract/leaks.ts';
 import { records } from './contract/records.ts';
 import type { ConnectorSample } from './contract/sample.ts';
 import { sweeps } from './contract/sweeps.ts';
@@ -33,6 +34,7 @@ export function connectorContract(sample: ConnectorSample, runner: TestRunner): 
     describe(`its settings and deliveries`, () => deliveries(sample, bench, runner));
     describe(`its records`, () => records(sample, bench, runner));
     describe(`its calls`, () => calls(sample, bench, runner));
+    describe(`its words`, () => leaks(sample, bench, runner));
     if (does.includes('poll')) describe(`its sweeps`, () => sweeps(bench, runner));
     if (does.includes('check')) describe(`its check`, () => checks(sample, bench, runner));
     if (does.includes('setup')) describe(`its setup`, () => setups(sample, bench, runner));
