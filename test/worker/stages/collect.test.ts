@@ -43,9 +43,12 @@ test.each(strangers)(
     );
     expect(told).toMatchObject({ level: 'error', fields: { answers: 1, journeys: ['collect/a.1'] } });
     expect(JSON.stringify(told)).not.toMatch(/stranger|never been/);
-    expect(await redis.handle.client.hvals('{cl}:alerts:what')).toMatchObject([
-      expect.stringContaining('answers were left at the service'),
-    ]);
+    // Raised just after that line.
+    const alerts = await until(async () => {
+      const raised = await redis.handle.client.hvals('{cl}:alerts:what');
+      return raised.length > 0 && raised;
+    });
+    expect(alerts).toMatchObject([expect.stringContaining('answers were left at the service')]);
     expect(await loop.store.get('a.1')).toMatchObject({ state: 'asked' });
     expect(loop.vendor.written.map(({ recordId }) => recordId)).toEqual(['whole']);
     await loop.close();
