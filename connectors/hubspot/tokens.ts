@@ -53,14 +53,12 @@ const tokenRules = (rules: ResponseRules): ResponseRules => ({
     return revoked.has(error) || revoked.has(code)
       ? {
           kind: 'config',
-          doubtful: false,
           problem: 'HubSpot no longer accepts the refresh token',
           remedy:
             "an admin of the HubSpot account must reconnect the app (open its install link); put the new refresh token into the source's refreshToken",
         }
       : {
           kind: 'config',
-          doubtful: false,
           problem: 'HubSpot refused the token request',
           remedy: "check clientId and clientSecret: they are on the app's Auth page",
         };

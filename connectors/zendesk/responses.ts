@@ -104,7 +104,6 @@ function wait({ headers }: HttpResponse): Meaning {
 
 const badClient: Meaning = {
   kind: 'config',
-  doubtful: false,
   problem: 'the OAuth client gets no token',
   remedy:
     'an admin of this Zendesk must check it (Admin Center > Apps and integrations > APIs > OAuth clients): kind Confidential, ' +

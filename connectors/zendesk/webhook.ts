@@ -167,15 +167,15 @@ export async function webhookSteps(
   create: ZendeskApi['send'],
 ): Promise<SetupStep[]> {
   if (hookUrl === undefined || !(hookUrl.startsWith('https://') || settings.baseUrl !== undefined)) return [];
-  const look = async (): Promise<Webhook | undefined> => {
+  const find = async (): Promise<Webhook | undefined> => {
     const ours = (await webhooks(api)).filter((webhook) => pointsTo(webhook, hookUrl));
     return ours.find(({ status }) => status === 'active') ?? ours[0];
   };
 
   /** Subscribed, or connected where Zendesk refuses that. Which of the two it is can't be changed later. */
   async function made(): Promise<{ id: string; isConnected: boolean }> {
-    const held = await look();
-    if (held !== undefined) return { id: held.id, isConnected: held.subscriptions?.includes(connected) === true };
+    const there = await find();
+    if (there !== undefined) return { id: there.id, isConnected: there.subscriptions?.includes(connected) === true };
     const post = async (wanted: string[]): Promise<string> => {
       const webhook = {
         name: 'closeloop',
@@ -216,22 +216,22 @@ export async function webhookSteps(
     };
   };
 
-  const held = await look();
-  if (held === undefined)
+  const there = await find();
+  if (there === undefined)
     return [{ what: `create the webhook "closeloop" that delivers to ${hookUrl}`, apply: finish }];
   const steps: SetupStep[] = [];
-  if (held.status !== 'active') {
+  if (there.status !== 'active') {
     const apply: SetupStep['apply'] = async () => {
       const body = { webhook: { status: 'active' } };
-      await create('PATCH', `/api/v2/webhooks/${encodeURIComponent(held.id)}`, body, z.unknown());
+      await create('PATCH', `/api/v2/webhooks/${encodeURIComponent(there.id)}`, body, z.unknown());
       return {};
     };
-    steps.push({ what: `activate the webhook "${held.name}"`, apply });
+    steps.push({ what: `activate the webhook "${there.name}"`, apply });
   }
   // Left by a setup that ended between the two.
-  const isConnected = held.subscriptions?.includes(connected) === true;
-  if (isConnected && !(await triggers(api)).some((trigger) => bodiesFor(trigger, held.id).length > 0)) {
-    steps.push({ what: `create the trigger that calls the webhook "${held.name}"`, apply: finish });
+  const isConnected = there.subscriptions?.includes(connected) === true;
+  if (isConnected && !(await triggers(api)).some((trigger) => bodiesFor(trigger, there.id).length > 0)) {
+    steps.push({ what: `create the trigger that calls the webhook "${there.name}"`, apply: finish });
   }
   return steps;
 }

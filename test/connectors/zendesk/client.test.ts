@@ -128,6 +128,16 @@ describe('a token', () => {
     expect(error.message).not.toContain('client-secret');
   });
 
+  test('that a page refuses is doubted, as a proxy may have said so', async () => {
+    const { api } = await connected(
+      () => fine,
+      {},
+      undefined,
+      () => ({ status: 403, body: '<h1>Forbidden</h1>' }),
+    );
+    expect((await errorOf(api.get(path, anything))).advice).toEqual({ kind: 'config', doubtful: true });
+  });
+
   test('of the legacy kind is sent as it is, and never replaced', async () => {
     const legacy = { email: 'me@example.com', apiToken: 'abc' };
     const { api, calls } = await connected(
