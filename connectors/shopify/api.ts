@@ -55,6 +55,19 @@ export interface ShopifyApi {
   ): Promise<SizedAnswer<z.output<S>>>;
 }
 
+/** Says once of each other version that an answer is of. */
+function versionComparer(shop: string, log: ConnectorPorts['log']): (answered: string | null) => void {
+  let warned: string | undefined;
+  return (answered) => {
+    if (answered === null || answered === apiVersion || answered === warned) return;
+    warned = answered;
+    log.warn(
+      { shop, asked: apiVersion, answered: /^[\w-]{1,20}$/.test(answered) ? answered : 'another one' },
+      'Shopify answers in another version of its API than asked for: update closeloop',
+    );
+  };
+}
+
 export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): ShopifyApi {
   const { shop } = settings;
   const name = `Shopify ${shop}`;
@@ -70,16 +83,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     ports,
   );
   const prices = new Prices();
-  let warned: string | undefined;
-
-  function compareVersion(answered: string | null): void {
-    if (answered === null || answered === apiVersion || answered === warned) return;
-    warned = answered;
-    ports.log.warn(
-      { shop, asked: apiVersion, answered: /^[\w-]{1,20}$/.test(answered) ? answered : 'another one' },
-      'Shopify answers in another version of its API than asked for: update closeloop',
-    );
-  }
+  const compareVersion = versionComparer(shop, ports.log);
 
   /** One call, paid for. What its answer says of the points is told before anything else is made of it. */
   async function send(call: VendorCall, operation: Operation<z.ZodType>, paid: PointsTaken) {
