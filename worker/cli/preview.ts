@@ -3,7 +3,7 @@ import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
-import { whyNotNow } from '../pipeline/ask/contact-eligibility.ts';
+import { whyIneligible } from '../pipeline/ask/contact-eligibility.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide } from '../pipeline/plan/decide.ts';
 import { statusOf } from '../pipeline/record-status.ts';
@@ -85,7 +85,7 @@ async function judge(record: PresentedRecord, journeyId: string, closedAt: Date,
   const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
   const known = await context.feedback.contact(contact);
   const last = await context.contacts.lastAsked(contactKey(contact));
-  const why = whyNotNow(known, last, rule, dueAt);
+  const why = whyIneligible(known, last, rule, dueAt);
   const decision = why === undefined ? 'ask' : 'skip';
   return {
     decision: why === undefined ? 'would ask' : 'would not ask',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { LastAsked } from '../../../worker/journey/contacts.ts';
 import type { Journey } from '../../../worker/journey/journey.ts';
-import { forgottenRequest } from '../../../worker/pipeline/ask/lost-request.ts';
+import { lostRequest } from '../../../worker/pipeline/ask/lost-request.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 const ref = 'desk/1.1';
@@ -71,11 +71,11 @@ const rows: [what: string, journey: Journey, known: Known, lastHere: LastAsked |
     ],
   ];
 test.each(rows)('a request is looked for first, or not: %s', (_, waiting, known, lastHere, found) => {
-  expect(forgottenRequest(waiting, ref, known, lastHere)?.at).toEqual(found);
+  expect(lostRequest(waiting, ref, known, lastHere)?.at).toEqual(found);
 });
 
 test('only what the contact was noted with here is more than a suspicion (audit 10)', () => {
   const noted = { at: at('10:04:00'), journey: ref };
-  expect(forgottenRequest(journey(), ref, asked('10:05:00'), undefined)).toMatchObject({ isSuspicion: true });
-  expect(forgottenRequest(journey(), ref, asked('10:05:00'), noted)).toMatchObject({ isSuspicion: false });
+  expect(lostRequest(journey(), ref, asked('10:05:00'), undefined)).toMatchObject({ isSuspicion: true });
+  expect(lostRequest(journey(), ref, asked('10:05:00'), noted)).toMatchObject({ isSuspicion: false });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { Rule } from '../../../worker/config/rule.ts';
 import type { LastAsked } from '../../../worker/journey/contacts.ts';
-import { whyNotNow } from '../../../worker/pipeline/ask/contact-eligibility.ts';
+import { whyIneligible } from '../../../worker/pipeline/ask/contact-eligibility.ts';
 import { loadRule } from '../../../worker/pipeline/rules.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -62,7 +62,7 @@ const rows: [
   ['the service has asked since one was withdrawn', atService(1), here(2, { withdrawn: true }), monthly, /1 days ago/],
 ];
 test.each(rows)('a person is asked, or not: %s', (_, contact, lastHere, rule, why) => {
-  const said = whyNotNow(contact, lastHere, rule, now);
+  const said = whyIneligible(contact, lastHere, rule, now);
   if (why) expect(said).toMatch(why);
   else expect(said).toBeUndefined();
 });

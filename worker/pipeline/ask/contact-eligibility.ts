@@ -4,7 +4,7 @@ import type { LoadedRule } from '../rules.ts';
 import { explains } from './lost-request.ts';
 
 /** Why this person is not to be asked by this rule now, if so: the service's lists, and the throttle over all sources. */
-export function whyNotNow(
+export function whyIneligible(
   known: ContactRecord | undefined,
   lastHere: LastAsked | undefined,
   rule: LoadedRule,

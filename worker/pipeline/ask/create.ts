@@ -16,8 +16,8 @@ import { askedAlready, campaignFault, campaignOf, mapFields, needsOf, sendTime }
 import { statusOf } from '../record-status.ts';
 import type { LoadedRule } from '../rules.ts';
 import { backToWaiting, endJourney, laterLook, lookFirst, markAsked, postpone } from './ask-steps.ts';
-import { lastCounted, onList, whyNotNow } from './contact-eligibility.ts';
-import { forgottenRequest } from './lost-request.ts';
+import { lastCounted, onList, whyIneligible } from './contact-eligibility.ts';
+import { lostRequest } from './lost-request.ts';
 import { staleMs } from './with-contact.ts';
 
 /** As the service's client calls the form of the call that creates. */
@@ -60,13 +60,13 @@ export async function create(
   // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
   const attempt: Attempt = { journey, rule, campaign, contact, known, last, leaveBy };
-  const forgotten = forgottenRequest(journey, ref, known, lastHere);
-  if (forgotten && onList(known, rule) === undefined) {
-    const { token, lookAfter, ...anew } = intentOf(attempt, forgotten.at, context);
-    const { sought = anew, isSuspicion, why } = forgotten;
+  const lost = lostRequest(journey, ref, known, lastHere);
+  if (lost && onList(known, rule) === undefined) {
+    const { token, lookAfter, ...anew } = intentOf(attempt, lost.at, context);
+    const { sought = anew, isSuspicion, why } = lost;
     return await lookFirst(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
   }
-  const no = whyNotNow(known, last, rule, clock.now());
+  const no = whyIneligible(known, last, rule, clock.now());
   if (no) return await endJourney(journey, 'skipped', no, context);
   // This process stood still: it would send nothing, and the contact may be another's meanwhile.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };

@@ -8,7 +8,7 @@ const clockSkewMs = 120_000;
 
 type Counters = Pick<ContactRecord, 'num_appeals' | 'last_appeal'>;
 
-export interface Forgotten {
+export interface LostRequest {
   /** When it was made. */
   at: Date;
   why: string;
@@ -23,12 +23,12 @@ export interface Forgotten {
  * asked. Two others remember: the contact's own note here, which lies elsewhere in a cluster, and the service. When either
  * knows of a request since the closing that no journey's note explains, it has to be looked for before anybody is asked.
  */
-export function forgottenRequest(
+export function lostRequest(
   journey: Journey,
   ref: string,
   known: Counters | undefined,
   lastHere: LastAsked | undefined,
-): Forgotten | undefined {
+): LostRequest | undefined {
   const late = lateRequest(journey, ref, known, lastHere);
   if (late) return late;
   // What an attempt of this journey's own came to is known.
@@ -56,7 +56,7 @@ function lateRequest(
   ref: string,
   known: Counters | undefined,
   lastHere: LastAsked | undefined,
-): Forgotten | undefined {
+): LostRequest | undefined {
   if (!lookedFor || !contact || lookedFor.contact !== contactKey(contact)) return undefined;
   const { at, isSuspicion = false } = lookedFor.intent;
   if (lastHere?.journey === ref && lastHere.at > lookedFor.at) {
