@@ -37,7 +37,7 @@ const Identified = z.object({ id: z.union([z.string(), z.number()]).transform(St
  * What batch/read and batch/update answer. Judged by `errors`, never by the status (200 and 207 mean the same). One record of
  * another shape is told beside the others (`unreadable`: its id, where that can be read, and what is wrong with it).
  */
-export const BatchAnswer = z
+export const BatchResponse = z
   .object({
     results: z.array(z.unknown()),
     numErrors: z.number().optional(),
@@ -53,7 +53,7 @@ export const BatchAnswer = z
       ),
     };
   });
-export type BatchAnswer = z.output<typeof BatchAnswer>;
+export type BatchResponse = z.output<typeof BatchResponse>;
 
 export type Fate<T> = { is: 'done'; result: T } | { is: 'missing' } | { is: 'refused'; error: CloseloopError };
 
@@ -62,7 +62,7 @@ export type Fate<T> = { is: 'done'; result: T } | { is: 'missing' } | { is: 'ref
  * the map, unless the call was about one id alone: then whatever was answered is about it (after a merge the result
  * bears another id).
  */
-export function fates(place: string, ids: readonly string[], answer: BatchAnswer): Map<string, Fate<BatchResult>> {
+export function fates(place: string, ids: readonly string[], answer: BatchResponse): Map<string, Fate<BatchResult>> {
   const [alone, ...others] = ids;
   const only = others.length === 0 ? alone : undefined;
   const found = new Map<string, Fate<BatchResult>>();
@@ -118,7 +118,7 @@ export async function currentOf(
   await Promise.all(
     chunks([...new Set(ids)], batchSize).map(async (some) => {
       const body = { inputs: some.map((id) => ({ id })), properties, propertiesWithHistory: [] };
-      const { results } = await api.call('POST', paths.batchRead(plural), BatchAnswer, { body });
+      const { results } = await api.call('POST', paths.batchRead(plural), BatchResponse, { body });
       for (const { id, properties } of results) found.set(id, properties);
     }),
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchAnswer, type BatchResult, batchSize, type Fate, fates } from './batch.ts';
+import { BatchResponse, type BatchResult, batchSize, type Fate, fates } from './batch.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
 import { type HubSpotContact, timeZoneOf } from './record.ts';
 import { ErrorBody, inWords, refusalOf } from './responses.ts';
@@ -115,7 +115,7 @@ async function readContacts(api: HubSpotApi, ids: readonly string[], extra: read
   await Promise.all(
     chunks([...new Set(ids)], batchSize).map(async (some) => {
       const body = { inputs: some.map((id) => ({ id })), properties, propertiesWithHistory: [] };
-      const answer = await api.call('POST', path, BatchAnswer, { body });
+      const answer = await api.call('POST', path, BatchResponse, { body });
       for (const [id, fate] of fates(`POST ${path}`, some, answer)) found.set(id, fate);
     }),
   );

@@ -6,7 +6,7 @@ import { pageWatch } from '../../core/connector/pages.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { maxTextUnits } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchAnswer, batchSize, Texts } from './batch.ts';
+import { BatchResponse, batchSize, Texts } from './batch.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
 import { ErrorBody, inWords, refusalOf } from './responses.ts';
 
@@ -161,7 +161,7 @@ async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly st
   const notes: { id: string; lines: string[] }[] = [];
   for (const some of chunks([...noteIds], batchSize)) {
     const body = { inputs: some.map((id) => ({ id })), properties: ['hs_note_body'], propertiesWithHistory: [] };
-    const { results } = await api.call('POST', paths.batchRead('notes'), BatchAnswer, { body });
+    const { results } = await api.call('POST', paths.batchRead('notes'), BatchResponse, { body });
     notes.push(...results.map(({ id, properties }) => ({ id, lines: linesOf(properties.hs_note_body ?? '') })));
   }
   return notes;

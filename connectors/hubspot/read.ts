@@ -2,7 +2,7 @@ import { chunks } from '../../core/connector/batches.ts';
 import type { ConnectorPorts, ReadResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchAnswer, type BatchResult, batchSize, type Fate, fates, livingOn, mergedIds } from './batch.ts';
+import { BatchResponse, type BatchResult, batchSize, type Fate, fates, livingOn, mergedIds } from './batch.ts';
 import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
 import { type ObjectType, objectTypes, parseRecordId, paths, recordId, recordNames } from './objects.ts';
@@ -104,7 +104,7 @@ async function readRecords(context: Context, ids: readonly string[]): Promise<Ma
       properties: [...new Set([stage, pipeline, mergedIds, ...(purpose === 'ask' ? [] : shown)])],
       propertiesWithHistory: purpose === 'ask' ? [] : [stage],
     };
-    const answer = await api.call('POST', path, BatchAnswer, { body });
+    const answer = await api.call('POST', path, BatchResponse, { body });
     for (const [id, fate] of fates(`POST ${path}`, some, answer)) found.set(id, fate);
     for (const [id, result] of livingOn(some, answer.results)) found.set(id, { is: 'done', result });
   };

@@ -2,7 +2,16 @@ import { newestBy } from '../../core/connector/answer.ts';
 import { chunks } from '../../core/connector/batches.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchAnswer, type BatchResult, batchSize, currentOf, type Fate, fates, livingOn, mergedIds } from './batch.ts';
+import {
+  BatchResponse,
+  type BatchResult,
+  batchSize,
+  currentOf,
+  type Fate,
+  fates,
+  livingOn,
+  mergedIds,
+} from './batch.ts';
 import { type Plural, paths } from './objects.ts';
 import { inWords, type Refusal } from './responses.ts';
 
@@ -93,7 +102,7 @@ async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string
   const found = new Map<string, string>();
   const ask = async (some: readonly string[]): Promise<void> => {
     const body = { inputs: some.map((id) => ({ id })), properties: [mergedIds], propertiesWithHistory: [] };
-    const { results } = await api.call('POST', path, BatchAnswer, { body });
+    const { results } = await api.call('POST', path, BatchResponse, { body });
     const [only, ...others] = some;
     const known = livingOn(some, results);
     for (const [id, result] of known) found.set(id, result.id);
@@ -123,7 +132,7 @@ type Fates = Map<string, Fate<BatchResult>>;
 async function update(api: HubSpotApi, plural: Plural, writes: readonly Write[]): Promise<Fates> {
   const path = paths.batchUpdate(plural);
   const inputs = writes.map(({ id, properties }) => ({ id, properties }));
-  const answer = await api.attempt('POST', path, BatchAnswer, { body: { inputs } });
+  const answer = await api.attempt('POST', path, BatchResponse, { body: { inputs } });
   if (!answer.ok) return afterRefusal(api, plural, writes, answer.refusal);
   return fates(
     `POST ${path}`,

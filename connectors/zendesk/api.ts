@@ -17,16 +17,16 @@ import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
  * Throws VendorError, or CloseloopError where no call was made.
  */
 export interface ZendeskApi {
-  get<S extends z.ZodType>(path: string, answer: S, via?: Via): Promise<z.output<S>>;
+  get<S extends z.ZodType>(path: string, schema: S, via?: Via): Promise<z.output<S>>;
   send<S extends z.ZodType>(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body: object | undefined,
-    answer: S,
+    schema: S,
     via?: Via,
   ): Promise<z.output<S>>;
   /** Through `zendesk-node-api`. */
-  listTicketFields<S extends z.ZodType>(answer: S): Promise<z.output<S>>;
+  listTicketFields<S extends z.ZodType>(schema: S): Promise<z.output<S>>;
 }
 
 export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): ZendeskApi {
@@ -59,14 +59,14 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
     return response;
   }
 
-  async function send<S extends z.ZodType>(call: VendorCall, answer: S): Promise<z.output<S>> {
-    return api.parse(call, await exchange(call), answer);
+  async function send<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>> {
+    return api.parse(call, await exchange(call), schema);
   }
 
   return {
-    get: (path, answer, via = {}) => send({ method: 'GET', path, ...via }, answer),
-    send: (method, path, body, answer, via = {}) => send({ method, path, ...(body && { body }), ...via }, answer),
-    async listTicketFields(answer) {
+    get: (path, schema, via = {}) => send({ method: 'GET', path, ...via }, schema),
+    send: (method, path, body, schema, via = {}) => send({ method, path, ...(body && { body }), ...via }, schema),
+    async listTicketFields(schema) {
       const call: VendorCall = { method: 'GET', path: '/api/v2/ticket_fields.json' };
       const responses: HttpResponse[] = [];
       const fields = await sendingBy(
@@ -79,7 +79,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
       );
       const [response] = responses;
       if (response === undefined) throw new TypeError('zendesk-node-api made no request');
-      return api.parse(call, { ...response, json: fields }, answer);
+      return api.parse(call, { ...response, json: fields }, schema);
     },
   };
 }

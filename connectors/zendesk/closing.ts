@@ -22,7 +22,7 @@ export interface Requester {
 }
 
 /** What a webhook's event means for us. `name` is a ticket event's (`status_changed`), statuses are in capitals. */
-export type Meaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
+export type EventMeaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
 
 /**
  * Which closing counts. Closed is solved or closed: the move from one to the other, days later, is the same closing, and a
@@ -73,7 +73,7 @@ const echoes = new Set(['custom_field_changed', 'tags_changed', 'comment_added']
  * Who did it doesn't matter: the user that we act as may serve other software too, which solves tickets. What matters is
  * what was done. @param byUs The event's actor is the user that we act as.
  */
-export function meaningOf(event: { name: string; previous: string; current: string }, byUs = false): Meaning {
+export function meaningOf(event: { name: string; previous: string; current: string }, byUs = false): EventMeaning {
   const { name, previous, current } = event;
   if (upsets.has(name)) return { is: 'changed' };
   // It is as it was before it was deleted: closed, perhaps, and its customer not asked yet.
@@ -88,4 +88,4 @@ export function meaningOf(event: { name: string; previous: string; current: stri
   return { is: 'changed' };
 }
 
-const ignored = (why: string): Meaning => ({ is: 'ignored', why });
+const ignored = (why: string): EventMeaning => ({ is: 'ignored', why });

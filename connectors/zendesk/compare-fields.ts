@@ -2,7 +2,7 @@ import type { PartName } from '../../core/connector/answer.ts';
 import { type Comparison, errorAt, type MissingItem, warningAt } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import {
-  type Answers,
+  type ExpectedAnswers,
   keyedShape,
   type NewOption,
   newOptions,
@@ -54,7 +54,7 @@ const titles: Readonly<Record<string, string>> = {
 /** Ticket fields. Those that are named by a title can be made. */
 export function compareTicketFields(
   fields: readonly TicketField[],
-  answers: Answers,
+  answers: ExpectedAnswers,
   owners: TagOwners,
 ): FieldComparison {
   const { writeBack } = answers;
@@ -120,7 +120,11 @@ function ticketFindings(at: string, field: TicketField): Finding[] {
 }
 
 /** User fields, as far as the settings name any. */
-export function compareUserFields(fields: readonly KeyedField[], answers: Answers, owners: TagOwners): FieldComparison {
+export function compareUserFields(
+  fields: readonly KeyedField[],
+  answers: ExpectedAnswers,
+  owners: TagOwners,
+): FieldComparison {
   const resolved = resolveUserFields(answers.writeBack, fields);
   return compareKeyed(userField, resolved, fields, answers, owners, {
     create: (part, key) => {
@@ -138,7 +142,7 @@ export function compareUserFields(fields: readonly KeyedField[], answers: Answer
 }
 
 /** The custom object and its fields, where the settings name one. @param fields Undefined: there is no such object. */
-export function compareObject(fields: readonly KeyedField[] | undefined, answers: Answers): FieldComparison {
+export function compareObject(fields: readonly KeyedField[] | undefined, answers: ExpectedAnswers): FieldComparison {
   const { object, ticket } = answers.writeBack.customObject ?? {};
   if (object === undefined) return { findings: [], missing: [] };
   const kind = objectField(answers.writeBack);
@@ -206,7 +210,7 @@ function compareKeyed(
   { setting, place }: FieldKind,
   resolved: Resolved,
   fields: readonly KeyedField[],
-  answers: Answers,
+  answers: ExpectedAnswers,
   owners: TagOwners,
   making: Making,
 ): FieldComparison {

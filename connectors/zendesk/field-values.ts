@@ -8,7 +8,7 @@ import type { ZendeskSettings } from './settings.ts';
 /* The values that answers put into fields, and the fields that have room for them: for `check` and `setup` alike. */
 
 /** What `check` and `setup` know beside the account. */
-export interface Answers {
+export interface ExpectedAnswers {
   writeBack: ZendeskSettings['writeBack'];
   /** That the rules' campaigns can give; empty where nobody knows them. */
   grades: readonly number[];
@@ -36,7 +36,7 @@ export interface FieldRef {
 export function valueFindings(
   { part, at, name, place }: FieldRef,
   field: FieldSpec,
-  answers: Answers,
+  answers: ExpectedAnswers,
   owners: TagOwners,
 ): Finding[] {
   const missing = missingTags(part, field, answers);
@@ -73,7 +73,7 @@ export function valueFindings(
 }
 
 /** The tags that a dropdown should have and has not; none for another field. */
-function missingTags(part: PartName, field: FieldSpec, answers: Answers): string[] {
+function missingTags(part: PartName, field: FieldSpec, answers: ExpectedAnswers): string[] {
   if (!['tagger', 'dropdown', 'multiselect'].includes(field.type)) return [];
   if (part !== 'grade' && part !== 'status') return [];
   const held = new Set(field.custom_field_options?.map(({ value }) => value));
@@ -81,7 +81,7 @@ function missingTags(part: PartName, field: FieldSpec, answers: Answers): string
 }
 
 /** All values, as texts, that write-backs will put into a field of this type: by the code that writes them. */
-function written(part: 'grade' | 'status', type: string, { writeBack, grades }: Answers): string[] {
+function written(part: 'grade' | 'status', type: string, { writeBack, grades }: ExpectedAnswers): string[] {
   const answer = { recordId: '', marker: '', campaign: '', comment: null, answeredAt: new Date(0) };
   const items: WriteBack[] =
     part === 'grade'
@@ -119,7 +119,7 @@ export interface NewOption {
  * A ticket field that suits a part. A grade is a number, so that reports can count with it, unless `gradeValues` gives it
  * tags; text, where a dropdown can't have those.
  */
-export function ticketShape(part: PartName, answers: Answers, owners: TagOwners): Shape {
+export function ticketShape(part: PartName, answers: ExpectedAnswers, owners: TagOwners): Shape {
   if (part !== 'grade' && part !== 'status') return keyedShape(part);
   const { gradeValues } = answers.writeBack;
   const mapped = Object.values(gradeValues);
@@ -141,14 +141,14 @@ export function keyedShape(part: PartName): Shape {
 }
 
 /** What a dropdown lacks. Nothing where one of the tags can't be added: half of the grades are of no use, and `check` says why. */
-export function newOptions(part: PartName, field: FieldSpec, answers: Answers, owners: TagOwners): NewOption[] {
+export function newOptions(part: PartName, field: FieldSpec, answers: ExpectedAnswers, owners: TagOwners): NewOption[] {
   const tags = missingTags(part, field, answers);
   if (tags.some((tag) => obstacle(tag, owners) !== undefined)) return [];
   return tags.map((tag) => optionFor(part, tag, answers));
 }
 
 /** Named as agents would say it: the grades that a tag stands for, or what it says. */
-function optionFor(part: PartName, tag: string, { writeBack, grades }: Answers): NewOption {
+function optionFor(part: PartName, tag: string, { writeBack, grades }: ExpectedAnswers): NewOption {
   const meant = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
   const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
   return { name: part === 'grade' && meant.length > 0 ? meant.join(', ') : words, value: tag };

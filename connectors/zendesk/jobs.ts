@@ -18,8 +18,8 @@ const Job = z.object({
 });
 export type Job = z.output<typeof Job>;
 
-export const JobAnswer = z.object({ job_status: Job });
-const JobsAnswer = z.object({ job_statuses: z.array(Job) });
+export const JobResponse = z.object({ job_status: Job });
+const JobsResponse = z.object({ job_statuses: z.array(Job) });
 
 /** The first look at a job comes after the time that the last one took; the next when it is twice as old. */
 const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: 15 * 60_000 };
@@ -49,7 +49,7 @@ export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>):
     await sleep(waitMs);
     for (const [, waiter] of waiters) waiter.ageMs += waitMs;
     const ids = [...watched.keys()].slice(0, 100);
-    const { job_statuses } = await api.get(`/api/v2/job_statuses/show_many.json?ids=${ids.join(',')}`, JobsAnswer);
+    const { job_statuses } = await api.get(`/api/v2/job_statuses/show_many.json?ids=${ids.join(',')}`, JobsResponse);
     const jobs = new Map(job_statuses.map((job) => [job.id, job]));
     for (const id of ids) settle(id, jobs.get(id));
   }

@@ -5,7 +5,7 @@ import type { ConnectorPorts, SetupStep, Source } from '../../core/connector/con
 import { CloseloopError } from '../../core/errors.ts';
 import { type ZendeskApi, zendeskApi } from './api.ts';
 import { compareObject, compareTicketFields, compareUserFields, type MissingField } from './compare-fields.ts';
-import type { Answers } from './field-values.ts';
+import type { ExpectedAnswers } from './field-values.ts';
 import { objectFieldsIfAny, tagOwners, ticketFields, userFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { webhookSteps } from './webhook.ts';
@@ -35,7 +35,7 @@ export function installer(
 }
 
 /** In the order in which they have to be made. The options that come with ticket fields take their tags from other fields. */
-async function missingFields({ writeBack, grades }: Answers, api: ZendeskApi): Promise<MissingField[]> {
+async function missingFields({ writeBack, grades }: ExpectedAnswers, api: ZendeskApi): Promise<MissingField[]> {
   const answers = { writeBack, grades };
   const [fields, users] = [await ticketFields(api), await userFields(api)];
   const { object } = writeBack.customObject ?? {};

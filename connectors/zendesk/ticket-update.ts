@@ -2,7 +2,7 @@ import type { WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Change, findingsOn, remarksOn, type Wanted } from './answer.ts';
 import type { ZendeskApi } from './api.ts';
-import { JobAnswer, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
+import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
 import { noteMetadata, noteText } from './note.ts';
 import { ticketUpdates } from './quota.ts';
 import { errorName } from './responses.ts';
@@ -32,7 +32,7 @@ export function ticketUpdater(api: ZendeskApi, finished: JobWatch): UpdateTicket
     if (orders.length === 0) return [];
     const body = { tickets: orders.map(bodyOf) };
     const via = ticketUpdates;
-    const { job_status } = await api.send('PUT', '/api/v2/tickets/update_many.json', body, JobAnswer, via);
+    const { job_status } = await api.send('PUT', '/api/v2/tickets/update_many.json', body, JobResponse, via);
     const outcomes = resultsOf(await finished(job_status));
     const ids = orders.map(({ ticket }) => ticket.id);
     const after = (await showMany(api, ids)).tickets;
