@@ -260,19 +260,28 @@ export interface SetupStep {
   apply(): Promise<{ note?: string; secrets?: Readonly<Record<string, string>> }>;
 }
 
+/** A source whose settings have been parsed. */
+export interface ParsedSource {
+  /** The vendor's account, whose quota all sources of it share; `undefined`: the source is alone in it. */
+  account: string | undefined;
+  open(ports: ConnectorPorts): Source;
+}
+
 /** What a connector's file exports. `defineConnector` hides the type of its settings, so that one list holds them all. */
 export interface Connector {
   readonly name: string;
   /** Settings of a source of this connector, for the configuration's schema. `writeBack` is part of them. */
   readonly settings: z.ZodType;
-  /** The vendor's account, whose quota all sources of it share; `undefined`: the source is alone in it. */
+  /** The same schema, by which the worker parses a source's settings once: what comes out can be opened. */
+  readonly sources: z.ZodType<ParsedSource>;
+  /** As `sources` says of settings as written. */
   account(settings: unknown): string | undefined;
   open(settings: unknown, ports: ConnectorPorts): Source;
 }
 
 /**
  * Declares a connector: its name, the settings it takes in a source's section of the configuration, and how to open one.
- * The worker parses the settings once, with `settings`; `open` gets the parsed value.
+ * `account` and `open` get the parsed value.
  */
 export function defineConnector<Settings extends z.ZodType>(definition: {
   name: string;
@@ -281,10 +290,15 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
   const { name, settings, account, open } = definition;
+  const sources = settings.transform((parsed) => ({
+    account: account?.(parsed),
+    open: (ports: ConnectorPorts) => open(parsed, ports),
+  }));
   return {
     name,
     settings,
-    account: (raw) => account?.(settings.parse(raw)),
-    open: (raw, ports) => open(settings.parse(raw), ports),
+    sources,
+    account: (raw) => sources.parse(raw).account,
+    open: (raw, ports) => sources.parse(raw).open(ports),
   };
 }

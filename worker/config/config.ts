@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Connector } from '../../core/connector/contract.ts';
+import type { Connector, ParsedSource } from '../../core/connector/contract.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
@@ -8,11 +8,9 @@ import { ConfigError, type Found, type Path, type Problem, pathText } from './pr
 import { type Rule, Rules } from './rule.ts';
 import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts';
 
-export interface ConfiguredSource {
+export interface ConfiguredSource extends ParsedSource {
   name: string;
   connector: Connector;
-  /** As written: `connector.open` parses them. Checked here, so that it will. */
-  settings: unknown;
   rules: Rule[];
 }
 
@@ -93,12 +91,11 @@ function readSources(
       found.push({ path: [...at, 'connector'], message });
       return [];
     }
-    if (unknown.has(name))
-      return rules.ok ? [{ name, connector: unopened(connector), settings: {}, rules: rules.data }] : [];
-    const checked = checkWritten(connector.settings, settings, at, document, ['connector', 'rules']);
+    if (unknown.has(name)) return rules.ok ? [{ name, ...unopened(connector), rules: rules.data }] : [];
+    const checked = checkWritten(connector.sources, settings, at, document, ['connector', 'rules']);
     if (!checked.ok) found.push(...checked.found);
     if (!checked.ok || !rules.ok) return [];
-    return [{ name, connector, settings: checked.written, rules: rules.data }];
+    return [{ name, connector, ...checked.data, rules: rules.data }];
   });
 }
 
@@ -120,13 +117,13 @@ function checkWritten<Schema extends z.ZodType>(
   beside: readonly string[] = [],
 ) {
   const first = check(schema, value, at, beside);
-  if (first.ok) return { ...first, written: value };
+  if (first.ok) return first;
   let written = value;
   for (const issue of first.issues) {
     if (issue.code !== 'invalid_type' || !document.isVariable([...at, ...issue.path])) continue;
     written = replaceAt(written, issue.path, (text) => asKind(text, issue.expected));
   }
-  return { ...check(schema, written, at, beside), written };
+  return check(schema, written, at, beside);
 }
 
 function asKind(text: unknown, expected: string): unknown {

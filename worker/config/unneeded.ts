@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type Connector, defineConnector, type ReadResult, type WriteResult } from '../../core/connector/contract.ts';
+import {
+  type Connector,
+  defineConnector,
+  type ParsedSource,
+  type ReadResult,
+  type WriteResult,
+} from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Path } from './problem.ts';
 
@@ -40,10 +46,10 @@ export function withoutUnneeded(written: Readonly<Record<string, unknown>>, hole
 }
 
 /** In place of a connector some of whose settings aren't known here: what is stored of its source can be looked at. */
-export function unopened({ name }: Connector): Connector {
+export function unopened({ name }: Connector): ParsedSource & { connector: Connector } {
   const message = 'some of the settings of this source are variables that are not set here: set them';
   const error = new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
-  return defineConnector({
+  const connector = defineConnector({
     name,
     settings: z.unknown(),
     open: () => ({
@@ -58,4 +64,5 @@ export function unopened({ name }: Connector): Connector {
       taken: { status: 202 },
     }),
   });
+  return { connector, ...connector.sources.parse({}) };
 }

@@ -159,10 +159,10 @@ export class Engine {
   async noteSources(): Promise<void> {
     const configured = await this.#renames.configured();
     await this.#known.note(
-      configured.map(({ name, connector, settings }) => ({
+      configured.map(({ name, connector, account }) => ({
         name,
         connector: connector.name,
-        account: connector.account(settings),
+        account,
         writesNoAnswer: this.pipelines.get(name)?.context.source.writesNoAnswer === true,
         contacts: this.pipelines.get(name)?.context.customerContacts.map(({ source }) => source) ?? [],
       })),

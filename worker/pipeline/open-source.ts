@@ -15,7 +15,7 @@ export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
 
 /** A configured source, open for work by its records' aliases: with the budget of its vendor's account and its stored secrets. */
 export function openSource(
-  { name, connector, settings }: Config['sources'][number],
+  { name, connector, account, open }: Config['sources'][number],
   {
     config,
     redis,
@@ -36,7 +36,6 @@ export function openSource(
     vendorTime?: VendorTime;
   },
 ): Source {
-  const account = connector.account(settings);
   const budget = createBudget(
     redis,
     { account: account === undefined ? name : `${connector.name}:${account}` },
@@ -46,5 +45,5 @@ export function openSource(
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
   const own = { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told: toldByIds(snapshots, aliases) };
-  return aliasedSource(connector.open(settings, own), aliases, { now: () => new Date() });
+  return aliasedSource(open(own), aliases, { now: () => new Date() });
 }

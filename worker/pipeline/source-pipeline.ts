@@ -99,8 +99,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   return { context, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
 }
 
-function namedOf({ name, connector, settings }: ConfiguredSource): Pick<SourceContext, 'name' | 'account'> {
-  const account = connector.account(settings);
+function namedOf({ name, connector, account }: ConfiguredSource): Pick<SourceContext, 'name' | 'account'> {
   return { name, account: account === undefined ? undefined : `${connector.name}:${account}` };
 }
 

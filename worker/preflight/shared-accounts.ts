@@ -12,10 +12,9 @@ const remedy =
 
 /** Where a connector can't tell its account, nothing is found. */
 export function sharedAccounts(sources: readonly ConfiguredSource[]): SharedAccount[] {
-  const groups = Map.groupBy(sources, ({ connector, settings }) => {
-    const account = connector.account(settings);
-    return account === undefined ? undefined : JSON.stringify([connector.name, account]);
-  });
+  const groups = Map.groupBy(sources, ({ connector, account }) =>
+    account === undefined ? undefined : JSON.stringify([connector.name, account]),
+  );
   return [...groups].flatMap(([account, group]) => {
     if (account === undefined || group.length < 2) return [];
     const names = group.map(({ name }) => name);

@@ -49,8 +49,7 @@ export function isGone({ configuredAt }: KnownSource): boolean {
 /** Ids of records mean something in one account of one vendor. Where the account can't be told it may be the same. */
 export function mayBeSame({ connector, account }: KnownSource, configured: ConfiguredSource): boolean {
   if (connector !== 'unknown' && connector !== configured.connector.name) return false;
-  const now = configured.connector.account(configured.settings);
-  return account === undefined || now === undefined || account === now;
+  return account === undefined || configured.account === undefined || account === configured.account;
 }
 
 /** Every source that this installation has ever had in a configuration and still holds data of. */

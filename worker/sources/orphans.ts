@@ -58,9 +58,7 @@ export class Orphans {
   }
 
   #pipelineOf(known: KnownSource): SourcePipeline {
-    const pipeline =
-      this.#pipelines.get(known.name) ??
-      this.#create({ name: known.name, connector: absent(known), settings: {}, rules: [] });
+    const pipeline = this.#pipelines.get(known.name) ?? this.#create({ name: known.name, ...absent(known), rules: [] });
     this.#pipelines.set(known.name, pipeline);
     // Whoever has it may have other rules by now.
     const { customerContacts } = pipeline.context;
@@ -150,7 +148,7 @@ function compiled(source: string): Expression[] {
 /** In place of a connector whose settings this process doesn't have. */
 function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
   const error = new AbsentSource(name);
-  return defineConnector({
+  const made = defineConnector({
     name: connector,
     settings: z.object({}),
     ...(account !== undefined && { account: () => account }),
@@ -167,4 +165,5 @@ function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
       taken: { status: 202 },
     }),
   });
+  return { connector: made, ...made.sources.parse({}) };
 }

@@ -93,10 +93,9 @@ export class Renames {
 function refuseOther(known: KnownSource, target: ConfiguredSource): void {
   if (mayBeSame(known, target)) return;
   const { name, connector, account } = known;
-  const now = target.connector.account(target.settings);
   const shown = (kind: string, whose: string | undefined) => (whose === undefined ? kind : `${kind} (${whose})`);
   throw new CloseloopError(
-    `Source "${name}" was of ${shown(connector, account)}, and "${target.name}" is of ${shown(target.connector.name, now)}: it has other records.`,
+    `Source "${name}" was of ${shown(connector, account)}, and "${target.name}" is of ${shown(target.connector.name, target.account)}: it has other records.`,
     { kind: 'config' },
   );
 }

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineConnector } from '../../../core/connector/contract.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
+import { type Config, loadConfig } from '../../../worker/config/config.ts';
 import { ConfigError, type Problem } from '../../../worker/config/problem.ts';
+import { testPorts } from '../../connectors/zendesk/ports.ts';
 
 const settings = z.strictObject({
   account: z.string().min(1),
@@ -11,12 +12,28 @@ const settings = z.strictObject({
   pages: z.int().default(1),
   writeBack: z.strictObject({ grade: z.int().optional() }).optional(),
 });
-const shop = defineConnector({ name: 'shop', settings, open: () => expect.unreachable() });
+const shop = defineConnector({
+  name: 'shop',
+  settings,
+  account: ({ account }) => account,
+  // Opened, it throws what it was opened with.
+  open: (parsed) => expect.fail(JSON.stringify(parsed)),
+});
 const desk = defineConnector({ name: 'desk', settings: z.strictObject({}), open: () => expect.unreachable() });
 const env = { KEY: 'k-1234', SECRET: '98765', EMPTY: '', PORT: '9000', ZONE: 'Europe/Tallinn' };
 
 const load = (text: string, variables: Record<string, string> = env) =>
   loadConfig(text, { env: variables, connectors: [shop, desk], file: 'c.yaml' });
+
+/** What the first source would be opened with. */
+function settingsOf({ sources: [source] }: Config): unknown {
+  try {
+    source?.open(testPorts().ports);
+  } catch (error) {
+    return JSON.parse(error instanceof Error ? error.message : '');
+  }
+  return expect.fail('it was opened');
+}
 
 function problems(text: string, variables?: Record<string, string>): readonly Problem[] {
   try {
@@ -81,7 +98,8 @@ sources:
         {
           name: 'main-1',
           connector: shop,
-          settings: { account: 'acct-98765', secrets: ['98765'], pages: 98765, writeBack: { grade: 360001 } },
+          account: 'acct-98765',
+          open: expect.any(Function),
           rules: [
             {
               name: 'phone team',
@@ -100,6 +118,8 @@ sources:
         },
       ],
     });
+    const given = { account: 'acct-98765', secrets: ['98765'], pages: 98765, writeBack: { grade: 360001 } };
+    expect(settingsOf(config)).toEqual(given);
   });
 
   const redis: [written: string, expected: object | undefined, variables?: Record<string, string>][] = [
@@ -363,7 +383,7 @@ describe('what YAML passes over in silence is told with its line and what to do 
       whole('marker: !!str 5\nhttp: &h { port: &p "${PORT}" }\npoll: { every: 10m }', source(rule, 'pages: *p')),
     );
     expect([config.marker, config.http.port]).toEqual(['5', 9000]);
-    expect(config.sources[0]?.settings).toMatchObject({ pages: 9000 });
+    expect(settingsOf(config)).toMatchObject({ pages: 9000 });
   });
 });
 

@@ -25,10 +25,10 @@ for (const file of process.argv.slice(2)) {
   const text = readFileSync(file, 'utf8');
   try {
     const config = loadConfig(text, { ...options, external: await loadExternalConnectors(text, options) });
-    const sources = config.sources.map(({ name, connector, settings }) => {
+    const sources = config.sources.map(({ name, connector, account, open }) => {
       let thrown;
-      try { connector.open(settings, {}); } catch (error) { thrown = error; }
-      return { name, connector: connector.name, settings, isOurs: thrown instanceof CloseloopError };
+      try { open({}); } catch (error) { thrown = error; }
+      return { name, connector: connector.name, account, isOurs: thrown instanceof CloseloopError };
     });
     console.log(JSON.stringify({ sources }));
   } catch (error) {
@@ -89,7 +89,7 @@ const source = (name: string, connector: string, more = 'key: k') =>
   `  ${name}: { connector: "${connector}", ${more}, ${rules} }`;
 
 describe('a connector from outside', () => {
-  const mine = { name: 'main', connector: 'mine', settings: { key: 'k' }, isOurs: true };
+  const mine = { name: 'main', connector: 'mine', isOurs: true };
 
   test('it is loaded from a TypeScript file beside the configuration, and throws errors that are ours', async () => {
     const files = { 'my-connector.ts': `${connectorFile('mine')}const typed: number = 1; void typed;` };
