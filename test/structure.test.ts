@@ -134,9 +134,9 @@ describe('imports point one way', () => {
 });
 
 // A function's lines are the linter's to count.
-test('no class of the worker is longer than 250 lines', () => {
+test('no class of what runs is longer than 250 lines', () => {
   const sizes = files
-    .filter((file) => file.startsWith('worker/'))
+    .filter((file) => /^(core|connectors|worker)\//.test(file))
     .flatMap((file) => {
       const classes = readFileSync(join(root, file), 'utf8').matchAll(/^(?:export )?class (\w+)[\s\S]*?^\}/gm);
       return [...classes].map(([text, name]) => ({ name, lines: text.split('\n').length }));

@@ -114,7 +114,23 @@ export function createFeedbackClient(
 ): FeedbackClient {
   const http = createHttp(settings, ports);
   const table = resolveOperations(settings.operations);
+  const reader = createReader(http);
+  return {
+    ...campaignsOf(reader),
+    ...requestListsOf(reader, table),
+    ...requestOperationsOf(http, table),
+    ...contactsOf(reader, http),
+    ...surveysOf(reader),
+  };
+}
 
+type Http = ReturnType<typeof createHttp>;
+type Operations = ReturnType<typeof resolveOperations>;
+type Reader = ReturnType<typeof createReader>;
+type Methods<Name extends keyof FeedbackClient> = Pick<FeedbackClient, Name>;
+
+/** Reads one thing, or a list page by page. */
+function createReader(http: Http) {
   async function get<Schema extends z.ZodType>(path: string, schema: Schema, place: string, options?: CallOptions) {
     const call: Call = { method: 'GET', path, place: `GET ${place}`, signal: options?.signal };
     return parseAnswer(await http.send(call), schema, call);
@@ -143,7 +159,48 @@ export function createFeedbackClient(
       at = page.next === null ? undefined : http.pathOf(page.next, { place: `GET ${place}` });
     }
   }
+  return { get, pages };
+}
 
+function campaignsOf({
+  get,
+  pages,
+}: Reader): Methods<'campaigns' | 'campaignPages' | 'campaign' | 'customFieldStatistics'> {
+  const campaignPages: FeedbackClient['campaignPages'] = (query = {}, options) =>
+    pages(
+      () => {
+        const chosen: Parameters = [
+          ...(query.type ?? []).map((type): [string, string] => ['type', type]),
+          ...(query.metric ?? []).map((metric): [string, string] => ['metric', metric]),
+          ...statsParameters(query),
+        ];
+        return `/appeals/campaigns${search(chosen)}`;
+      },
+      Campaign,
+      '/appeals/campaigns',
+      options,
+    );
+  return {
+    campaigns: (query, options) => each(campaignPages(query, options)),
+    campaignPages,
+    campaign: async (id, range = {}, options) => {
+      const path = `/appeals/campaigns/${integer(id, 'campaign')}${search(statsParameters(range))}`;
+      return get(path, Campaign, `/appeals/campaigns/${id}`, options);
+    },
+    customFieldStatistics: async (query, options) => {
+      const chosen: Parameters = [
+        ['campaign', integer(query.campaign, 'campaign')],
+        ['date_from', day(query.dateFrom, 'dateFrom')],
+        ['date_to', day(query.dateTo, 'dateTo')],
+        ['changed_since', day(query.changedSince, 'changedSince')],
+      ];
+      const path = `/appeals/custom-fields${search(chosen)}`;
+      return get(path, z.array(CustomFieldStatistic), '/appeals/custom-fields', options);
+    },
+  };
+}
+
+function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests' | 'requestPages'> {
   async function* requestPages(query: RequestQuery = {}, options?: CallOptions): AsyncGenerator<RequestPage> {
     const place = 'GET /appeals/';
     const path = (): string => {
@@ -172,33 +229,13 @@ export function createFeedbackClient(
       for (const error of unreadable) throw error;
     }
   }
+  return { requests, requestPages };
+}
 
-  const campaignPages: FeedbackClient['campaignPages'] = (query = {}, options) =>
-    pages(
-      () => {
-        const chosen: Parameters = [
-          ...(query.type ?? []).map((type): [string, string] => ['type', type]),
-          ...(query.metric ?? []).map((metric): [string, string] => ['metric', metric]),
-          ...statsParameters(query),
-        ];
-        return `/appeals/campaigns${search(chosen)}`;
-      },
-      Campaign,
-      '/appeals/campaigns',
-      options,
-    );
-
-  const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
-    pages(
-      () => `/contacts/${contactPath(contact)}/access-log`,
-      AccessLogEntry,
-      '/contacts/:contact/access-log',
-      options,
-    );
-
-  const surveyPages: FeedbackClient['surveyPages'] = (options) =>
-    pages(() => '/surveys/', SurveyEntry, '/surveys/', options);
-
+function requestOperationsOf(
+  http: Http,
+  table: Operations,
+): Methods<'request' | 'create' | 'grade' | 'comment' | 'cancel'> {
   function callOf(operation: OperationName, form: CallForm, options: CallOptions | undefined): Call {
     const place = `${form.method} ${table[operation].path} (${operation})`;
     return { ...form, place, operation, signal: options?.signal };
@@ -219,29 +256,6 @@ export function createFeedbackClient(
   }
 
   return {
-    campaigns: (query, options) => each(campaignPages(query, options)),
-    campaignPages,
-    campaign: async (id, range = {}, options) => {
-      const path = `/appeals/campaigns/${integer(id, 'campaign')}${search(statsParameters(range))}`;
-      return get(path, Campaign, `/appeals/campaigns/${id}`, options);
-    },
-    customFieldStatistics: async (query, options) => {
-      const chosen: Parameters = [
-        ['campaign', integer(query.campaign, 'campaign')],
-        ['date_from', day(query.dateFrom, 'dateFrom')],
-        ['date_to', day(query.dateTo, 'dateTo')],
-        ['changed_since', day(query.changedSince, 'changedSince')],
-      ];
-      return get(
-        `/appeals/custom-fields${search(chosen)}`,
-        z.array(CustomFieldStatistic),
-        '/appeals/custom-fields',
-        options,
-      );
-    },
-
-    requests,
-    requestPages,
     request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), table.get.record),
     create: async (request, options) => {
       const customFieldsAt = table.create.body.customFields ?? undefined;
@@ -256,7 +270,18 @@ export function createFeedbackClient(
     grade: async (id, grade, options) => command(callOf('grade', gradeForm(table, id, grade), options)),
     comment: async (id, text, options) => command(callOf('comment', commentForm(table, id, text), options)),
     cancel: async (id, options) => command(callOf('cancel', cancelForm(table, id), options)),
+  };
+}
 
+function contactsOf({ get, pages }: Reader, http: Http): Methods<'contact' | 'mask' | 'accessLog' | 'accessLogPages'> {
+  const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
+    pages(
+      () => `/contacts/${contactPath(contact)}/access-log`,
+      AccessLogEntry,
+      '/contacts/:contact/access-log',
+      options,
+    );
+  return {
     contact: async (contact, options) => {
       try {
         return await get(`/contacts/${contactPath(contact)}`, ContactRecord, '/contacts/:contact', options);
@@ -272,7 +297,13 @@ export function createFeedbackClient(
     },
     accessLog: (contact, options) => each(accessLogPages(contact, options)),
     accessLogPages,
+  };
+}
 
+function surveysOf({ get, pages }: Reader): Methods<'surveys' | 'surveyPages' | 'survey'> {
+  const surveyPages: FeedbackClient['surveyPages'] = (options) =>
+    pages(() => '/surveys/', SurveyEntry, '/surveys/', options);
+  return {
     surveys: (options) => each(surveyPages(options)),
     surveyPages,
     survey: async (id, options) => get(`/surveys/${integer(id, 'survey')}`, Survey, `/surveys/${id}`, options),
