@@ -73,7 +73,7 @@ export function fates(place: string, ids: readonly string[], answer: BatchRespon
   }
   for (const { id, at } of answer.unreadable) {
     const whose = id !== undefined && asked.has(id) ? id : only;
-    const message = `HubSpot ${place} answered a record in another shape than documented, at ${at.slice(0, 5).join('; ')}`;
+    const message = `HubSpot: ${place} answered a record in another shape than documented, at ${at.slice(0, 5).join('; ')}`;
     const error = new CloseloopError(message, { kind: 'permanent', doubtful: true });
     if (whose !== undefined) found.set(whose, { is: 'refused', error });
   }
@@ -82,7 +82,7 @@ export function fates(place: string, ids: readonly string[], answer: BatchRespon
     const fate: Fate<BatchResult> =
       refusal.category === 'OBJECT_NOT_FOUND'
         ? { is: 'missing' }
-        : { is: 'refused', error: new CloseloopError(`HubSpot ${place}: ${inWords(refusal)}`, { kind: 'permanent' }) };
+        : { is: 'refused', error: new CloseloopError(`HubSpot: ${place}: ${inWords(refusal)}`, { kind: 'permanent' }) };
     const about = refusal.ids.filter((id) => asked.has(id));
     for (const id of about.length === 0 && only !== undefined ? [only] : about) found.set(id, fate);
   }

@@ -88,7 +88,7 @@ async function readCandidates(api: HubSpotApi, type: ObjectType, ids: readonly s
         // a record without contacts is an error to HubSpot, not an empty list
         if (error.category === 'OBJECT_NOT_FOUND' || error.subCategory?.endsWith('NO_ASSOCIATIONS_FOUND')) continue;
         const refusal = refusalOf(0, error);
-        const failure = new CloseloopError(`HubSpot POST ${path}: ${inWords(refusal)}`, { kind: 'transient' });
+        const failure = new CloseloopError(`HubSpot: POST ${path}: ${inWords(refusal)}`, { kind: 'transient' });
         if (refusal.ids.length === 0) throw failure;
         for (const id of refusal.ids) candidates.set(id, failure);
       }

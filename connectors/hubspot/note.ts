@@ -97,7 +97,7 @@ async function create(api: HubSpotApi, type: ObjectType, notes: readonly Note[])
   }
   // Which ones are missing isn't always said; the next attempt looks.
   if (results.length + failures.size < notes.length) {
-    const text = `HubSpot POST ${path}: it did not write all notes; those that are missing are looked for and tried again`;
+    const text = `HubSpot: POST ${path}: it did not write all notes; those that are missing are looked for and tried again`;
     throw new CloseloopError(text, { kind: 'transient' }, { outcome: 'unknown' });
   }
   return failures;

@@ -145,7 +145,7 @@ async function create<S extends z.ZodType>(
   const answer = await api.attempt('POST', path, schema, { body });
   if (answer.ok) return answer.body;
   if (answer.refusal.status === 409) return undefined;
-  throw new CloseloopError(`HubSpot POST ${path}: ${inWords(answer.refusal)}`, { kind: 'permanent' });
+  throw new CloseloopError(`HubSpot: POST ${path}: ${inWords(answer.refusal)}`, { kind: 'permanent' });
 }
 
 /**

@@ -375,7 +375,7 @@ test('one that HubSpot refuses fails alone, in its codes', async () => {
   );
   expect(
     results.map((result) => (result.ok ? 'ok' : result.why === 'error' ? result.error.message : result.why)),
-  ).toEqual(['ok', 'HubSpot POST /crm/objects/2026-09/tickets/batch/read: NOT_ALLOWED']);
+  ).toEqual(['ok', 'HubSpot: POST /crm/objects/2026-09/tickets/batch/read: NOT_ALLOWED']);
 });
 
 test('tickets and deals are read together, in order, repetitions too', async () => {
