@@ -107,15 +107,7 @@ export function present(
         shippedFrom: place(order.shipped[0]?.location),
         country: (shippingAddress ?? billingAddress)?.countryCodeV2,
         city: (shippingAddress ?? billingAddress)?.city,
-        items: order.lineItems.nodes.map(({ title, variantTitle, sku, vendor, currentQuantity, ...item }) => ({
-          title,
-          variant: variantTitle,
-          sku,
-          vendor,
-          quantity: currentQuantity,
-          giftCard: item.isGiftCard,
-          shipped: item.requiresShipping,
-        })),
+        items: itemsOf(order),
       },
       fulfillments: order.fulfillments.map((one) => ({
         id: idOf(one.id),
@@ -140,6 +132,17 @@ export function present(
     ...(locale !== undefined && { locale }),
   };
 }
+
+const itemsOf = ({ lineItems }: Order): ShopifyShape['order']['items'] =>
+  lineItems.nodes.map(({ title, variantTitle, sku, vendor, currentQuantity, isGiftCard, requiresShipping }) => ({
+    title,
+    variant: variantTitle,
+    sku,
+    vendor,
+    quantity: currentQuantity,
+    giftCard: isGiftCard,
+    shipped: requiresShipping,
+  }));
 
 const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
 

@@ -71,32 +71,17 @@ export interface VendorApi {
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** The calls to one vendor account, the way every connector needs them. */
-export function createVendorApi(
-  account: VendorAccount,
-  ports: Pick<ConnectorPorts, 'fetch' | 'now' | 'budget'>,
-): VendorApi {
-  const { name, baseUrl, credentials, authorize = bearer, timeoutMs = 30_000, head, rules } = account;
-  const { jsonOf = ({ json }: HttpResponse) => json, transport = ports.fetch, requestIdHeader } = account;
-  const placeOf = ({ method, path, place }: VendorCall): string =>
-    `${name}: ${place ?? `${method} ${(path.split('?')[0] ?? '').replace(/\/\d+(?=\/|$)/g, '/{id}')}`}`;
+type VendorPorts = Pick<ConnectorPorts, 'fetch' | 'now' | 'budget'>;
 
-  async function attempt(call: VendorCall, token: string | undefined): Promise<HttpResponse> {
-    const { endpoint, urgency, path } = call;
-    if (path !== '' && !path.startsWith('/')) throw new TypeError(`${placeOf(call)}: a path begins with a slash`);
-    if (leadsElsewhere.test(path)) throw new TypeError(`${name}: a path has neither '..' nor '#' in it`);
-    const untold = endpoint === undefined ? undefined : account.untoldLimits?.[endpoint];
-    if (untold !== undefined) await ports.budget.reportRemaining(untold, endpoint);
-    await ports.budget.take(endpoint, urgency);
-    const init = requestOf(call, token === undefined ? {} : authorize(token));
-    const options = { timeoutMs, ...(head !== undefined && { head }) };
-    const response = await send(transport, baseUrl + path, init, options).catch((error: unknown) => {
-      throw error instanceof SendFailure ? unanswered(placeOf(call), error, account.unanswered) : error;
-    });
-    await applyRateLimits(ports.budget, account.rateLimits?.(response.headers, ports.now(), endpoint) ?? []);
-    const { status, ok, headers, text } = response;
-    return { status, ok, headers, text, json: jsonOf(response) };
-  }
+/** As messages name a call. */
+function placeOf({ name }: VendorAccount, { method, path, place }: VendorCall): string {
+  return `${name}: ${place ?? `${method} ${(path.split('?')[0] ?? '').replace(/\/\d+(?=\/|$)/g, '/{id}')}`}`;
+}
+
+/** The calls to one vendor account, the way every connector needs them. */
+export function createVendorApi(account: VendorAccount, ports: VendorPorts): VendorApi {
+  const { credentials, rules, requestIdHeader } = account;
+  const attempt = (call: VendorCall, token: string | undefined) => sendOnce(account, ports, call, token);
 
   async function exchange(call: VendorCall): Promise<HttpResponse> {
     const token = await credentials?.current();
@@ -113,14 +98,14 @@ export function createVendorApi(
       await ports.budget.pause(found.pause.ms, found.pause.of === 'endpoint' ? call.endpoint : undefined);
     }
     const reference = requestIdHeader === undefined ? undefined : (response.headers.get(requestIdHeader) ?? undefined);
-    throw new VendorError(placeOf(call), found, { reference });
+    throw new VendorError(placeOf(account, call), found, { reference });
   }
 
   function parse<S extends z.ZodType>(call: VendorCall, response: HttpResponse, schema: S): z.output<S> {
     const parsed = schema.safeParse(response.json);
     if (parsed.success) return parsed.data;
     const at = mismatchesOf(parsed.error).slice(0, 5).join('; ');
-    throw new VendorError(placeOf(call), classifyShape(response, at, ports.now(), rules));
+    throw new VendorError(placeOf(account, call), classifyShape(response, at, ports.now(), rules));
   }
 
   async function call<S extends z.ZodType>(one: VendorCall, schema: S): Promise<z.output<S>> {
@@ -143,6 +128,32 @@ export function createVendorApi(
     accept,
     parse,
   };
+}
+
+/** One attempt, out of the budget, which is told what the response's headers say of it. */
+async function sendOnce(
+  account: VendorAccount,
+  ports: VendorPorts,
+  call: VendorCall,
+  token: string | undefined,
+): Promise<HttpResponse> {
+  const { name, baseUrl, authorize = bearer, timeoutMs = 30_000, head } = account;
+  const { jsonOf = ({ json }: HttpResponse) => json, transport = ports.fetch } = account;
+  const { endpoint, urgency, path } = call;
+  if (path !== '' && !path.startsWith('/'))
+    throw new TypeError(`${placeOf(account, call)}: a path begins with a slash`);
+  if (leadsElsewhere.test(path)) throw new TypeError(`${name}: a path has neither '..' nor '#' in it`);
+  const untold = endpoint === undefined ? undefined : account.untoldLimits?.[endpoint];
+  if (untold !== undefined) await ports.budget.reportRemaining(untold, endpoint);
+  await ports.budget.take(endpoint, urgency);
+  const init = requestOf(call, token === undefined ? {} : authorize(token));
+  const options = { timeoutMs, ...(head !== undefined && { head }) };
+  const response = await send(transport, baseUrl + path, init, options).catch((error: unknown) => {
+    throw error instanceof SendFailure ? unanswered(placeOf(account, call), error, account.unanswered) : error;
+  });
+  await applyRateLimits(ports.budget, account.rateLimits?.(response.headers, ports.now(), endpoint) ?? []);
+  const { status, ok, headers, text } = response;
+  return { status, ok, headers, text, json: jsonOf(response) };
 }
 
 /** An id that got into a path must not lead out of its resource, nor cut the query off. */
