@@ -1,9 +1,12 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
 import { useRedis } from '../redis.ts';
+import { mostInATurn } from '../turns.ts';
 import { startLoop, until } from './harness.ts';
 import { headOf, openDoor, type RawRequest } from './intake/door.ts';
 
@@ -113,6 +116,57 @@ test.each([
     expect(door.told.filter(({ fields }) => `${fields.why}`.startsWith('more than ten requests')).length).toBe(1);
   },
 );
+
+describe('however much becomes ready at once, one turn of the event loop works on a little of it', () => {
+  test('requests of many connections (audit loop)', async () => {
+    const door = await openDoor();
+    const { counted, count } = mostInATurn();
+    door.app.server.on('request', count);
+    const opened = Array.from({ length: 300 }, () => door.head('GET /healthz', []));
+    for (const { status } of await Promise.all(opened)) expect(await status).toBe(200);
+    const ready = await Promise.all(opened);
+    counted.most = 0;
+    // Each as long as a piece of what is read, and with one request more behind it.
+    const text = `GET /healthz HTTP/1.1\r\nHost: closeloop\r\nX-Pad: ${'x'.repeat(1_000)}\r\n\r\n`;
+    const closed = ready.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve)));
+    for (const { socket } of ready) socket.write(text.replace('Host', 'Connection: close\r\nHost'));
+    await Promise.all(closed);
+    expect(counted.most).toBeLessThanOrEqual(40);
+  });
+
+  test('what many connections have pipelined is not even parsed (audit loop)', async () => {
+    const door = await openDoor();
+    const { counted, count } = mostInATurn();
+    // Without a host, which Node answers itself.
+    const text = 'GET / HTTP/1.1\r\n\r\n'.repeat(3_000);
+    const sockets = Array.from({ length: 20 }, () => createConnection(Number(new URL(door.url).port), '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const closed = sockets.map(
+      (socket) => new Promise((resolve) => socket.on('error', resolve).once('close', resolve)),
+    );
+    subscribe('http.server.request.start', count);
+    onTestFinished(() => void unsubscribe('http.server.request.start', count));
+    for (const socket of sockets) socket.resume().write(text);
+    await Promise.all(closed);
+    expect(counted.most).toBeLessThanOrEqual(2_000);
+  });
+
+  test('deliveries that become whole (audit loop)', async () => {
+    const { counted, count } = mostInATurn();
+    const door = await openDoor({ store: async () => count() });
+    const body = JSON.stringify([{ kind: 'closed', id: 'a', at: new Date() }]).padEnd(100_000, ' ');
+    const requests = await Promise.all(
+      Array.from({ length: 20 }, () => door.head('POST /hooks/one', headOf(body.length, 'X-Toy-Secret: good'))),
+    );
+    for (const { socket } of requests) socket.write(body.slice(0, -1));
+    await nextTurn();
+    for (const { socket } of requests) socket.write(body.slice(-1));
+    for (const { status } of requests) expect(await status).toBe(202);
+    for (const { socket } of requests) socket.destroy();
+    // A turn that was planned before the count began anew is counted with the one before.
+    expect(counted.most).toBeLessThanOrEqual(2);
+  });
+});
 
 test('a body in tiny pieces for which nobody waits is not read to its end (audit loop)', async () => {
   const door = await openDoor({ limits: { requestMs: 5_000 } });

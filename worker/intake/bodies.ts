@@ -48,10 +48,14 @@ function tinyPieces(): (piece: Uint8Array) => boolean {
 export function discard(request: IncomingMessage): void {
   const isTiny = tinyPieces();
   let length = 0;
-  request.on('data', (piece: Buffer) => {
+  const pass = (piece: Buffer): void => {
     length += piece.length;
-    if (length > mostDiscarded || isTiny(piece)) request.socket.destroy();
-  });
+    if (length <= mostDiscarded && !isTiny(piece)) return;
+    request.off('data', pass).pause();
+    // The answer is being written, and goes out before.
+    setImmediate(() => request.socket.destroySoon());
+  };
+  request.on('data', pass);
 }
 
 /** Reads bodies within limits. When they are reached, bodies that are slow give way: `Waiting` says which. */
@@ -100,7 +104,7 @@ export class Bodies {
         return;
       }
       if (needed > bytes.length) {
-        const size = Math.min(Math.max(bytes.length * 2, firstBytes, needed), most);
+        const size = Math.max(needed, Math.min(Math.max(bytes.length * 2, firstBytes), announced || most));
         if (!this.#hold(body, size - bytes.length)) return;
         const larger = Buffer.allocUnsafeSlow(size);
         bytes.copy(larger, 0, 0, length);

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Delivery, type HttpReply, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
@@ -10,9 +9,11 @@ import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
 import { Connections } from './connections.ts';
 import { inTurn } from './in-turn.ts';
+import { MeteredServer } from './metered-server.ts';
 import { createReadiness } from './readiness.ts';
 import { Refusals } from './refusals.ts';
 import { inTime, storeMs, within } from './store-in-time.ts';
+import { Turns } from './turns.ts';
 
 /** Zendesk retries a 503 only when it may come back within 60 s. */
 const retryAfterSeconds = '30';
@@ -20,8 +21,13 @@ const retryAfterSeconds = '30';
 const sourceLike = /^[a-z][a-z-]{0,40}\d{0,3}$/;
 /** Of a connection between requests: longer than a proxy keeps one. */
 const keepAliveTimeout = 72_000;
+/** Of a connection, so much is read ahead (and what comes in one go). */
+const highWaterMark = 16 * 1_024;
 /** Of the JSON of a delivery: ten bytes each where it is as long as it may be. An order of 1 MiB has some 40,000. */
 const mostEntries = 100_000;
+/** Of whole deliveries that are verified and parsed in one turn of the event loop; each counts for a kilobyte at least. */
+const bytesATurn = 64 * 1_024;
+const leastBytes = 1_024;
 
 export interface IntakeLimits extends BodyLimits {
   connections: number;
@@ -75,8 +81,8 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
     bodyLimit: limits.bytes,
     serverFactory: (handle) => {
       const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookMs };
-      const server = createServer(
-        { ...times, keepAliveTimeout },
+      const server = new MeteredServer(
+        { ...times, keepAliveTimeout, highWaterMark },
         inTurn(handle, () => refusals.count(pipelined)),
       );
       return server.setTimeout(silentMs);
@@ -180,6 +186,7 @@ type HookRequest = FastifyRequest<{ Params: { source: string } }>;
 function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, connections, refusals }: Doors): void {
   const { pipelines, now } = options;
   const take = createTake({ ...options, store: inTime(options.store) }, refusals);
+  const turns = new Turns(bytesATurn);
   app.route({
     method: ['POST', 'GET', 'HEAD'],
     url: '/hooks/:source',
@@ -209,6 +216,7 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
         pipelines.get(source)?.context.source.largestBody,
       );
       connections.works(request.raw.socket);
+      await turns.next(Math.max(leastBytes, raw.length));
       const delivery: Delivery = {
         method: request.method,
         url: `${options.publicUrl ?? app.listeningOrigin}${request.url}`,

@@ -1,0 +1,126 @@
+import { IncomingMessage, Server } from 'node:http';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { Turns } from './turns.ts';
+
+/** Of what may hold heads: some thirty of the shortest requests that there are. */
+const pieceBytes = 512;
+/** Of a body, which costs little; requests may stand behind its end. */
+const bodyPieceBytes = 16 * 1_024;
+const bodyPieceCost = bodyPieceBytes / 4;
+/** Of all connections together, in one turn of the event loop. */
+const turnBytes = 16 * 1_024;
+
+/**
+ * Node parses and answers all that has come on a connection, up to 64 KB, and on all connections that are ready, in one turn:
+ * millions of short requests, where a thousand connections send as many as they can. Here what has come is handed on in small
+ * pieces, a connection after the other, and no more in one turn than is done within some milliseconds.
+ */
+export class MeteredServer extends Server {
+  readonly #turns = new Turns(turnBytes);
+
+  /** Node's documentation of 'connection': any duplex stream can be passed. */
+  override emit(event: string, ...values: unknown[]): boolean {
+    const [first] = values;
+    if (event === 'connection' && first instanceof Socket) {
+      return super.emit(event, new MeteredSocket(first, this.#turns));
+    }
+    if (event === 'request' && first instanceof IncomingMessage && first.socket instanceof MeteredSocket) {
+      first.socket.begins(first);
+    }
+    return super.emit(event, ...values);
+  }
+}
+
+/** A connection as the HTTP server uses it. */
+class MeteredSocket extends Duplex {
+  readonly #socket: Socket;
+  readonly #turns: Turns;
+  #isWanted = false;
+  #isInLine = false;
+  #request: IncomingMessage | undefined;
+
+  constructor(socket: Socket, turns: Turns) {
+    super();
+    this.#socket = socket;
+    this.#turns = turns;
+    socket.on('readable', () => this.#enter());
+    socket.once('end', () => this.push(null));
+    socket.on('timeout', () => this.emit('timeout'));
+    socket.once('error', (error) => this.destroy(error));
+    socket.once('close', () => this.destroy());
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress;
+  }
+
+  get remotePort(): number | undefined {
+    return this.#socket.remotePort;
+  }
+
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
+  setTimeout(ms: number, onTimeout?: () => void): this {
+    if (onTimeout) this.once('timeout', onTimeout);
+    this.#socket.setTimeout(ms);
+    return this;
+  }
+
+  /** Of this request the head has come, and its body is to be read. */
+  begins(request: IncomingMessage): void {
+    this.#request = request;
+  }
+
+  /** The HTTP server is done with it: what it has written still goes out, and nothing more is read. */
+  destroySoon(): void {
+    if (this.writable) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    this.#enter();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done);
+  }
+
+  /** What the HTTP server has put together goes out as one. */
+  override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#socket.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
+  }
+
+  #enter(): void {
+    if (!this.#isWanted || this.#isInLine) return;
+    // Also where there is nothing: only then Node reads on.
+    if (this.#socket.readableLength === 0) {
+      this.#socket.read(0);
+      return;
+    }
+    this.#isInLine = true;
+    const isBody = this.#request?.complete === false;
+    const length = Math.min(isBody ? bodyPieceBytes : pieceBytes, this.#socket.readableLength);
+    this.#turns.enter(isBody ? bodyPieceCost : pieceBytes, () => {
+      this.#isInLine = false;
+      if (this.destroyed || this.writableEnded) return;
+      const piece: unknown = this.#socket.read(length);
+      if (piece === null) return;
+      this.#isWanted = this.push(piece);
+      this.#enter();
+    });
+  }
+}

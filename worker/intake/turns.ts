@@ -1,0 +1,44 @@
+interface Waiting {
+  cost: number;
+  work: () => void;
+}
+
+/**
+ * Spreads work over turns of the event loop, so that however much becomes ready in one, timers and everybody else get theirs.
+ * What is done in one turn costs `budget` together, or is one thing alone; first come, first served.
+ */
+export class Turns {
+  readonly #budget: number;
+  readonly #line: Waiting[] = [];
+  #isScheduled = false;
+
+  constructor(budget: number) {
+    this.#budget = budget;
+  }
+
+  /** `work` may enter again: behind the others. */
+  enter(cost: number, work: () => void): void {
+    this.#line.push({ cost, work });
+    this.#schedule();
+  }
+
+  /** Resolves in the turn in which so much may be done. */
+  next(cost: number): Promise<void> {
+    return new Promise((resolve) => this.enter(cost, resolve));
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      let left = this.#budget;
+      for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
+        next.work();
+        left -= next.cost;
+        if (left < (this.#line[0]?.cost ?? 0)) break;
+      }
+      if (this.#line.length > 0) this.#schedule();
+    });
+  }
+}
