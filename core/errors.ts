@@ -5,7 +5,7 @@ import { redacted } from './redaction.ts';
 /** What the queue does with a failed job. Nobody decides by message text or class name. */
 export type Advice =
   /**
-   * The same job may succeed later. `retryAfterMs` is the other side's own figure, never a guess.
+   * The same job may succeed later. `retryAfterMs` is the other side's own figure, never a guess; a day at most.
    * `throttled`: the other side did nothing but ask us to wait; the wait spends no attempt.
    */
   | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean }
@@ -40,11 +40,21 @@ export class CloseloopError extends Error {
     options: { outcome?: Outcome; cause?: unknown; reference?: string | undefined } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.advice = advice;
+    this.advice = withinADay(advice);
     this.outcome = options.outcome ?? 'refused';
     // From an answer, where anybody on the way may have written it.
     this.reference = /^[\w:.-]{1,100}$/.test(options.reference ?? '') ? options.reference : undefined;
   }
+}
+
+const aDayMs = 86_400_000;
+
+/** Nobody means years, and what is no number is no wait: an answer may say anything, and whoever waits believes it. */
+function withinADay(advice: Advice): Advice {
+  if (advice.kind !== 'transient' || advice.retryAfterMs === undefined) return advice;
+  const { retryAfterMs, ...rest } = advice;
+  if (Number.isNaN(retryAfterMs)) return rest;
+  return { ...rest, retryAfterMs: Math.min(Math.max(0, retryAfterMs), aDayMs) };
 }
 
 /**

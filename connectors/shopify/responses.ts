@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { type Meaning, type MeaningTable, type ResponseRules, VendorError } from '../../core/connector/classify.ts';
 import { scopes } from './scopes.ts';
 
+/** More than any plan has: a figure beyond is nobody's count. */
+const mostPoints = 1_000_000;
+
 /** What a call was charged, and what the app has left at this shop. Points; a bucket that fills up again by the second. */
 export const Cost = z.object({
-  requestedQueryCost: z.number().positive(),
+  requestedQueryCost: z.number().positive().max(mostPoints),
   throttleStatus: z.object({
-    maximumAvailable: z.number().positive(),
-    currentlyAvailable: z.number(),
-    restoreRate: z.number().positive(),
+    maximumAvailable: z.number().positive().max(mostPoints),
+    currentlyAvailable: z.number().min(-mostPoints).max(mostPoints),
+    restoreRate: z.number().min(1).max(mostPoints),
   }),
 });
 export type Cost = z.output<typeof Cost>;

@@ -20,6 +20,18 @@ describe('a CloseloopError', () => {
   });
 });
 
+test.each([
+  [3_000_000_000_000, 86_400_000],
+  [Number.POSITIVE_INFINITY, 86_400_000],
+  [86_400_000, 86_400_000],
+  [-5, 0],
+  [Number.NaN, undefined],
+])('a wait of %d ms that an answer asks for is taken for %s (audit loop)', (asked, taken) => {
+  const { advice } = new CloseloopError('later', { kind: 'transient', retryAfterMs: asked, throttled: true });
+  const retryAfterMs = taken === undefined ? {} : { retryAfterMs: taken };
+  expect(advice).toStrictEqual({ kind: 'transient', throttled: true, ...retryAfterMs });
+});
+
 describe('adviceOf', () => {
   const rows: [name: string, error: unknown, expected: Advice][] = [
     [

@@ -39,6 +39,11 @@ for i = pauses + 1, #KEYS do
 end
 return 0`;
 
+/** Windows and pauses are a day long at most, whatever an answer says. */
+const longestMs = 86_400_000;
+/** More than any account is given. */
+const mostCalls = 1_000_000_000;
+
 /** A pause only ever grows. KEYS pause · ARGV ms */
 const pauseScript = `
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
@@ -95,13 +100,14 @@ export function createBudget(
     },
 
     async pause(ms, endpoint) {
-      if (ms > 0) await run(pauseScript, [pauseKey(endpoint)], Math.ceil(ms));
+      if (ms > 0) await run(pauseScript, [pauseKey(endpoint)], Math.ceil(Math.min(longestMs, ms)));
     },
 
     async reportRemaining({ limit, remaining, resetMs }, name) {
-      if (limit > 0 && resetMs > 0) {
-        await run(leftScript, [quotaKey(name)], limit, Math.max(0, Math.floor(remaining)), Math.ceil(resetMs));
-      }
+      if (!(limit > 0 && resetMs > 0) || Number.isNaN(remaining)) return;
+      const left = Math.max(0, Math.floor(Math.min(mostCalls, remaining)));
+      const windowMs = Math.ceil(Math.min(longestMs, resetMs));
+      await run(leftScript, [quotaKey(name)], Math.min(mostCalls, limit), left, windowMs);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { responseRules, untilAffordable } from '../../../connectors/shopify/responses.ts';
+import { Envelope, responseRules, untilAffordable } from '../../../connectors/shopify/responses.ts';
 import { classifyResponse } from '../../../core/connector/classify.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { answer, openShop } from './fixture.ts';
@@ -232,4 +232,17 @@ describe('client credentials', () => {
     expect(error.advice).toEqual({ kind: 'config' });
     expect(error.message).toMatch(/an owner of the shop must check that the app is installed/);
   });
+});
+
+test('figures that no plan has are no word on the points (audit loop)', () => {
+  const cost = status(900, 0);
+  for (const odd of [
+    { ...cost, requestedQueryCost: 1e300 },
+    { ...cost, throttleStatus: { ...cost.throttleStatus, restoreRate: 1e-300 } },
+    { ...cost, throttleStatus: { ...cost.throttleStatus, currentlyAvailable: -1e300 } },
+    { ...cost, throttleStatus: { ...cost.throttleStatus, maximumAvailable: 1e300 } },
+  ]) {
+    expect(Envelope.parse({ extensions: { cost: odd } }).extensions?.cost).toBeUndefined();
+  }
+  expect(Envelope.parse({ extensions: { cost } }).extensions?.cost).toEqual(cost);
 });

@@ -169,3 +169,19 @@ test('every key of an account lies in one slot of a cluster', async () => {
   const names = ['pause', 'pause:search', 'quota', 'quota:search'];
   expect(keys.toSorted()).toEqual(names.map((key) => `{cl:${account}}:budget:${key}`));
 });
+
+test.each([1e18, 1e300, Number.POSITIVE_INFINITY])(
+  'a pause of %d ms, or a window as long, is a day, as nobody would call the account again (audit loop)',
+  async (ms) => {
+    const { account, one } = pair();
+    const tag = `{cl:${account}}:budget`;
+    const dayMs = 86_400_000;
+    await one.reportRemaining({ limit: ms, remaining: 0, resetMs: ms });
+    await one.pause(ms, 'slow');
+    for (const key of [`${tag}:quota`, `${tag}:pause:slow`]) {
+      expect(await redis.handle.client.pttl(key)).toBeGreaterThan(dayMs - 60_000);
+      expect(await redis.handle.client.pttl(key)).toBeLessThanOrEqual(dayMs);
+    }
+    await expect(one.take()).rejects.toMatchObject({ advice: { kind: 'transient', throttled: true } });
+  },
+);
