@@ -92,6 +92,18 @@ export function outcomeOf(
   return found({ kind: 'changed', recordId, at: modified ?? at, key, what });
 }
 
+const OddOrder = OrderMoment.pick({ id: true, status: true });
+
+/**
+ * An order of another shape than documented, told by the poll: whoever reads it says why it can't be asked about. Where it isn't
+ * over, or can't be told from others, there is nothing to say.
+ */
+export function oddEvent(raw: unknown, { statuses, at }: { statuses: readonly string[]; at: Date }): RecordEvent[] {
+  const { id: recordId, status } = OddOrder.safeParse(raw).data ?? { id: '', status: '' };
+  if (!statuses.includes(status)) return [];
+  return [{ kind: 'closed', recordId, at, key: `poll.odd.${recordId}`, what: `poll: status ${status}, an odd order` }];
+}
+
 /** Saving an old order tells of it again; only a closing since then is one to ask about. */
 function isNews({ date_completed_gmt: completed, date_created_gmt: created }: OrderMoment, news: Date): boolean {
   if (completed !== null) return completed >= news;

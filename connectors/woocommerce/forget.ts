@@ -23,7 +23,9 @@ export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNu
   async function forgetBatch(ids: readonly string[]): Promise<string[]> {
     const listed = await ordersOf(shop, ids, WrittenOrder, fields);
     const unlisted = ids.filter((id) => !listed.has(id));
-    const orders = [...listed.values(), ...(await ordersOf(shop, unlisted, WrittenOrder, fields, 'trash')).values()];
+    const found = new Map([...listed, ...(await ordersOf(shop, unlisted, WrittenOrder, fields, 'trash'))]);
+    const orders = [...found.values()].flatMap((order) => (order instanceof VendorError ? [] : [order]));
+    const odd = [...found].flatMap(([id, order]) => (order instanceof VendorError ? [id] : []));
     const changes = orders
       .map(({ id, meta_data }) => ({
         id,
@@ -32,7 +34,10 @@ export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNu
       .filter(({ change }) => change.length > 0);
     const rows = changes.length === 0 ? new Map() : await updateMeta(shop, changes);
     for (const { id } of orders) await removeNotes(shop, id).catch(unlessGone);
-    return changes.flatMap(({ id, change }) => leftOn(id, change, rows.get(id)));
+    return [
+      ...changes.flatMap(({ id, change }) => leftOn(id, change, rows.get(id))),
+      ...odd.map((id) => `the answer on order ${id}, which the shop does not show as documented: take it off by hand`),
+    ];
   }
 
   return async (recordIds) => {

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Source } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './api.ts';
-import { outcomeOf } from './events.ts';
+import { oddEvent, outcomeOf } from './events.ts';
 import { ListedOrder, momentFields } from './order.ts';
+import { listed } from './read.ts';
 import type { WooCommerceSettings } from './settings.ts';
 import { activate, isNamedOurs, listWebhooks, makeWebhook, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
 
@@ -51,11 +53,16 @@ export function poller(
       page: String(cursor.page),
       _fields: momentFields,
     };
-    const { data, at } = await shop.call('GET', 'orders', z.array(ListedOrder), { query, urgency: 'background' });
-    const events = data.flatMap(
-      (order) => outcomeOf(order, { ...settings, via: 'poll', what: 'poll', news: cursor.since, at }).events,
-    );
-    const last = data.at(-1)?.date_modified_gmt ?? cursor.after;
+    const { data, at } = await shop.call('GET', 'orders', z.array(z.unknown()), { query, urgency: 'background' });
+    const told = { ...settings, via: 'poll', what: 'poll', news: cursor.since, at } as const;
+    const orders = data.map((raw) => ({ raw, ...listed(ListedOrder, raw) }));
+    const events = orders.flatMap(({ raw, order }) => {
+      if (!(order instanceof VendorError)) return outcomeOf(order, told).events;
+      ports.log.warn({ why: order.message }, 'the poll met an odd order');
+      return oddEvent(raw, told);
+    });
+    const dates = orders.flatMap(({ order }) => (order instanceof VendorError ? [] : (order.date_modified_gmt ?? [])));
+    const last = dates.at(-1) ?? cursor.after;
     if (data.length >= perPage) return { events, cursor: written(onwards(cursor, last)), done: false, reached: last };
 
     const next: Cursor = {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
+import { VendorError } from '../../core/connector/classify.ts';
 import type { ReadResult } from '../../core/connector/contract.ts';
 import type { Shop } from './api.ts';
-import { isOrderId, Order, orderFields, stateOf } from './order.ts';
+import { isOrderId, Order, OrderMoment, orderFields, stateOf } from './order.ts';
 import { present, type WooCommerceShape } from './record.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
@@ -19,6 +20,7 @@ export function reader(settings: WooCommerceSettings, shop: Shop) {
     return recordIds.map((id) => {
       const order = orders.get(id);
       if (order === undefined) return { ok: false, why: 'not-found' };
+      if (order instanceof VendorError) return { ok: false, why: 'error', error: order };
       const shape = present(order, settings.languageMeta);
       const { id: personId, language } = shape.customer;
       return {
@@ -36,15 +38,18 @@ export function reader(settings: WooCommerceSettings, shop: Shop) {
   };
 }
 
-/** The orders that exist, by id. `schema` and `fields` say what of them; `status: 'trash'` lists those in the trash, and no others. */
+/**
+ * The orders that exist, by id; an odd one is an error of its own. `schema` and `fields` say what of them; `status: 'trash'` lists
+ * those in the trash, and no others.
+ */
 export async function ordersOf<S extends z.ZodType<{ id: string }>>(
   shop: Shop,
   ids: readonly string[],
   schema: S,
   fields: string,
   status?: 'trash',
-): Promise<Map<string, z.output<S>>> {
-  const found = new Map<string, z.output<S>>();
+): Promise<Map<string, z.output<S> | VendorError>> {
+  const found = new Map<string, z.output<S> | VendorError>();
   for (const some of chunks([...new Set(ids.filter(isOrderId))], batchSize)) {
     const query = {
       include: some.join(','),
@@ -52,8 +57,33 @@ export async function ordersOf<S extends z.ZodType<{ id: string }>>(
       _fields: fields,
       ...(status && { status }),
     };
-    const { data } = await shop.call('GET', 'orders', z.array(schema), { query });
-    for (const order of data) found.set(order.id, order);
+    const { data } = await shop.call('GET', 'orders', z.array(z.unknown()), { query });
+    for (const raw of data) {
+      const { id, order } = listed(schema, raw);
+      // Of one without a readable id nobody knows which of them it is.
+      for (const each of id === undefined ? some.filter((one) => !found.has(one)) : [id]) found.set(each, order);
+    }
   }
   return found;
+}
+
+const Identified = z.object({ id: OrderMoment.shape.id });
+
+/** One order of a list: plugins may make of it what they like, and its neighbours are none the worse. */
+export function listed<S extends z.ZodType<{ id: string }>>(
+  schema: S,
+  raw: unknown,
+): { id: string | undefined; order: z.output<S> | VendorError } {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return { id: parsed.data.id, order: parsed.data };
+  const { id } = Identified.safeParse(raw).data ?? {};
+  const order = new VendorError(`WooCommerce order ${id ?? 'without an id'}`, {
+    problem: `it has another shape than documented, at ${parsed.error.issues[0]?.path.join('.') || 'its top'}`,
+    remedy: 'look for a plugin that changes what the API shows of orders',
+    advice: { kind: 'permanent', doubtful: true },
+    outcome: 'refused',
+    status: 200,
+    code: '',
+  });
+  return { id, order };
 }

@@ -42,8 +42,9 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
     return jobs.map(({ result }) => result ?? { ok: true, findings: [] });
   }
 
-  function jobFor(item: WriteBack, order: WrittenOrder | undefined): Job {
+  function jobFor(item: WriteBack, order: WrittenOrder | VendorError | undefined): Job {
     if (order === undefined) return { item, change: [], result: notFound(item) };
+    if (order instanceof VendorError) return { item, change: [], result: { ok: false, why: 'error', error: order } };
     if (isOutdated(item, order, writeBack)) {
       return { item, change: [], result: notOverNewer('order') };
     }
