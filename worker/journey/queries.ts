@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import type { Contact } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
+import { pageScript } from './scripts.ts';
 
 /** Lists of the journeys of one source. Changes nothing. */
 export class JourneyQueries {
@@ -48,29 +50,18 @@ export class JourneyQueries {
    * where they are. Those that move meanwhile come at most once more.
    */
   async *pagesIn(state: JourneyState, before: Date, size: number): AsyncGenerator<string[]> {
-    let from = '-inf';
-    // Thousands may be due in the same millisecond: within one, those that were given already are left out.
-    let given: string[] = [];
+    let score = '-inf';
+    // Of the last page, those of its last millisecond: a hundred thousand may be due in one, as a window opens.
+    let last: string[] = [];
     for (;;) {
-      const limit = size + given.length;
-      const until = `${before.getTime()}`;
-      const flat = await this.#redis.zrangebyscore(
-        this.#keys.state(state),
-        from,
-        until,
-        'WITHSCORES',
-        'LIMIT',
-        0,
-        limit,
-      );
-      const rows = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, score: flat[i + 1] ?? '' }] : []));
-      const ids = rows.map(({ id }) => id).filter((id) => !given.includes(id));
-      const last = rows.at(-1)?.score ?? from;
-      if (ids.length > 0) yield ids;
-      if (rows.length < limit) return;
-      const ofLast = rows.flatMap(({ id, score }) => (score === last ? [id] : []));
-      given = last === from ? [...new Set([...given, ...ofLast])] : ofLast;
-      from = last;
+      const answer = await this.#redis.eval(pageScript, 1, this.#keys.state(state), score, size, ...last);
+      const flat = z.array(z.string()).parse(answer);
+      const found = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, score: flat[i + 1] ?? '' }] : []));
+      const rows = found.filter((row) => Number(row.score) <= before.getTime());
+      score = rows.at(-1)?.score ?? score;
+      last = rows.filter((row) => row.score === score).map(({ id }) => id);
+      if (rows.length > 0) yield rows.map(({ id }) => id);
+      if (rows.length < size) return;
     }
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
+import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey } from './journey.ts';
@@ -39,8 +40,13 @@ export class JourneyReader {
   }
 
   async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
-    const journeys = await Promise.all(ids.map((id) => this.readable(id, left)));
-    return journeys.filter((one) => one !== undefined);
+    const found: Journey[] = [];
+    // One person may have thousands: a shared mailbox.
+    for (const some of slices(ids, 100)) {
+      const journeys = await Promise.all(some.map((id) => this.readable(id, left)));
+      found.push(...journeys.filter((one) => one !== undefined));
+    }
+    return found;
   }
 
   /** Among many, one that can't be read must not hide the others. */

@@ -12,7 +12,8 @@ export const getOrCreateScript = `
 if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local id = redis.call('HGET', KEYS[1], 'event:' .. ARGV[4]) or redis.call('HGET', KEYS[1], 'closing:' .. ARGV[3])
 if id then
-  redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id)
+  -- One that is not remembered is planned again when it is repeated, and comes here again.
+  if redis.call('HLEN', KEYS[1]) < 1000 then redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id) end
   return {id, 0}
 end
 id = ARGV[2] .. '.' .. redis.call('HINCRBY', KEYS[1], 'count', 1)
@@ -117,8 +118,25 @@ redis.call('HSET', KEYS[2], 'from:' .. ARGV[1], 1)
 redis.call('PERSIST', KEYS[2])
 return 1`;
 
-/** KEYS journey, trace · ARGV line */
-export const noteScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end return 1`;
+/** A sender may repeat itself for ever: a long trace takes no more remarks. KEYS journey, trace · ARGV line */
+export const noteScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('LLEN', KEYS[2]) < 1000 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
+return 1`;
+
+/**
+ * The next of an index, with their scores: behind the last of those given that is still where it was; where none is, from
+ * their score on.
+ * KEYS index · ARGV score of the last that were given, how many, their ids…
+ */
+export const pageScript = `
+local start = redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. ARGV[1])
+for i = #ARGV, 3, -1 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[1] then
+    start = redis.call('ZRANK', KEYS[1], ARGV[i]) + 1
+    break
+  end
+end
+return redis.call('ZRANGE', KEYS[1], start, start + ARGV[2] - 1, 'WITHSCORES')`;
 
 /** What a script that looks at the gate has failed with, as callers know it. */
 export function gatedOr(error: unknown): unknown {

@@ -318,3 +318,72 @@ describe('forget', () => {
     expect(await keys(`*${store.source}}*`)).toEqual([]);
   });
 });
+
+describe('what somebody may send again and again', () => {
+  test('does not make a trace, or what is remembered of a record, ever longer (audit loop)', async () => {
+    const { store } = fresh();
+    await store.getOrCreate(claimOf('r', 'first', 'event 0'), ['begun']);
+    for (let i = 1; i <= 1_200; i++) {
+      await store.getOrCreate(claimOf('r', 'first', `event ${i}`), []);
+      await store.note('r.1', `another webhook for the same closing: ${i}`);
+    }
+    expect((await store.trace('r.1')).length).toBe(1_000);
+    const [record = ''] = await keys(`{cl:${store.source}}:record:r`);
+    expect(await redis.handle.client.hlen(record)).toBeLessThanOrEqual(1_000);
+    // One that is not remembered is counted to its closing all the same.
+    expect(await store.getOrCreate(claimOf('r', 'first', 'event 1200'), [])).toMatchObject({ created: false });
+  });
+});
+
+describe('pagesIn', () => {
+  const at = Date.parse('2026-05-04T09:00:00Z');
+
+  /** The ids of a state's index, and how many rows Redis gave for them. */
+  function index(ids: readonly [id: string, at: number][]) {
+    const counted = { rows: 0 };
+    const client = new Proxy(redis.handle.client, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return async (...args: unknown[]) => {
+          const reply: unknown = await Reflect.apply(member, target, args);
+          if (Array.isArray(reply)) counted.rows += reply.length / 2;
+          return reply;
+        };
+      },
+    });
+    const store = new JourneyStore(client, `store-${++sources}`, { now: () => new Date(at), seal: testSeal });
+    const key = `{cl:${store.source}}:state:waiting`;
+    const add = async () => await redis.handle.client.zadd(key, ...ids.flatMap(([id, score]) => [score, id]));
+    return { store, counted, key, add };
+  }
+
+  test('it reads each of thousands that are due in one millisecond once, not with every page (audit loop)', async () => {
+    const ids = Array.from({ length: 3_000 }, (_, i): [string, number] => [`r${i}.1`, at]);
+    const { store, counted, add } = index(ids);
+    await add();
+    const found: string[] = [];
+    for await (const page of store.queries.pagesIn('waiting', new Date(at), 100)) found.push(...page);
+    expect(found.toSorted()).toEqual(ids.map(([id]) => id).toSorted());
+    expect(counted.rows).toBeLessThan(3_200);
+  });
+
+  test('it gives all that stay, whatever of the others moves on meanwhile, and none that is not due', async () => {
+    const ids = Array.from({ length: 60 }, (_, i): [string, number] => [`r${i}.1`, at + Math.floor(i / 20)]);
+    const { store, key, add } = index(ids);
+    await add();
+    const found: string[] = [];
+    const moved: string[] = [];
+    for await (const page of store.queries.pagesIn('waiting', new Date(at + 1), 7)) {
+      found.push(...page);
+      // The last ones of the page, by which the next is found; one of them only gets another time.
+      const [later = '', ...gone] = page.slice(found.length < 20 ? -7 : -3);
+      await redis.handle.client.zrem(key, ...gone);
+      await redis.handle.client.zadd(key, at + 60_000, later);
+      moved.push(later, ...gone);
+    }
+    const due = ids.flatMap(([id, score]) => (score <= at + 1 ? [id] : []));
+    expect(new Set(found)).toEqual(new Set(due));
+    expect(found.length - new Set(found).size).toBeLessThanOrEqual(moved.length);
+  });
+});
