@@ -7,7 +7,7 @@ import {
 } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { CloseloopError } from './errors.ts';
-import { isBlank, withoutUnseen } from './visible-text.ts';
+import { composed, isBlank, withoutUnseen } from './visible-text.ts';
 
 /**
  * Whom a feedback request goes to. `value` is normalised: a phone number in international form (`+37255512345`),
@@ -34,6 +34,9 @@ export interface RejectedCandidate {
   why: string;
 }
 
+/** Of one list that an expression found, as many are looked at: each costs the work of reading a phone number. */
+export const mostCandidates = 50;
+
 export type ContactChoice =
   | { ok: true; contact: Contact; rejected: RejectedCandidate[] }
   | { ok: false; rejected: RejectedCandidate[] };
@@ -50,7 +53,7 @@ function isEmail(text: string): boolean {
   const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
   if (!foreignDomain.test(domain) || Buffer.byteLength(text) > 254) return false;
   // The same address with a stand-in for each foreign letter, to be judged like any other.
-  const lettered = local.normalize('NFC').replace(/[\p{L}\p{M}\p{N}]/gu, 'x');
+  const lettered = composed(local).replace(/[\p{L}\p{M}\p{N}]/gu, 'x');
   const host = domainToASCII(domain).replace(/\.xn--[a-z0-9-]+$/i, '.example');
   return AsciiEmail.safeParse(`${lettered}@${host}`).success;
 }
@@ -95,9 +98,7 @@ function normalValue({ kind, value }: Contact): string {
  */
 export function contactKey({ value }: Contact): string {
   const text = withoutUnseen(value);
-  return withDomain(international(text) ?? text, domainToASCII)
-    .normalize('NFC')
-    .toLowerCase();
+  return composed(withDomain(international(text) ?? text, domainToASCII)).toLowerCase();
 }
 
 /** An e-mail address with its internationalised domain in the other form: `münchen.de` and `xn--mnchen-3ya.de` are one. */
@@ -161,11 +162,13 @@ export function contactFor(
   const rejected: RejectedCandidate[] = [];
   for (const [index, candidate] of candidates.entries()) {
     const entries: readonly unknown[] = Array.isArray(candidate) && candidate.length > 0 ? candidate : [candidate];
-    for (const entry of entries) {
+    for (const entry of entries.slice(0, mostCandidates)) {
       const found = usable(entry, campaignType, options);
       if (found.ok) return { ok: true, contact: found.contact, rejected };
       rejected.push({ index, why: found.why });
     }
+    if (entries.length > mostCandidates)
+      rejected.push({ index, why: `${entries.length} entries, of which ${mostCandidates} are looked at` });
   }
   return { ok: false, rejected };
 }

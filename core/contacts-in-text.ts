@@ -1,5 +1,6 @@
 import { type Contact, type ContactOptions, contactKey, parseContact } from './contact.ts';
 import { CloseloopError } from './errors.ts';
+import { firstOf } from './spread.ts';
 
 /** A contact that stands in a text, from `from` up to `to`. */
 interface Mention {
@@ -16,18 +17,23 @@ const parts = /[^/?&#=|{}']+/g;
 const points = ".!*'";
 const numbers = /(?<![\w@])(?:\+|00)?\d[\d ().\u00a0/-]{5,}\d(?![\w@])/g;
 
-/** Keys of the contacts that a text names: as a whole, or among other words. */
-export function contactsInText(text: string, options: ContactOptions): string[] {
-  return mentionsIn(text, options).flatMap(({ keys }) => keys);
+/** Keys of the contacts that a text names: as a whole, or among other words. Each is found when it is asked for. */
+export function* contactsInText(text: string, options: ContactOptions): Generator<string> {
+  for (const { keys } of mentionsIn(text, options)) yield* keys;
 }
 
-/** The text without those that are forgotten; undefined: nothing is left of it. */
+/** Of one text so many contacts are looked at, one by one. */
+const mostMentions = 1_000;
+
+/** The text without those that are forgotten; undefined: nothing is left of it, or it names more than anybody reads. */
 export function withoutContacts(
   text: string,
   isForgotten: (key: string) => boolean,
   options: ContactOptions,
 ): string | undefined {
-  const gone = mentionsIn(text, options).filter(({ keys }) => keys.some(isForgotten));
+  const all = firstOf(mentionsIn(text, options), mostMentions + 1);
+  if (all.length > mostMentions) return undefined;
+  const gone = all.filter(({ keys }) => keys.some(isForgotten));
   if (gone.some(({ from, to }) => from === 0 && to === text.length)) return undefined;
   let left = '';
   let at = 0;
@@ -39,17 +45,17 @@ export function withoutContacts(
   return left + text.slice(at);
 }
 
-function mentionsIn(text: string, options: ContactOptions): Mention[] {
+function* mentionsIn(text: string, options: ContactOptions): Generator<Mention> {
   const whole = contactIn(text, options);
-  const all = { from: 0, to: text.length, keys: whole ? keysOf(whole, text) : [] };
-  if (whole && whole.kind !== 'identifier') return [all];
-  return [
-    all,
-    ...[...addressesIn(text, options), ...matchesOf(numbers, text)].flatMap(({ from, word }) => {
+  yield { from: 0, to: text.length, keys: whole ? keysOf(whole, text) : [] };
+  if (whole && whole.kind !== 'identifier') return;
+  for (const found of [addressesIn(text, options), matchesOf(numbers, text)]) {
+    for (const { from, word } of found) {
       const contact = contactIn(word, options);
-      return contact ? [{ from, to: from + word.length, keys: keysOf(contact, word) }] : [];
-    }),
-  ];
+      // Also for what is none: reading it is the work.
+      yield { from, to: from + word.length, keys: contact ? keysOf(contact, word) : [] };
+    }
+  }
 }
 
 interface Word {
@@ -57,19 +63,23 @@ interface Word {
   word: string;
 }
 
-function matchesOf(pattern: RegExp, text: string): Word[] {
-  return [...text.matchAll(pattern)].map(({ index, 0: word }) => ({ from: index, word }));
+function* matchesOf(pattern: RegExp, text: string): Generator<Word> {
+  for (const { index, 0: word } of text.matchAll(pattern)) yield { from: index, word };
 }
 
-function addressesIn(text: string, options: ContactOptions): Word[] {
-  if (!text.includes('@')) return [];
-  return matchesOf(words, text).flatMap((whole) => {
-    if (!whole.word.includes('@')) return [];
+function* addressesIn(text: string, options: ContactOptions): Generator<Word> {
+  if (!text.includes('@')) return;
+  for (const whole of matchesOf(words, text)) {
+    if (!whole.word.includes('@')) continue;
     const trimmed = withoutPoints(whole);
-    if (contactIn(trimmed.word, options)?.kind === 'email') return [trimmed];
-    const inner = matchesOf(parts, whole.word).filter(({ word }) => word.includes('@'));
-    return inner.map(({ from, word }) => withoutPoints({ from: whole.from + from, word }));
-  });
+    if (contactIn(trimmed.word, options)?.kind === 'email') {
+      yield trimmed;
+      continue;
+    }
+    for (const { from, word } of matchesOf(parts, whole.word)) {
+      if (word.includes('@')) yield withoutPoints({ from: whole.from + from, word });
+    }
+  }
 }
 
 /** The end of a sentence is none of the address. */

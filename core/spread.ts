@@ -20,3 +20,13 @@ export async function* spread<Item>(items: Iterable<Item>, aTurn = 100): AsyncGe
 export function* slices<Item>(items: readonly Item[], size = 500): Generator<Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
+
+/** The first of these; those behind them are not even made. */
+export function firstOf<Item>(items: Iterable<Item>, most: number): Item[] {
+  const found: Item[] = [];
+  for (const item of items) {
+    if (found.length >= most) break;
+    found.push(item);
+  }
+  return found;
+}

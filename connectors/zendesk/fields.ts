@@ -119,9 +119,13 @@ export function catalogueOf(fields: readonly TicketField[]): Catalogue {
   };
 }
 
+/** Longer than Zendesk takes. A heap of accents takes time that grows with the square of their number. */
+const longestTitle = 1_000;
+
 /** Letters of every script stay, accents go: "Größe (cm)" is `grosse_cm`, as nobody types them the same way twice. */
 export function slugOf(title: string): string {
   return title
+    .slice(0, longestTitle)
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .normalize('NFKD')

@@ -1,4 +1,4 @@
-import { isBlank } from '../visible-text.ts';
+import { composed, isBlank } from '../visible-text.ts';
 import { readDate, readDateAndTime, readTime } from './calendar-value.ts';
 
 /** A campaign's custom field, as the service defines it (specification, section 2). */
@@ -101,10 +101,11 @@ function yesNo(value: string | number | boolean): Converted {
 
 function choice(value: string | number | boolean, choices: readonly string[]): Converted {
   const written = String(value);
-  const plain = (one: string) => one.trim().normalize('NFC').toLowerCase();
+  const plain = (one: string) => composed(one.trim()).toLowerCase();
   const exact = choices.find((one) => one === written);
   if (exact !== undefined) return yes(exact);
-  const [alike, ...others] = choices.filter((one) => plain(one) === plain(written));
+  const wanted = plain(written);
+  const [alike, ...others] = choices.filter((one) => plain(one) === wanted);
   if (alike !== undefined && others.length === 0) return yes(alike);
   const list = choices.map((one) => `"${one}"`).join(', ') || 'the campaign has none';
   const flaw = others.length > 0 ? 'fits several choices, differing in case' : 'is none of the choices';

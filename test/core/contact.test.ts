@@ -1,11 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { CampaignType, Contact } from '../../core/contact.ts';
 import {
   contactFor,
   contactForms,
   contactKey,
   contactPath,
+  mostCandidates,
   normaliseContact,
   parseContact,
 } from '../../core/contact.ts';
@@ -247,6 +248,32 @@ describe('contactFor', () => {
 });
 
 const unseen = '\u200b\u2060\ufeff\u00ad';
+
+test('of a list of any length only so many are read, and the trace says so once (audit loop)', () => {
+  const list = Array.from({ length: 10_000 }, (_, i) => `nobody ${i}`);
+  const { rejected } = contactFor([list, 'hanna@example.com'], 'sms');
+  expect(rejected.filter(({ index }) => index === 0)).toHaveLength(mostCandidates + 1);
+  expect(rejected).toContainEqual({ index: 0, why: '10000 entries, of which 50 are looked at' });
+  expect(contactFor([list, 'hanna@example.com'], 'email').ok).toBe(true);
+});
+
+describe('a heap of marks on one letter', () => {
+  const heap = `a@${'\u0301\u0323'.repeat(200_000)}`;
+  afterEach(() => vi.restoreAllMocks());
+
+  test('is put in no order, which takes time that grows with the square of their number (audit loop)', () => {
+    const normalize = vi.spyOn(String.prototype, 'normalize');
+    contactKey({ kind: 'identifier', value: heap });
+    contactForms(heap, { defaultCountry: 'EE' });
+    contactFor([heap], 'external', {});
+    expect(normalize.mock.contexts.filter((text) => String(text).length > 1_000)).toEqual([]);
+  });
+
+  test('is beyond what any language has: letters with their marks are still one contact, however they are typed', () => {
+    const [typed, composed] = ['jose\u0301@example.com', 'jos\u00e9@example.com'];
+    expect(contactKey({ kind: 'email', value: typed })).toBe(contactKey({ kind: 'email', value: composed }));
+  });
+});
 
 describe('what nobody sees', () => {
   test.each(['sms', 'email', 'mixed', 'widget', 'external'] as const)(

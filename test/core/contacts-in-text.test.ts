@@ -17,7 +17,7 @@ describe('contacts in a text', () => {
     ['nobody', undefined, []],
   ];
   test.each(rows)('of %j (%s) it finds %j (audit trace)', (text, defaultCountry, keys) => {
-    const found = contactsInText(text, { defaultCountry });
+    const found = [...contactsInText(text, { defaultCountry })];
     expect(found).toEqual(expect.arrayContaining(keys));
     if (keys.length === 0) expect(found.filter((key) => /^\S+@\S+\.\w+$|^\+/.test(key))).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('contacts in a text', () => {
       `${'1-x '.repeat(2e5)}`,
     ];
     const begun = performance.now();
-    for (const text of texts) expect(contactsInText(text, {})).toEqual([]);
+    for (const text of texts) expect([...contactsInText(text, {})]).toEqual([]);
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contactKey } from '../../core/contact.ts';
+import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
@@ -157,27 +158,41 @@ export class Erasures {
   }
 
   async subjects(id: string): Promise<Subject[]> {
-    const key = this.#subjectsKey(id);
-    const stored = await this.#redis.hgetall(key);
     const renamed = await new SourceNames(this.#redis).renamed();
-    return Object.entries(stored).map(([field, text]) => {
-      const subject = Subject.parse(JSON.parse(this.#seal.open(text, `erasure ${id} ${field}`)));
-      if (subject.kind === 'contact') return subject;
-      const name = subject.source === own ? this.#source : subject.source;
-      return { ...subject, source: renamed.get(name) ?? name };
-    });
+    // Everybody's may be a hundred thousand; while the hash grows, a field may come twice.
+    const found = new Map<string, Subject>();
+    let cursor = '0';
+    do {
+      const [next, flat] = await this.#redis.hscan(this.#subjectsKey(id), cursor, 'COUNT', 500);
+      cursor = next;
+      for (const [field = '', text = ''] of slices(flat, 2)) {
+        const subject = Subject.parse(JSON.parse(this.#seal.open(text, `erasure ${id} ${field}`)));
+        found.set(field, this.#asNamedNow(subject, renamed));
+      }
+    } while (cursor !== '0');
+    return [...found.values()];
+  }
+
+  #asNamedNow(subject: Subject, renamed: ReadonlyMap<string, string>): Subject {
+    if (subject.kind === 'contact') return subject;
+    const name = subject.source === own ? this.#source : subject.source;
+    return { ...subject, source: renamed.get(name) ?? name };
   }
 
   /** With these as they are now; nothing when it is done. */
   async change(id: string, subjects: readonly Subject[]): Promise<void> {
-    const fields = subjects.flatMap((subject) => this.#sealed(id, subject));
-    if (fields.length > 0) await this.#redis.eval(changeScript, 2, this.#open, this.#subjectsKey(id), id, ...fields);
+    for (const some of slices(subjects)) {
+      const fields = some.flatMap((subject) => this.#sealed(id, subject));
+      await this.#redis.eval(changeScript, 2, this.#open, this.#subjectsKey(id), id, ...fields);
+    }
   }
 
   /** Its journeys, for the proof: each counts once, however often it is found. */
   async countJourneys(id: string, refs: readonly string[]): Promise<void> {
-    const digests = refs.map((ref) => this.#seal.digest(ref));
-    if (refs.length > 0) await this.#redis.eval(countScript, 2, this.#open, this.#journeysKey(id), id, ...digests);
+    for (const some of slices(refs)) {
+      const digests = some.map((ref) => this.#seal.digest(ref));
+      await this.#redis.eval(countScript, 2, this.#open, this.#journeysKey(id), id, ...digests);
+    }
   }
 
   async journeys(id: string): Promise<number> {
@@ -209,7 +224,9 @@ export class Erasures {
   async noteForgotten(who: readonly string[], at: Date, keepMs: number): Promise<void> {
     if (who.length === 0) return;
     const key = `${this.#proofs}:forgotten`;
-    await this.#redis.zadd(key, 'GT', ...who.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
+    for (const some of slices(who)) {
+      await this.#redis.zadd(key, 'GT', ...some.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
+    }
     await this.#redis.zremrangebyscore(key, '-inf', at.getTime() - keepMs);
     // Also where nobody is forgotten any more.
     await this.#redis.pexpire(key, keepMs);
@@ -218,7 +235,7 @@ export class Erasures {
   /** When any of these was forgotten last. */
   async lastOf(who: readonly string[]): Promise<Date | undefined> {
     const times = (await this.#timesOf(who)).filter((at) => at !== undefined);
-    return times.length === 0 ? undefined : new Date(Math.max(...times));
+    return times.length === 0 ? undefined : new Date(times.reduce((last, at) => Math.max(last, at)));
   }
 
   /** Which of these were forgotten at `at` or since. */
@@ -228,10 +245,13 @@ export class Erasures {
   }
 
   async #timesOf(who: readonly string[]): Promise<(number | undefined)[]> {
-    if (who.length === 0) return [];
-    const digests = who.map((one) => this.#seal.digest(one));
-    const found = await this.#redis.zmscore(`${this.#proofs}:forgotten`, ...digests);
-    return found.map((at) => (at === null ? undefined : Number(at)));
+    const times: (number | undefined)[] = [];
+    for (const some of slices(who)) {
+      const digests = some.map((one) => this.#seal.digest(one));
+      const found = await this.#redis.zmscore(`${this.#proofs}:forgotten`, ...digests);
+      for (const at of found) times.push(at === null ? undefined : Number(at));
+    }
+    return times;
   }
 
   /** Its field and what that holds. */

@@ -41,7 +41,7 @@ export interface SnapshotStore extends Told {
   /** Forgets it, and what events from before `at` may still tell. */
   erase(recordId: string, at: Date): Promise<void>;
   /** Changes what is kept. `decide` may be called several times; undefined: it stays as it is, null: it goes. */
-  change(recordId: string, decide: (told: object) => object | null | undefined): Promise<void>;
+  change(recordId: string, decide: (told: object) => Promise<object> | object | null | undefined): Promise<void>;
   /** Records that were told of before they had a journey: most of them never get one. In no order, some may come twice. */
   alone(): AsyncGenerator<string>;
   /** Has this source ever told anything? */
@@ -82,7 +82,7 @@ export function createSnapshotStore(
       for (;;) {
         const stored = await redis.hget(keyOf(recordId), 'sealed');
         if (!stored) return;
-        const next = decide(Telling.parse(JSON.parse(seal.open(stored, about(recordId)))));
+        const next = await decide(Telling.parse(JSON.parse(seal.open(stored, about(recordId)))));
         if (next === undefined) return;
         const sealed = next === null ? '' : seal.seal(JSON.stringify(next), about(recordId));
         if ((await redis.eval(changeScript, 1, keyOf(recordId), stored, sealed)) === 1) return;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Converted, convert, type FieldDefinition } from '../../../core/mapping/field-value.ts';
 
 const timeZone = 'Europe/Tallinn';
@@ -193,6 +193,16 @@ for (const type of types) {
     }
   });
 }
+
+test('a text is put into the form in which it is compared once, however many choices there are (audit loop)', () => {
+  const definition = { name: 'Region', field_type: 'Choice' as const, required: false };
+  const lowered = vi.spyOn(String.prototype, 'toLowerCase');
+  const long = 'x'.repeat(100_000);
+  convert({ ...definition, choices: Array.from({ length: 200 }, (_, i) => `choice ${i}`) }, long, { timeZone: 'UTC' });
+  const times = lowered.mock.contexts.filter((text) => String(text).length === long.length).length;
+  lowered.mockRestore();
+  expect(times).toBe(1);
+});
 
 describe('Choice', () => {
   const choices = ['North', 'south', 'South', ' West', '1', 'false'];

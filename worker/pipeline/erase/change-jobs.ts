@@ -1,9 +1,10 @@
 import type { Job, Queue } from 'bullmq';
 import type { z } from 'zod';
+import { slices, spread } from '../../../core/spread.ts';
 import type { Stage } from '../stage.ts';
 
-/** As many at once as one round trip to Redis may well hold. */
-const atOnce = 200;
+/** Each may hold a delivery of 1 MiB. */
+const atOnce = 20;
 
 /**
  * Changes the data of jobs that have not ended, whether they wait or run. One that can't be read keeps no other from it.
@@ -19,10 +20,9 @@ export async function changeJobs<Data>(
   const unreadable: string[] = [];
   // All at once: jobs move from one list to another meanwhile.
   const ids = await queue.getRanges(['active', 'waiting', 'prioritized', 'delayed', 'failed'], 0, -1);
-  for (let from = 0; from < ids.length; from += atOnce) {
-    const some = ids.slice(from, from + atOnce);
+  for (const some of slices(ids, atOnce)) {
     const jobs = await Promise.all(some.map((id) => jobOf(queue, id)));
-    for (const [index, job] of jobs.entries()) {
+    for await (const [index, job] of spread(jobs.entries(), 1)) {
       if (job === undefined) continue;
       const { data } = job === 'unreadable' ? {} : schema.safeParse(stage.fromStored(job.data));
       if (job === 'unreadable' || data === undefined) {

@@ -1,6 +1,7 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { isNobody } from '../../../core/feedback/failure.ts';
+import { spread } from '../../../core/spread.ts';
 import { type Erasure, keysOf, noCopies, type Proof, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
@@ -54,11 +55,11 @@ export async function attempt(id: string, context: SourceContext): Promise<JobRe
   if (places === undefined) return retryLater;
   const erasure = await context.erasures.get(id);
   if (!erasure) return done;
-  const held: Held[] = [];
+  let held: Held[];
   let found: Found;
   do {
     found = await findAll(erasure, context);
-    held.splice(0, held.length, ...(await forget(found, erasure, context)));
+    held = await forget(found, erasure, context);
     // What came in meanwhile is theirs as well: done is what finds nothing any more.
   } while (held.length === 0 && found.journeys.size + found.snapshots.size + found.mentions.size > 0);
   held.push(...(await takeOff(id, context)));
@@ -76,7 +77,7 @@ async function forget(found: Found, erasure: Erasure, context: SourceContext): P
   const isHeld = (contacts: readonly string[]) => contacts.some((key) => unmasked.has(key));
   const heldRecords = new Set<string>();
   const free: { journey: Journey; of: SourceContext }[] = [];
-  for (const [ref, { journey, of }] of found.journeys) {
+  for await (const [ref, { journey, of }] of spread(found.journeys)) {
     const contacts = journey.contact ? [contactKey(journey.contact)] : [];
     if (busy.has(ref) || isHeld(contacts)) heldRecords.add(refOf(of.name, journey.recordId));
     else free.push({ journey, of });
@@ -131,11 +132,13 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
  * request may have come after the masking. @returns the keys of those that are not masked
  */
 async function maskAll(found: Found, held: Held[], { id }: Erasure, context: SourceContext): Promise<Set<string>> {
-  const contacts = [...found.journeys.values()].flatMap(({ journey }) => journey.contact ?? []);
-  const isLive = new Set(contacts.map(contactKey));
+  const isLive = new Set<string>();
+  for await (const { journey } of spread(found.journeys.values())) {
+    if (journey.contact) isLive.add(contactKey(journey.contact));
+  }
   const unmasked = new Set<string>();
   let inARow = 0;
-  for (const contact of found.contacts.values()) {
+  for await (const contact of spread(found.contacts.values())) {
     const keys = keysOf(contact);
     if (contact.done && !keys.some((key) => isLive.has(key))) continue;
     if (inARow >= mostInARow) {
@@ -253,7 +256,8 @@ async function prove({ id, what }: Erasure, found: Found, context: SourceContext
       ['record', 'snapshot', 'copy'].includes(one.kind) && 'source' in one && one.source === of.name ? [one.id] : [],
     );
     // A record may be called by their address, though nothing was known of it but that.
-    const named = contacts.flatMap(({ forms }) => forms.map(({ value }) => of.aliases.of(value)));
+    const named: string[] = [];
+    for await (const { forms } of spread(contacts)) named.push(...forms.map(({ value }) => of.aliases.of(value)));
     await of.aliases.forget([...records, ...named], found.until);
   }
   await context.erasures.end(proof);

@@ -78,7 +78,7 @@ async function unforgotten(
   const isContact = (key: string) => isForgotten(`contact:${key}`);
   const part = await partIn(told, { isPerson, isContact }, context);
   if (part === 'none') return told;
-  return part === 'theirs' ? null : withoutMentions(told, isContact, context);
+  return part === 'theirs' ? null : await withoutMentions(told, isContact, context);
 }
 
 /** Which names that an event tells were forgotten since it came in. */
@@ -93,7 +93,7 @@ async function forgottenIn(
     named.everybody,
     named.record(recordId),
     ...(personId === undefined ? [] : [named.person(personId)]),
-    ...contactsIn(told, context).map((key) => `contact:${key}`),
+    ...(await contactsIn(told, context)).map((key) => `contact:${key}`),
   ];
   const forgotten = new Set(await context.erasures.forgottenSince(receivedAt, names));
   return (name) => forgotten.has(name);

@@ -1,5 +1,6 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
+import { spread } from '../../../core/spread.ts';
 import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
@@ -34,11 +35,11 @@ export interface Found {
  */
 export async function findAll(erasure: Erasure, context: SourceContext): Promise<Found> {
   const search = new Search(erasure, context);
-  const stored = await context.erasures.subjects(erasure.id);
-  search.add(stored);
+  const stored = new Set(await context.erasures.subjects(erasure.id));
+  for await (const subject of spread(stored)) search.add([subject]);
   if (erasure.everybody) await search.everybody();
   for (let fresh = search.take(); fresh.length > 0; fresh = search.take()) {
-    const added = fresh.filter((subject) => !stored.includes(subject));
+    const added = fresh.filter((subject) => !stored.has(subject));
     await context.erasures.change(erasure.id, added);
     const sources = await context.sources();
     search.add(elsewhere(fresh, sources));
@@ -111,7 +112,9 @@ class Search implements Found {
   }
 
   async lookIn(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
-    await of.erasures.noteForgotten(namesOf(fresh, of.name), this.until, of.keepMs);
+    const names: string[] = [];
+    for await (const subject of spread(fresh)) names.push(...namesOf([subject], of.name));
+    await of.erasures.noteForgotten(names, this.until, of.keepMs);
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
       const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.name;
@@ -172,7 +175,7 @@ class Search implements Found {
   /** Of records with a journey, of others, and in events that wait to be planned. Events first: they become the others. */
   async #lookIntoSnapshots(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
     const isEverybody = of.name === this.#everybody;
-    const sought = soughtBy(fresh, of);
+    const sought = await soughtBy(fresh, of);
     const addPart = async (recordId: string, told: unknown) => {
       const part = isEverybody ? 'theirs' : await this.#partIn(told, recordId, of, sought);
       if (part === 'theirs') await this.#addRecord(recordId, told, of);
@@ -268,9 +271,13 @@ function elsewhere(subjects: readonly Subject[], sources: readonly SourceContext
   });
 }
 
-function soughtBy(subjects: readonly Subject[], of: SourceContext): Sought {
-  const keys = new Set(subjects.flatMap((one) => (one.kind === 'contact' ? keysOf(one) : [])));
-  const people = new Set(subjects.flatMap((one) => (one.kind === 'person' && one.source === of.name ? [one.id] : [])));
+async function soughtBy(subjects: readonly Subject[], of: SourceContext): Promise<Sought> {
+  const keys = new Set<string>();
+  const people = new Set<string>();
+  for await (const one of spread(subjects)) {
+    if (one.kind === 'contact') for (const key of keysOf(one)) keys.add(key);
+    if (one.kind === 'person' && one.source === of.name) people.add(one.id);
+  }
   return { isPerson: (id) => people.has(id), isContact: (key) => keys.has(key) };
 }
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { contactForms, contactKey } from '../../../core/contact.ts';
+import { contactForms, contactKey, mostCandidates } from '../../../core/contact.ts';
 import { contactsInText, withoutContacts } from '../../../core/contacts-in-text.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { type Expression, ExpressionSetAside } from '../../../core/mapping/expression.ts';
+import { firstOf, spread } from '../../../core/spread.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
 import type { SourceContext } from '../context.ts';
 
@@ -31,7 +32,7 @@ type Reading = Pick<SourceContext, 'customerContacts' | 'defaultCountry'>;
 export async function partIn(told: unknown, { isPerson, isContact }: Sought, context: Reading): Promise<Part> {
   const personId = personIn(told);
   if (personId !== undefined && isPerson(personId)) return 'theirs';
-  const keys = contactsIn(told, context).filter(isContact);
+  const keys = (await contactsIn(told, context)).filter(isContact);
   if (keys.length === 0) return 'none';
   if ((await customersIn(told, context)).keys.some(isContact)) return 'theirs';
   return keys.some(isTelling) ? 'mention' : 'none';
@@ -44,33 +45,55 @@ export function personIn(told: unknown): string | undefined {
   return Snapshot.safeParse(told).data?.personId;
 }
 
-/** Keys of all contacts that stand anywhere in it. */
-export function contactsIn(told: unknown, context: Pick<Reading, 'defaultCountry'>): string[] {
-  return [...new Set(textsIn(told, 'with names').flatMap((text) => contactsInText(text, context)))];
+/**
+ * Keys of all contacts that stand anywhere in it. A delivery may hold a hundred thousand numbers, each to be read as one of a
+ * phone: seconds of work.
+ */
+export async function contactsIn(told: unknown, context: Pick<Reading, 'defaultCountry'>): Promise<string[]> {
+  const keys = new Set<string>();
+  for await (const key of spread(keysInAll(textsIn(told, 'with names'), context))) if (key !== '') keys.add(key);
+  return [...keys];
+}
+
+/** One by one, as they are asked for. */
+function* keysInAll(texts: readonly string[], context: Pick<Reading, 'defaultCountry'>): Generator<string> {
+  for (const text of texts) {
+    yield* contactsInText(text, context);
+    // Also for a text that names none.
+    yield '';
+  }
 }
 
 /** The snapshot of somebody else's record without all that names a contact. */
-export function withoutMentions(
+export async function withoutMentions(
   told: object,
   isContact: (key: string) => boolean,
   context: Pick<Reading, 'defaultCountry'>,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   const isForgotten = (key: string) => isTelling(key) && isContact(key);
   const isOut = (text: string) => withoutContacts(text, isForgotten, context) !== text;
-  const without = (value: unknown): unknown => {
+  const without = async (value: unknown): Promise<unknown> => {
     if (typeof value === 'string') return withoutContacts(value, isForgotten, context);
     if (typeof value === 'number') return isOut(String(value)) ? undefined : value;
-    if (Array.isArray(value)) return value.map(without).filter((one) => one !== undefined);
-    return typeof value === 'object' && value !== null ? entries(value) : value;
+    return isObject(value) && !Array.isArray(value)
+      ? await entries(value)
+      : Array.isArray(value)
+        ? await list(value)
+        : value;
   };
-  const entries = (value: object) =>
-    Object.fromEntries(
-      Object.entries(value).flatMap(([name, one]) => {
-        const left = isOut(name) ? undefined : without(one);
-        return left === undefined ? [] : [[name, left]];
-      }),
-    );
-  return entries(told);
+  const list = async (values: readonly unknown[]): Promise<unknown[]> => {
+    const left: unknown[] = [];
+    for await (const one of spread(values)) left.push(await without(one));
+    return left.filter((one) => one !== undefined);
+  };
+  const entries = async (value: object): Promise<Record<string, unknown>> => {
+    const left: [string, unknown][] = [];
+    for await (const [name, one] of spread(Object.entries(value))) {
+      if (!isOut(name)) left.push([name, await without(one)]);
+    }
+    return Object.fromEntries(left.filter(([, one]) => one !== undefined));
+  };
+  return await entries(told);
 }
 
 /**
@@ -84,14 +107,16 @@ export async function customersIn(
   { customerContacts, defaultCountry }: Reading,
 ): Promise<{ leads: SubjectOf<'contact'>[]; keys: string[] }> {
   const { shape, contacts, personId = '' } = Snapshot.safeParse(told).data ?? { shape: {} };
+  const few = (texts: readonly string[]) => texts.slice(0, mostCandidates);
   const found: string[] = [];
   for (const expression of customerContacts) {
-    const texts = textsIn(await resultOf(expression, shape));
+    const texts = few(textsIn(await resultOf(expression, shape)));
     // What a rule asks for want of anybody ("office@…") stands in the rule itself, and is nobody's in particular.
     found.push(...texts.filter((text) => !expression.source.includes(text)));
   }
-  const keysIn = (texts: readonly string[]) => texts.flatMap((text) => contactsInText(text, { defaultCountry }));
-  const asked = [...found, ...(contacts ?? [])];
+  const keysOf = (text: string) => firstOf(contactsInText(text, { defaultCountry }), mostCandidates);
+  const keysIn = (texts: readonly string[]) => texts.flatMap(keysOf);
+  const asked = [...found, ...few(contacts ?? [])];
   const isAsked = new Set(keysIn(asked));
   const beside = contacts
     ? []
@@ -122,7 +147,8 @@ function textsBeside(
   expressions: readonly Expression[],
   isAsked: (texts: readonly string[]) => boolean,
 ): string[] {
-  const around = ({ reads }: Expression) => reads.flatMap((path) => holdersOf(shape, path)).map(ownTexts);
+  const around = ({ reads }: Expression) =>
+    reads.flatMap((path) => holdersOf(shape, path).slice(0, mostCandidates)).map(ownTexts);
   const asked = expressions.flatMap(around).filter(isAsked);
   if (asked.length > 0) return asked.flat();
   const ofOne = expressions.filter(({ plain, reads }) => plain !== undefined && reads.length === 1);
@@ -141,7 +167,10 @@ function holdersOf(value: unknown, [name, ...rest]: readonly string[], depth = 0
 }
 
 function ownTexts(holder: object): string[] {
-  return Object.values(holder).flatMap((value) => (isObject(value) && !Array.isArray(value) ? [] : flatTexts(value)));
+  const texts = Object.values(holder).flatMap((value) =>
+    isObject(value) && !Array.isArray(value) ? [] : flatTexts(value),
+  );
+  return texts.slice(0, mostCandidates);
 }
 
 function flatTexts(value: unknown): string[] {
@@ -165,9 +194,13 @@ export function subjectOf(
   return usual && { kind: 'contact', key: contactKey(usual), forms, done: false, masked: 0 };
 }
 
-function textsIn(value: unknown, names?: 'with names'): string[] {
-  if (typeof value === 'string' || typeof value === 'number') return [String(value)];
-  if (!isObject(value)) return [];
-  const own = names && !Array.isArray(value) ? Object.keys(value) : [];
-  return [...own, ...Object.values(value).flatMap((one) => textsIn(one, names))];
+/** Into one list, however deep they lie: copied from level to level, they would cost each level again. */
+function textsIn(value: unknown, names?: 'with names', found: string[] = []): string[] {
+  if (typeof value === 'string' || typeof value === 'number') found.push(String(value));
+  if (!isObject(value)) return found;
+  for (const [name, one] of Object.entries(value)) {
+    if (names && !Array.isArray(value)) found.push(name);
+    textsIn(one, names, found);
+  }
+  return found;
 }

@@ -17,7 +17,7 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
       if (part === 'none') return undefined;
       if (part === 'mention')
         return 'told' in event && event.told
-          ? { ...event, told: withoutMentions(event.told, isContact, of) }
+          ? { ...event, told: await withoutMentions(event.told, isContact, of) }
           : undefined;
       if ('recordId' in event && held.has(refOf(of.name, event.recordId))) return undefined;
       if ('told' in event && event.told) waiting.add(event.recordId);
