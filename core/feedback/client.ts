@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import { longestNext } from '../connector/pages.ts';
 import type { CampaignType, Contact } from '../contact.ts';
 import { contactPath } from '../contact.ts';
 import type { Ports } from '../ports.ts';
@@ -149,6 +151,7 @@ function createReader(http: Http) {
     let size = 0;
     while (at !== undefined) {
       if (seen.has(at)) throw endless(place, 'lead in a circle');
+      if (at.length > longestNext) throw endless(place, `are called by more than ${longestNext} characters`);
       seen.add(at);
       const page: z.output<typeof envelope> = await get(at, envelope, place, options);
       size = Math.max(size, page.results.length);
@@ -208,17 +211,20 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
       return `/appeals/${search(listParameters(table, query))}`;
     };
     for await (const { count, results } of pages(path, z.unknown(), '/appeals/', options)) {
-      const read: FeedbackRequest[] = [];
-      const unreadable: FeedbackError[] = [];
-      for (const [index, raw] of results.entries()) {
-        const parsed = parseRecord(table, raw, table.list.record);
-        if (parsed.ok) read.push(parsed.request);
-        else {
-          const mismatches = parsed.mismatches.map((mismatch) => `results.${index}.${mismatch}`);
-          unreadable.push(shapeFailure(200, { place, operation: 'get' }, mismatches));
+      for (let from = 0; from === 0 || from < results.length; from += mostRecords) {
+        if (from > 0) await nextTurn();
+        const read: FeedbackRequest[] = [];
+        const unreadable: FeedbackError[] = [];
+        for (const [index, raw] of results.slice(from, from + mostRecords).entries()) {
+          const parsed = parseRecord(table, raw, table.list.record);
+          if (parsed.ok) read.push(parsed.request);
+          else {
+            const mismatches = parsed.mismatches.map((mismatch) => `results.${from + index}.${mismatch}`);
+            unreadable.push(shapeFailure(200, { place, operation: 'get' }, mismatches));
+          }
         }
+        yield { count, results: read, unreadable };
       }
-      yield { count, results: read, unreadable };
     }
   }
 
@@ -348,6 +354,8 @@ function badArgument(what: string): FeedbackError {
   );
 }
 
+/** What the service puts on a page, and what is worked on in one turn: one that holds more is given on in several. */
+const mostRecords = 1_000;
 /** Of one list: a hundred million records. */
 const mostPages = 100_000;
 const sparePages = 100;

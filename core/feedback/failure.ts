@@ -253,20 +253,25 @@ function wordsOf(answer: Answer, call: Place): Said {
   };
 }
 
+/** Of what is refused, so much is told. A name stands before all that lies below it: a long one must not be there a thousand times. */
+const mostFields = 100;
+const longestName = 300;
+
 /** Field → messages, however deep the service nests them. */
 function messagesIn(value: unknown, path: string): [name: string, messages: string[]][] {
   if (typeof value === 'string') return [[path, [value]]];
   if (Array.isArray(value)) {
-    const messages = value.filter((entry) => typeof entry === 'string');
+    const messages = value.filter((entry) => typeof entry === 'string').slice(0, mostFields);
     if (messages.length > 0) return [[path, messages]];
-    return value.flatMap((entry, index) => messagesIn(entry, join(path, String(index))));
   }
-  const nested = ErrorBody.safeParse(value);
-  return nested.success ? Object.entries(nested.data).flatMap(([key, held]) => messagesIn(held, join(path, key))) : [];
+  const nested = Array.isArray(value) ? { ...value.slice(0, mostFields) } : ErrorBody.safeParse(value).data;
+  const entries = Object.entries(nested ?? {}).slice(0, mostFields);
+  return entries.flatMap(([key, held]) => messagesIn(held, join(path, key))).slice(0, mostFields);
 }
 
 function join(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`;
+  const name = key.slice(0, longestName);
+  return path === '' ? name : `${path}.${name}`.slice(0, longestName);
 }
 
 /**

@@ -13,3 +13,9 @@ test('the way through a list has an end (audit 28)', () => {
   for (const page of ['a', 'b', 'c']) watch(page);
   expect(() => watch('d')).toThrow('its pages have no end (3 so far)');
 });
+
+test('a page that is called by a megabyte is not gone to, as each name is kept while a list is read (audit loop)', () => {
+  const watch = pageWatch('Acme: things');
+  watch('x'.repeat(8_192));
+  expect(() => watch('x'.repeat(8_193))).toThrow('its pages are called by more than 8192 characters');
+});

@@ -202,3 +202,15 @@ test.each([
   );
   expect(error).toMatchObject({ advice: { kind: 'transient' }, outcome: 'unknown', status: 200 });
 });
+
+test('what an answer calls refused is told shortly, however long its names, and however many (audit loop)', () => {
+  const long = 'k'.repeat(100_000);
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, { a: 'No.', b: ['No.'] }]));
+  for (const value of [{ [long]: { [long]: many } }, many, { [long]: Object.values(many) }]) {
+    const { fields = {}, message } = answerFailure(answer(400, value), create, now);
+    const names = Object.keys(fields);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.join('').length).toBeLessThan(50_000);
+    expect(message.length).toBeLessThan(60_000);
+  }
+});

@@ -127,3 +127,27 @@ describe('paging', () => {
     expect(String(await failureOf(all(clientFor(service.url).surveys())))).toContain(`at ${place}`);
   });
 });
+
+test('a page of more requests than specified is given on in several, a thousand in one turn (audit loop)', async () => {
+  const request = (id: number) => ({
+    ...{ id: `${id}`, campaign: 14, phone: null, email: 'hanna@example.com', identifier: null },
+    ...{ scheduled: null, status: 'sent', grade: null, comment: null, custom_fields: {} },
+  });
+  const results = Array.from({ length: 2_500 }, (_, i) => (i === 2_400 ? { id: i } : request(i)));
+  const service = await listen(() => ({ body: { count: 2_500, next: null, previous: null, results } }));
+  const sizes: number[] = [];
+  const wrong: string[] = [];
+  for await (const page of clientFor(service.url).requestPages({ campaign: 14 })) {
+    sizes.push(page.results.length + page.unreadable.length);
+    wrong.push(...page.unreadable.map(({ message }) => message));
+  }
+  expect(sizes).toEqual([1_000, 1_000, 500]);
+  for (const message of wrong) expect(message).toContain('results.2400.');
+});
+
+test('a page that is called by more than anybody reads is not gone to (audit loop)', async () => {
+  const service = await paged((page, self) => `${self().url}/surveys/?page=${page + 1}&x=${'x'.repeat(8_192)}`);
+  const error = await failureOf(all(clientFor(service.url).surveys()));
+  expect(String(error)).toContain('the pages of GET /surveys/ are called by more than 8192 characters');
+  expect(service.received).toHaveLength(1);
+});
