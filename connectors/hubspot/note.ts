@@ -167,8 +167,10 @@ async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly st
   return notes;
 }
 
-const linesOf = (body: string): string[] =>
+/** What stands between tags and line breaks. */
+export const linesOf = (body: string): string[] =>
   body
-    .split(/<[^>]*>|\n/)
+    // Not beyond the next "<": a thousand of these without an end would each be followed to the end of the note.
+    .split(/<[^<>]*>|\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '');

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/classify.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
+import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import { objectTypes } from './objects.ts';
 import { untilMidnightMs } from './quota.ts';
@@ -50,14 +52,11 @@ const isName = (text: string | undefined): text is string => /^[a-z][a-z0-9_]{0,
 
 /** In validation errors the details sit as JSON within `message`, after "Property values were not valid:". */
 const Items = z.array(z.object({ name: z.string().optional(), error: z.string().optional() })).catch([]);
-function itemsWithin(message: string | undefined): z.output<typeof Items> {
-  const start = message?.indexOf('[') ?? -1;
-  if (message === undefined || start < 0) return [];
-  try {
-    return Items.parse(JSON.parse(message.slice(start)));
-  } catch {
-    return [];
-  }
+function itemsWithin(message = ''): z.output<typeof Items> {
+  const start = message.indexOf('[');
+  // JSON within a text of the answer: how intricate it is was not looked at with the answer.
+  if (start < 0 || tooIntricate(Buffer.from(message)) !== undefined) return [];
+  return Items.parse(jsonBody(message.slice(start)));
 }
 
 /** Of a whole answer. */

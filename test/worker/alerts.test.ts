@@ -167,3 +167,13 @@ test('it tells of a stopped source, of work given up and of webhooks that were m
   await loop.close();
   await close();
 });
+
+test('a reason of one long word is grouped as any other, its characters read once (audit loop)', async () => {
+  const { sent, url, close } = await receiver();
+  const alerts = await fresh(url);
+  const why = `a file called ${'x'.repeat(300_000)} of request-17 is odd`;
+  for (const said of [why, why.replace('17', '18')]) await alerts.raise({ ...alert, why: said });
+  await alerts.send();
+  await close();
+  expect(sent.map((one) => one.alerts.map(({ count }) => count))).toEqual([[2]]);
+});

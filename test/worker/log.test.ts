@@ -24,6 +24,15 @@ describe('the log', () => {
     });
   });
 
+  test('it cuts a text that nobody would read to its end, and no address is seen by that (audit loop)', async () => {
+    const before = 20_000 - 'why hanna@ex'.length;
+    const why = `why ${'x'.repeat(before)} hanna@example.com ${'y'.repeat(900_000)}`;
+    const line = await printed((log) => log.warn({ why, stack: 'z'.repeat(900_000) }, 'odd'));
+    expect(line.length).toBeLessThan(50_000);
+    expect(line).not.toContain('hanna@');
+    expect(line).toContain(`… (${why.length} characters)`);
+  });
+
   test('it leaves out what is below its level', async () => {
     const write = (log: Log) => {
       log.debug({}, 'one');

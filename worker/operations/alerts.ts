@@ -68,7 +68,7 @@ export class Alerts {
     if (!this.#settings) return;
     const { kind, source, remedy } = alert;
     const why = redacted(alert.why);
-    const reason = why.replace(/[\w-]*\d[\w-]*/g, '#');
+    const reason = why.replace(/[\w-]+/g, (word) => (/\d/.test(word) ? '#' : word));
     const group = createHash('sha256').update(`${kind}|${source}|${reason}|${remedy}`).digest('base64url').slice(0, 22);
     const first = this.#ports.now().toISOString();
     await this.#redis.hsetnx(keys.first, group, first);
