@@ -28,10 +28,7 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^worker\//, /^(core|worker)\//],
   [/^standins\//, /^standins\//],
   // What authors of connectors run on theirs ships with the package: nothing but the contract may come with it.
-  [
-    /^test\/connectors\/contract(\.ts$|\/(?!.*(suite\.test|whole-desk)))/,
-    /^core\/|^test\/connectors\/(contract|memory-)/,
-  ],
+  [/^test\/support\/contract(\.ts$|\/(?!.*whole-desk))/, /^core\/|^test\/support\/contract/],
   [/^examples\/.*(test|desk)\.ts$/, /^(examples|test|standins|core)\//],
   [/^examples\//, /^examples\//],
   [/^test\//, /./],
@@ -121,7 +118,7 @@ describe('imports point one way', () => {
     ['connectors/zendesk/read.ts', 'worker/pipeline/engine.ts'],
     ['worker/pipeline/engine.ts', 'connectors/index.ts'],
     ['worker/pipeline/engine.ts', 'standins/index.ts'],
-    ['worker/pipeline/engine.ts', 'test/redis.ts'],
+    ['worker/pipeline/engine.ts', 'test/support/redis.ts'],
     ['worker/redis/lock.ts', 'worker/journey/store.ts'],
     ['worker/journey/store.ts', 'worker/pipeline/context.ts'],
     ['worker/operations/alerts.ts', 'worker/pipeline/plan/plan.ts'],

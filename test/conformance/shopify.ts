@@ -59,7 +59,7 @@ function rootFields({ definitions }: DocumentNode): string[] {
 
 export const shopify: VendorRow = {
   name: 'Shopify',
-  scenarios: ['test/connectors/shopify/', 'test/e2e/shopify'],
+  scenarios: ['connectors/shopify/', 'e2e/shopify'],
   owns: ({ path }) => path.startsWith('/admin/'),
   files: [introspection, operations],
   judges: (folder) => {

@@ -14,6 +14,6 @@ export const undescribed: readonly Undescribed[] = [
   },
   {
     name: 'Webhook',
-    why: 'no vendor: what it posts is a Standard Webhook, checked by test/core/vectors/standard-webhooks.json',
+    why: 'no vendor: what it posts is a Standard Webhook, checked by test/support/core/vectors/standard-webhooks.json',
   },
 ];

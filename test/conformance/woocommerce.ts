@@ -18,7 +18,7 @@ const deleteNote = {
 
 export const woocommerce: VendorRow = {
   name: 'WooCommerce',
-  scenarios: ['test/connectors/woocommerce/', 'test/e2e/woocommerce'],
+  scenarios: ['connectors/woocommerce/', 'e2e/woocommerce'],
   owns: ({ path, query }) => path.startsWith('/wp-json/') || new URLSearchParams(query).has('rest_route'),
   files: [orders],
   // Facts, section 4: `status=completed,shipped` takes several.

@@ -98,7 +98,7 @@ const bodies: Readonly<Record<string, { schema: Node; fact: string }>> = {
 
 export const zendesk: VendorRow = {
   name: 'Zendesk',
-  scenarios: ['test/connectors/contract.test.ts', 'test/connectors/zendesk/', 'test/e2e/zendesk'],
+  scenarios: ['test/integration/connectors/contract.test.ts', 'connectors/zendesk/', 'e2e/zendesk'],
   owns: ({ path }) => /^\/(api\/v2|oauth)\//.test(path),
   files: [support, webhooks],
   judges: (folder) => [

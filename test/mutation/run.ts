@@ -29,7 +29,7 @@ function filesToMutate(): string[] {
 function run(file: string): string[] | undefined {
   const resultsFile = join(results, `${file.replaceAll('/', '-')}.json`);
   const settings = ['--mutate', file, '--incrementalFile', resultsFile];
-  const env = { ...process.env, MUTATION_TESTS: join('test', dirname(file), '*.test.ts') };
+  const env = { ...process.env, MUTATION_TESTS: join('test/*', dirname(file), '*.test.ts') };
   const begun = Date.now();
   const command = ['stryker', 'run', join(import.meta.dirname, 'stryker.config.json'), ...settings];
   spawnSync('npx', ['--no-install', ...command], { stdio: ['ignore', 2, 2], env });

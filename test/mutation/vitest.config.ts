@@ -6,11 +6,11 @@ const beside = process.env.MUTATION_TESTS;
 /** The tests that have to find the mutants: those of the mutated files themselves, none that needs Redis or a process. */
 export default defineConfig({
   test: {
-    include: beside ? [beside] : ['test/core/**/*.test.ts', 'test/worker/journey/transitions.test.ts'],
+    include: beside ? [beside] : ['test/*/core/**/*.test.ts', 'test/unit/worker/journey/transitions.test.ts'],
     exclude: [
-      'test/worker/journey/{contacts,store}.test.ts',
+      'test/integration/worker/journey/*.test.ts',
       // It walks through every zone for a quarter of a minute, once for each mutant that lives.
-      'test/core/send-time-zones.test.ts',
+      'test/unit/core/schedule/send-time-zones.test.ts',
     ],
     testTimeout: 20_000,
   },

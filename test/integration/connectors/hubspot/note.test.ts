@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import { linesOf, noteBody } from '../../../../connectors/hubspot/note.ts';
+import { answer, atDesk, type Desk } from '../../../support/connectors/hubspot/desk.ts';
+
+const writeBack = { grade: 'feedback_grade', comment: 'feedback_comment', answeredAt: 'feedback_at', note: true };
+
+function furnish({ standin }: Desk, tickets = 1): string[] {
+  for (const [name, kind] of [
+    ['feedback_grade', 'number'],
+    ['feedback_comment', 'string'],
+    ['feedback_at', 'datetime'],
+    ['feedback_status', 'string'],
+  ] as const) {
+    standin.addProperty({ type: 'tickets', name, kind });
+  }
+  return Array.from({ length: tickets }, () => `ticket-${standin.addTicket({}).id}`);
+}
+const number = (recordId: string | undefined) => Number(recordId?.replace('ticket-', ''));
+const notes = ({ standin }: Desk, recordId: string | undefined) => standin.notesOn('tickets', number(recordId));
+const done = { ok: true, findings: [] };
+
+describe('a note', () => {
+  test('is written once for each answer, in three calls for a hundred', () =>
+    atDesk(async (desk) => {
+      const ids = furnish(desk, 100);
+      const source = desk.source({ writeBack });
+      expect(await source.writeBack(ids.map((id) => answer(id)))).toEqual(ids.map(() => done));
+      expect(desk.calls()).toEqual(['POST tickets/batch/read', 'POST tickets/batch/update', 'POST notes/batch/create']);
+      expect(ids.map((id) => notes(desk, id).length)).toEqual(ids.map(() => 1));
+    }));
+
+  const accidents = ['work-then-cut', 'cut'] as const;
+  test.each(accidents)('is not written twice after an unknown outcome (%s), nor left out', (then) =>
+    atDesk(async (desk) => {
+      const [one, two] = furnish(desk, 2);
+      const items = [answer(one ?? ''), answer(two ?? '', { comment: null })];
+      desk.standin.faults.add({ path: '/notes/batch/create', times: 1, then });
+      await expect(desk.source({ writeBack }).writeBack(items)).rejects.toMatchObject({ outcome: 'unknown' });
+      // another process does it again
+      expect(await desk.source({ writeBack }).writeBack(items)).toEqual([done, done]);
+      expect([notes(desk, one).length, notes(desk, two).length]).toEqual([1, 1]);
+    }),
+  );
+
+  test('is looked for where nothing else can tell', () =>
+    atDesk(async (desk) => {
+      const [one] = furnish(desk);
+      const source = desk.source({ writeBack: { note: true } });
+      const item = answer(one ?? '');
+      const longer = { ...item, marker: `${item.marker}1` }; // its name begins like the other one's
+      for (const each of [longer, item, longer, item]) await source.writeBack([each]);
+      expect(notes(desk, one).length).toBe(2);
+    }));
+
+  test('is found behind many others', () =>
+    atDesk(async (desk) => {
+      const [one] = furnish(desk);
+      desk.standin.changeSettings({ associationPage: 2 });
+      const source = desk.source({ writeBack: { note: true } });
+      const items = Array.from({ length: 7 }, (_, n) => answer(one ?? '', { marker: `m-${n}` }));
+      for (const item of items) await source.writeBack([item]);
+      await source.writeBack(items);
+      expect(notes(desk, one).length).toBe(7);
+    }));
+
+  test('of a changed answer is another one', () =>
+    atDesk(async (desk) => {
+      const [one] = furnish(desk);
+      const source = desk.source({ writeBack });
+      await source.writeBack([answer(one ?? '')]);
+      await source.writeBack([
+        answer(one ?? '', { grade: 3, marker: 'm.v2', answeredAt: new Date('2026-11-21T09:40:00Z') }),
+      ]);
+      expect(notes(desk, one)).toEqual([expect.stringContaining('5 of 10'), expect.stringContaining('3 of 10')]);
+    }));
+
+  test('of an earlier answer that comes late is written, but replaces nothing', () =>
+    atDesk(async (desk) => {
+      const [one] = furnish(desk);
+      const source = desk.source({ writeBack });
+      const later = answer(one ?? '', { grade: 9, marker: 'later', answeredAt: new Date('2026-11-21T09:50:00Z') });
+      await source.writeBack([later]);
+      expect(await source.writeBack([answer(one ?? '')])).toEqual([
+        { ok: true, findings: [], remarks: ['the record holds a newer answer, which stays'] },
+      ]);
+      expect(desk.standin.ticket(number(one)).properties.feedback_grade).toBe('9');
+      expect(notes(desk, one).length).toBe(2);
+    }));
+
+  test('goes to the record that a merged one lives on as', () =>
+    atDesk(async (desk) => {
+      const [one, two, three] = furnish(desk, 3);
+      const { id } = desk.standin.merge({ type: 'tickets', primary: number(one), merged: [number(two)] });
+      const results = await desk.source({ writeBack }).writeBack([answer(two ?? ''), answer(three ?? '')]);
+      expect(results).toEqual([done, done]);
+      expect(notes(desk, `ticket-${id}`).length).toBe(1);
+    }));
+
+  test('that HubSpot refuses fails alone', () =>
+    atDesk(async (desk) => {
+      const [one, two] = furnish(desk, 2);
+      await desk.standin.deleteRecord({ type: 'tickets', id: number(two) });
+      const results = await desk
+        .source({ writeBack: { note: true } })
+        .writeBack([answer(one ?? ''), answer(two ?? '')]);
+      expect(results).toEqual([
+        done,
+        {
+          ok: false,
+          why: 'error',
+          error: expect.objectContaining({
+            message: 'HubSpot did not take the note on the ticket: 400 VALIDATION_ERROR',
+            advice: { kind: 'permanent' },
+          }),
+        },
+      ]);
+      expect(notes(desk, one).length).toBe(1);
+    }));
+
+  test('of a deal goes to the deal', () =>
+    atDesk(async (desk) => {
+      const { id } = desk.standin.addDeal({});
+      const source = desk.source({ objects: ['deal'], writeBack: { note: true } });
+      for (let n = 0; n < 2; n++) expect(await source.writeBack([answer(`deal-${id}`)])).toEqual([done]);
+      expect(desk.standin.notesOn('deals', id).length).toBe(1);
+    }));
+
+  test('says that no answer came', () =>
+    atDesk(async (desk) => {
+      const [one] = furnish(desk);
+      const source = desk.source({ writeBack: { status: 'feedback_status', note: true, noAnswer: true } });
+      expect(source.writesNoAnswer).toBe(true);
+      await source.writeBack([answer(one ?? '', { outcome: 'no-answer', grade: null, comment: null })]);
+      expect(desk.standin.ticket(number(one)).properties.feedback_status).toBe('no_answer');
+      expect(notes(desk, one)).toEqual([expect.stringContaining('No answer to the feedback request (Support)')]);
+    }));
+});
+
+describe('the text of a note', () => {
+  test('has the answer, and nothing of the customer is markup', () => {
+    expect(noteBody(answer('ticket-1', { comment: '<b>5 & "up"</b>\nthanks' }))).toBe(
+      '<p><strong>Customer feedback: 5 of 10 (Support)</strong></p>' +
+        '<p>&lt;b&gt;5 &amp; &quot;up&quot;&lt;/b&gt;<br>thanks</p>' +
+        '<p>Answered 2026-11-21 09:30 UTC</p><p>closeloop ref m-ticket-1.v1</p>',
+    );
+  });
+
+  test.each([['&'.repeat(65_000)], ['😀'.repeat(40_000)], ['a\n'.repeat(40_000)]])('is cut to what fits', (comment) => {
+    const body = noteBody(answer('ticket-1', { comment }));
+    expect(body.length).toBeLessThanOrEqual(65_000);
+    expect(body.length).toBeGreaterThan(64_900);
+    expect(body.isWellFormed()).toBe(true);
+    expect(body).toMatch(/… \(cut\)<\/p><p>Answered .*<p>closeloop ref m-ticket-1\.v1<\/p>$/);
+    expect(body).not.toMatch(/&(?!amp;|#39;)/);
+  });
+});
+
+test('a note of tags without an end is split once over, not once for each of them (audit loop)', () => {
+  expect(linesOf(`<p>one</p>\ntwo<br>${'<'.repeat(300_000)}`)).toEqual(['one', 'two', '<'.repeat(300_000)]);
+});

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import type { Vault } from '../../../../core/connector/contract.ts';
+import { CloseloopError } from '../../../../core/errors.ts';
+import { atDesk, type Desk } from '../../../support/connectors/hubspot/desk.ts';
+import { memoryVault } from '../../../support/contract/memory-vault.ts';
+
+const oauth = (desk: Desk, more: object = {}) => ({
+  accessToken: undefined,
+  clientId: 'hubspot-client-id',
+  clientSecret: 'hubspot-client-secret',
+  refreshToken: 'hubspot-refresh-token',
+  baseUrl: desk.url,
+  ...more,
+});
+const tokens = (desk: Desk) => desk.calls().filter((path) => path.includes('/oauth/')).length;
+
+describe('a token', () => {
+  test('is fetched once for all calls and all processes', () =>
+    atDesk(async (desk) => {
+      const vault = memoryVault();
+      const [one, two] = [desk.source(oauth(desk), { vault }), desk.source(oauth(desk), { vault })];
+      await Promise.all([one, two, one, two].map((source) => source.read(['ticket-1'], 'ask')));
+      expect(tokens(desk)).toBe(1);
+      expect(desk.used.takes).toBeGreaterThan(4);
+    }));
+
+  test('is renewed when three quarters of its life are over, with the refresh token that came last', () =>
+    atDesk(async (desk) => {
+      const source = desk.source(oauth(desk));
+      await source.read(['ticket-1'], 'ask');
+      desk.clock.ms += 1349_000;
+      await source.read(['ticket-1'], 'ask');
+      expect(tokens(desk)).toBe(1);
+      for (let n = 0; n < 3; n++) {
+        desk.clock.ms += 1350_000;
+        await source.read(['ticket-1'], 'ask');
+      }
+      expect(tokens(desk)).toBe(3);
+    }));
+
+  test('is in the vault, with its successor, before it is used', () =>
+    atDesk(async (desk) => {
+      const held = new Map<string, string>();
+      const shared = memoryVault(held);
+      let stored = 0;
+      const vault: Vault = {
+        ...shared,
+        set: async (name, value) => {
+          const before = stored++ === 0 ? [] : [expect.stringContaining('/oauth/')];
+          expect(desk.calls()).toEqual(before);
+          await shared.set(name, value);
+        },
+      };
+      await desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask');
+      expect([...held.values()].join()).toContain(desk.standin.oauth.refreshToken);
+      // a process started later goes on with it, long after the first one's has ended
+      desk.clock.ms += 3_600_000;
+      desk.calls();
+      await desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask');
+      expect(stored).toBe(3);
+    }));
+
+  test('is not fetched where its successor could not be kept', () =>
+    atDesk(async (desk) => {
+      const noKey = new CloseloopError('set secretsKey', { kind: 'config' }, { outcome: 'never-sent' });
+      const vault: Vault = { ...memoryVault(), set: () => Promise.reject(noKey) };
+      await expect(desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask')).rejects.toBe(noKey);
+      expect(desk.calls()).toEqual([]);
+    }));
+
+  test('that is refused is replaced once', () =>
+    atDesk(async (desk) => {
+      const source = desk.source(oauth(desk));
+      await source.read(['ticket-1'], 'ask');
+      desk.standin.oauth.endAccess();
+      await Promise.all([source.read(['ticket-1'], 'ask'), source.read(['ticket-2'], 'ask')]);
+      expect(tokens(desk)).toBe(2);
+    }));
+
+  test('that is refused although it is new stops the source', () =>
+    atDesk(async (desk) => {
+      desk.standin.faults.add({ path: '/crm/', times: 2, status: 401, body: {} });
+      await expect(desk.source(oauth(desk)).read(['ticket-1'], 'ask')).rejects.toMatchObject({
+        advice: { kind: 'config' },
+        message: expect.stringMatching(/a new access token was refused \(401\).*must reconnect the app/),
+      });
+      expect(tokens(desk)).toBe(2);
+    }));
+
+  test('of a connection made anew starts from what the configuration says now', () =>
+    atDesk(async (desk) => {
+      const vault = memoryVault();
+      await desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask');
+      desk.standin.oauth.endAccess();
+      desk.standin.oauth.refreshToken = 'second-connection';
+      const again = oauth(desk, { refreshToken: 'second-connection' });
+      expect(await desk.source(again, { vault }).read(['ticket-1'], 'ask')).toEqual([{ ok: false, why: 'not-found' }]);
+    }));
+
+  test('goes on where HubSpot does not replace the refresh token', () =>
+    atDesk(async (desk) => {
+      desk.standin.oauth.rotates = false;
+      const source = desk.source(oauth(desk));
+      await source.read(['ticket-1'], 'ask');
+      desk.clock.ms += 1_800_000;
+      await source.read(['ticket-1'], 'ask');
+      expect(tokens(desk)).toBe(2);
+    }));
+});
+
+const failure = { path: '/oauth/', times: 1 };
+
+describe('a refusal', () => {
+  const reconnect = /an admin of the HubSpot account must reconnect the app/;
+  const ours = /check clientId and clientSecret/;
+  const transient = { kind: 'transient' };
+  const config = { kind: 'config' };
+  const rows: [it: string, status: number, body: object, advice: object, says: RegExp][] = [
+    ['is the account’s: invalid_grant', 400, { error: 'invalid_grant' }, config, reconnect],
+    ['is the account’s: BAD_REFRESH_TOKEN', 400, { status: 'BAD_REFRESH_TOKEN' }, config, reconnect],
+    ['is the account’s: BAD_HUB', 400, { status: 'BAD_HUB', error: 'access_denied' }, config, reconnect],
+    ['is our mistake: invalid_client', 400, { error: 'invalid_client' }, config, ours],
+    ['is our mistake: BAD_CLIENT_SECRET', 401, { status: 'BAD_CLIENT_SECRET' }, config, ours],
+    ['is our mistake: anything unknown', 404, { message: 'jane@example.com' }, config, ours],
+    ['passes: 423', 423, {}, transient, /locked/],
+    ['passes: 429', 429, {}, { ...transient, throttled: true }, /rate limit/],
+    ['passes: 477', 477, {}, { ...transient, throttled: true }, /moved/],
+    ['passes: 503', 503, {}, transient, /fails \(503\)/],
+  ];
+  test.each(rows)('%s', (_, status, body, advice, says) =>
+    atDesk(async (desk) => {
+      desk.standin.faults.add({ ...failure, status, body: { ...body } });
+      const error: unknown = await desk
+        .source(oauth(desk))
+        .read(['ticket-1'], 'ask')
+        .catch((error: unknown) => error);
+      expect(error).toMatchObject({ advice, message: expect.stringMatching(says) });
+      expect(String(error)).not.toMatch(/jane|hubspot-(client-secret|refresh-token)/);
+      expect(desk.calls().length).toBe(0);
+    }),
+  );
+
+  test('passes: no connection; and the next attempt may use the same refresh token', () =>
+    atDesk(async (desk) => {
+      desk.standin.faults.add({ ...failure, then: 'cut' });
+      const source = desk.source(oauth(desk));
+      await expect(source.read(['ticket-1'], 'ask')).rejects.toMatchObject({ advice: transient });
+      expect(await source.read(['ticket-1'], 'ask')).toEqual([{ ok: false, why: 'not-found' }]);
+    }));
+
+  test('of a revoked connection says who must do what, at every call', () =>
+    atDesk(async (desk) => {
+      const source = desk.source(oauth(desk));
+      await source.read(['ticket-1'], 'ask');
+      desk.standin.oauth.revoke();
+      for (let n = 0; n < 2; n++) {
+        await expect(source.read(['ticket-1'], 'ask')).rejects.toMatchObject({
+          advice: config,
+          message: expect.stringMatching(reconnect),
+        });
+      }
+    }));
+});

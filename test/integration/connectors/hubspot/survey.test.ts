@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { propertiesOf } from '../../../../connectors/hubspot/answer.ts';
+import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
+import { Definition, propertyFindings, wantedProperties } from '../../../../connectors/hubspot/properties.ts';
+import { settings } from '../../../../connectors/hubspot/settings.ts';
+import type { AnswerValue, WriteBack } from '../../../../core/connector/contract.ts';
+import { startHubspotStandin } from '../../../../standins/hubspot/standin.ts';
+import { openPorts } from '../../../support/contract/bench.ts';
+
+const item: WriteBack = {
+  recordId: 'ticket-7',
+  outcome: 'answered',
+  marker: 'j7.1',
+  grade: 4,
+  comment: null,
+  answeredAt: new Date('2026-11-21T10:00:00Z'),
+  campaign: 'Support',
+};
+const answers = { 17: 'why_so', q2: 'how_long' };
+const minimal = { accessToken: 'pat-x', webhookSecrets: ['s'] };
+
+describe('an answer to a survey', () => {
+  const rows: [what: string, answer: AnswerValue, text: string][] = [
+    ['a text', 'It was late', 'It was late'],
+    ['a number', 0, '0'],
+    ['yes or no', false, 'false'],
+    ['several', ['a', 'b'], 'a;b'],
+    ['a text too long', 'x'.repeat(70_000), `${'x'.repeat(64_993)}… (cut)`],
+  ];
+  test.each(rows)('it goes into the property of its question: %s', (_what, answer, text) => {
+    expect(propertiesOf({ ...item, answers: { 17: answer, 18: 'not mapped' } }, { grade: 'g', answers })).toEqual({
+      g: '4',
+      why_so: text,
+    });
+  });
+
+  test('it leaves the property alone where there is none', () => {
+    expect(propertiesOf(item, { answers })).toEqual({});
+    expect(propertiesOf({ ...item, outcome: 'no-answer', answers: { 17: 'x' } }, { answers })).toEqual({});
+  });
+
+  test('it is on the record', async () => {
+    const crm = await startHubspotStandin({});
+    for (const name of Object.values(answers)) crm.standin.addProperty({ type: 'tickets', name, kind: 'string' });
+    const { id } = crm.standin.addTicket({});
+    const own = { accessToken: crm.standin.accessToken, webhookSecrets: ['s'], baseUrl: crm.url };
+    const source = hubspot.open({ ...own, writeBack: { answers } }, openPorts().ports);
+    const given = { ...item, recordId: `ticket-${id}`, answers: { 17: 'It was late', q2: 3 } };
+    expect(await source.writeBack([given])).toEqual([{ ok: true, findings: [] }]);
+    expect(crm.standin.ticket(id).properties).toMatchObject({ why_so: 'It was late', how_long: '3' });
+    await crm.close();
+  });
+});
+
+test('check looks at the property of each question, on each kind of record', () => {
+  const targets = wantedProperties(
+    settings.parse({ ...minimal, objects: ['ticket', 'deal'], writeBack: { answers } }),
+    [1, 2],
+  );
+  expect(targets.map(({ at, object, name }) => [at, object, name])).toEqual([
+    ['writeBack.answers.17', 'ticket', 'why_so'],
+    ['writeBack.answers.q2', 'ticket', 'how_long'],
+    ['writeBack.answers.17', 'deal', 'why_so'],
+    ['writeBack.answers.q2', 'deal', 'how_long'],
+  ]);
+  const [target] = targets;
+  if (target === undefined) return expect.unreachable();
+  const of = (type: string, fieldType: string) =>
+    propertyFindings(target, Definition.parse({ name: 'why_so', type, fieldType }));
+  expect(propertyFindings(target, undefined)).toMatchObject([{ level: 'error', at: 'writeBack.answers.17' }]);
+  expect(of('string', 'textarea')).toEqual([]);
+  expect(of('number', 'number')).toMatchObject([
+    { level: 'warning', problem: expect.stringMatching(/the grade with it/) },
+  ]);
+});

@@ -1,0 +1,335 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Judged, stateOf } from '../../../../connectors/shopify/closing.ts';
+import type { RecordState } from '../../../../core/connector/contract.ts';
+import { settingsOf } from '../../../support/connectors/shopify/fixture.ts';
+
+const day = 86_400_000;
+const at = (text: string): Date => new Date(`2026-11-${text}:00Z`);
+const sent = at('18T09:12');
+const arrived = at('20T12:55');
+
+type Parcel = Judged['fulfillments'][number];
+const parcel = (more: Partial<Parcel> = {}): Parcel => ({
+  id: 'gid://shopify/Fulfillment/5098822107399',
+  status: 'SUCCESS',
+  displayStatus: 'FULFILLED',
+  createdAt: sent,
+  updatedAt: sent,
+  deliveredAt: undefined,
+  requiresShipping: true,
+  ...more,
+});
+const second = (more: Partial<Parcel> = {}): Parcel =>
+  parcel({
+    id: 'gid://shopify/Fulfillment/10000000000000001',
+    createdAt: at('19T10:00'),
+    updatedAt: at('19T10:00'),
+    ...more,
+  });
+const line = (more: object = {}) => ({
+  title: 'Coffee',
+  variantTitle: undefined,
+  sku: undefined,
+  vendor: undefined,
+  currentQuantity: 1,
+  isGiftCard: false,
+  requiresShipping: true,
+  ...more,
+});
+const payment = (id: string, more: object = {}) => ({
+  id: `gid://shopify/OrderTransaction/${id}`,
+  kind: 'SALE',
+  status: 'SUCCESS',
+  processedAt: at('16T18:03'),
+  ...more,
+});
+
+/** The order of fixtures/shopify-order-fulfilled.json, as the API tells it. */
+const order = (more: Partial<Judged> = {}): Judged => ({
+  id: 'gid://shopify/Order/5791244910855',
+  updatedAt: sent,
+  processedAt: at('16T18:03'),
+  test: false,
+  cancelledAt: undefined,
+  sourceName: 'web',
+  displayFinancialStatus: 'PAID',
+  displayFulfillmentStatus: 'FULFILLED',
+  fulfillments: [parcel()],
+  transactions: [payment('77')],
+  ...more,
+});
+
+const gift = line({ isGiftCard: true, requiresShipping: false });
+const now = at('21T10:00');
+/** `closed f1 2026-…`, `open`, `open until …`, `out: why` */
+function short(state: RecordState): string {
+  if (state.is === 'closed') return `closed ${state.closing} ${state.closedAt.toISOString().slice(5, 16)}`;
+  if (state.is === 'out') return `out: ${state.why}`;
+  return state.lookAgainAt === undefined ? 'open' : `open until ${state.lookAgainAt.toISOString().slice(5, 16)}`;
+}
+const judge = (judged: Partial<Judged>, settings: object, when = now) =>
+  short(stateOf(order(judged), settingsOf(settings), when));
+
+const first = 'f5098822107399';
+const other = 'f10000000000000001';
+const both = { fulfillments: [second(), parcel()] };
+const shipped = { trigger: 'fulfilled' };
+const came = { displayStatus: 'DELIVERED', deliveredAt: arrived };
+
+describe('orders that never ask', () => {
+  test.each<[what: string, judged: Partial<Judged>, settings: object, expected: string]>([
+    ['a test order', { test: true }, {}, 'out: a test order'],
+    ['a cancelled one', { cancelledAt: sent }, {}, 'out: the order was cancelled'],
+    ['a refunded one', { displayFinancialStatus: 'REFUNDED' }, {}, 'out: the order was refunded'],
+    ['one whose payment was voided', { displayFinancialStatus: 'VOIDED' }, {}, 'out: the payment was voided'],
+    [
+      'one refunded in part, by default',
+      { displayFinancialStatus: 'PARTIALLY_REFUNDED' },
+      shipped,
+      `closed ${first} 11-18T09:12`,
+    ],
+    [
+      'one refunded in part, if so configured',
+      { displayFinancialStatus: 'PARTIALLY_REFUNDED' },
+      { include: { partlyRefunded: false } },
+      'out: the order was refunded in part',
+    ],
+    ['gift cards alone', { lineItems: { nodes: [gift, gift] } }, {}, 'out: nothing but gift cards'],
+    [
+      'gift cards and something that was removed',
+      { lineItems: { nodes: [gift, line({ currentQuantity: 0 })] } },
+      {},
+      'out: nothing but gift cards',
+    ],
+    ['a gift card with a parcel', { lineItems: { nodes: [gift, line()] } }, shipped, `closed ${first} 11-18T09:12`],
+    ['no contact', { hasContact: false }, {}, 'out: there is neither an e-mail address nor a phone number on it'],
+    [
+      'no contact, if so configured',
+      { hasContact: false },
+      { ...shipped, include: { withoutContact: true } },
+      `closed ${first} 11-18T09:12`,
+    ],
+    [
+      'a sale in a shop, if so configured',
+      { sourceName: 'pos' },
+      { include: { pointOfSale: false } },
+      'out: a sale in a shop',
+    ],
+    [
+      'one that staff wrote, if so configured',
+      { sourceName: 'shopify_draft_order' },
+      { include: { drafts: false } },
+      'out: an order that staff wrote',
+    ],
+    ['one that staff wrote, by default', { sourceName: 'shopify_draft_order' }, shipped, `closed ${first} 11-18T09:12`],
+    ['one on account', { displayFinancialStatus: 'PENDING' }, shipped, `closed ${first} 11-18T09:12`],
+  ])('it judges %s', (_what, judged, settings, expected) => expect(judge(judged, settings)).toBe(expected));
+});
+
+describe('fulfilled', () => {
+  test.each<[what: string, judged: Partial<Judged>, settings: object, expected: string]>([
+    ['the fixture', {}, shipped, `closed ${first} 11-18T09:12`],
+    ['nothing handed over', { displayFulfillmentStatus: 'UNFULFILLED', fulfillments: [] }, shipped, 'open'],
+    ['some of it', { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' }, shipped, 'open'],
+    [
+      'some of it is enough',
+      { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' },
+      { ...shipped, parcels: 'first' },
+      `closed ${first} 11-18T09:12`,
+    ],
+    ['two parcels, whatever their order', both, shipped, `closed ${other} 11-19T10:00`],
+    ['two parcels, the first counts', both, { ...shipped, parcels: 'first' }, `closed ${first} 11-18T09:12`],
+    [
+      'a cancelled parcel',
+      { displayFulfillmentStatus: 'UNFULFILLED', fulfillments: [parcel({ status: 'CANCELLED' })] },
+      shipped,
+      'open',
+    ],
+    [
+      'a parcel cancelled after another',
+      { fulfillments: [parcel(), second({ status: 'CANCELLED' })] },
+      shipped,
+      `closed ${first} 11-18T09:12`,
+    ],
+    [
+      'a cancelled parcel and another instead',
+      { fulfillments: [parcel({ status: 'CANCELLED' }), second()] },
+      shipped,
+      `closed ${other} 11-19T10:00`,
+    ],
+    [
+      'nothing to hand over',
+      { displayFulfillmentStatus: 'FULFILLMENT_NOT_REQUIRED', fulfillments: [] },
+      shipped,
+      'closed whole 11-16T18:03',
+    ],
+    ['returned to stock', { displayFulfillmentStatus: 'RESTOCKED', fulfillments: [] }, shipped, 'open'],
+    ['on hold', { displayFulfillmentStatus: 'ON_HOLD', fulfillments: [] }, shipped, 'open'],
+  ])('it judges %s', (_what, judged, settings, expected) => expect(judge(judged, settings)).toBe(expected));
+});
+
+describe('delivered', () => {
+  const firstParcel = { parcels: 'first' };
+  test.each<[what: string, judged: Partial<Judged>, settings: object, expected: string]>([
+    ['the fixture, on its way', {}, {}, 'open until 11-25T09:12'],
+    ['the fixture, delivered', { fulfillments: [parcel(came)] }, {}, `closed ${first} 11-20T12:55`],
+    [
+      'no time of delivery',
+      { fulfillments: [parcel({ displayStatus: 'DELIVERED', updatedAt: arrived })] },
+      {},
+      `closed ${first} 11-20T12:55`,
+    ],
+    [
+      'fetched by the customer',
+      { fulfillments: [parcel({ displayStatus: 'PICKED_UP', updatedAt: arrived })] },
+      {},
+      `closed ${first} 11-20T12:55`,
+    ],
+    [
+      'ready to be fetched',
+      { fulfillments: [parcel({ displayStatus: 'READY_FOR_PICKUP' })] },
+      {},
+      'open until 11-25T09:12',
+    ],
+    ['no word, and the time is over', {}, { deliveredWithin: '3d' }, `closed ${first} 11-21T09:12`],
+    ['no word, to the millisecond', {}, { deliveredWithin: '3d48m' }, `closed ${first} 11-21T10:00`],
+    [
+      'given up by the carrier',
+      { fulfillments: [parcel({ displayStatus: 'FAILURE' })] },
+      { deliveredWithin: '3d' },
+      'open',
+    ],
+    [
+      'not delivered',
+      { fulfillments: [parcel({ displayStatus: 'NOT_DELIVERED' })] },
+      { deliveredWithin: '3d' },
+      'open',
+    ],
+    ['a download', { fulfillments: [parcel({ requiresShipping: false })] }, {}, `closed ${first} 11-18T09:12`],
+    ['sold over the counter', { sourceName: 'pos' }, {}, `closed ${first} 11-18T09:12`],
+    [
+      'sold in a shop and sent',
+      { sourceName: 'pos', fulfillments: [parcel({ displayStatus: 'IN_TRANSIT' })] },
+      {},
+      'open until 11-25T09:12',
+    ],
+    ['one of two there', { fulfillments: [parcel(came), second()] }, {}, 'open until 11-26T10:00'],
+    [
+      'one of two there is enough',
+      { fulfillments: [parcel(), second(came)] },
+      firstParcel,
+      `closed ${first} 11-20T12:55`,
+    ],
+    [
+      'both there',
+      { fulfillments: [parcel(came), second({ ...came, deliveredAt: at('20T18:00') })] },
+      {},
+      `closed ${other} 11-20T18:00`,
+    ],
+    [
+      'one there, one lost',
+      { fulfillments: [parcel(came), second({ displayStatus: 'FAILURE' })] },
+      { deliveredWithin: '1d' },
+      'open',
+    ],
+    [
+      'one lost, one without word',
+      { fulfillments: [parcel({ displayStatus: 'FAILURE' }), second()] },
+      { ...firstParcel, deliveredWithin: '1d' },
+      `closed ${first} 11-20T10:00`,
+    ],
+    [
+      'the first on its way, more to come',
+      { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' },
+      firstParcel,
+      'open until 11-25T09:12',
+    ],
+    [
+      'all there of what was handed over',
+      { displayFulfillmentStatus: 'PARTIALLY_FULFILLED', fulfillments: [parcel(came)] },
+      {},
+      'open',
+    ],
+  ])('it judges %s', (_what, judged, settings, expected) =>
+    expect(judge(judged, { trigger: 'delivered', ...settings })).toBe(expected),
+  );
+
+  test('it is the same closing by a word of delivery and by none', () => {
+    const settings = settingsOf({ trigger: 'delivered' });
+    const [word, none] = [order({ fulfillments: [parcel(came)] }), order()].map((one) =>
+      stateOf(one, settings, new Date(now.getTime() + 30 * day)),
+    );
+    expect(word).toMatchObject({ is: 'closed', closing: first });
+    expect(none).toMatchObject({ is: 'closed', closing: first });
+  });
+});
+
+describe('paid', () => {
+  test.each<[what: string, judged: Partial<Judged>, expected: string]>([
+    ['the fixture', {}, 'closed p77 11-16T18:03'],
+    ['on account', { displayFinancialStatus: 'PENDING' }, 'open'],
+    [
+      'authorised',
+      { displayFinancialStatus: 'AUTHORIZED', transactions: [payment('77', { kind: 'AUTHORIZATION' })] },
+      'open',
+    ],
+    ['in part', { displayFinancialStatus: 'PARTIALLY_PAID' }, 'open'],
+    [
+      'captured',
+      {
+        transactions: [payment('9', { kind: 'AUTHORIZATION' }), payment('10', { kind: 'CAPTURE', processedAt: sent })],
+      },
+      'closed p10 11-18T09:12',
+    ],
+    [
+      'at the second try',
+      { transactions: [payment('9', { status: 'FAILURE' }), payment('10', { processedAt: sent })] },
+      'closed p10 11-18T09:12',
+    ],
+    ['in two parts', { transactions: [payment('10', { processedAt: sent }), payment('9')] }, 'closed p10 11-18T09:12'],
+    ['for nothing', { transactions: [] }, 'closed whole 11-16T18:03'],
+    [
+      'and refunded in part',
+      {
+        displayFinancialStatus: 'PARTIALLY_REFUNDED',
+        transactions: [payment('77'), payment('78', { kind: 'REFUND' })],
+      },
+      'closed p77 11-16T18:03',
+    ],
+  ])('it judges one paid %s', (_what, judged, expected) => expect(judge(judged, { trigger: 'paid' })).toBe(expected));
+});
+
+test('it has one closing however many parcels come, in whatever order, and whatever the carriers say', () => {
+  const status = fc.constantFrom(undefined, 'FULFILLED', 'IN_TRANSIT', 'DELIVERED', 'FAILURE', 'PICKED_UP', 'DELAYED');
+  const parcels = fc.array(fc.record({ displayStatus: status, hours: fc.nat(500) }), { minLength: 1, maxLength: 8 });
+  const choices = fc.record({
+    trigger: fc.constantFrom('fulfilled', 'delivered'),
+    parcels: fc.constantFrom('first', 'all'),
+  });
+  fc.assert(
+    fc.property(parcels, choices, fc.nat(1_000), (all, choice, hours) => {
+      const list = all.map(({ displayStatus, hours }, index) =>
+        parcel({
+          id: `gid://shopify/Fulfillment/${index + 1}`,
+          displayStatus,
+          createdAt: new Date(sent.getTime() + hours * 3_600_000),
+        }),
+      );
+      const when = new Date(sent.getTime() + hours * 3_600_000);
+      const [one, turned] = [list, list.toReversed()].map((fulfillments) =>
+        stateOf(order({ fulfillments }), settingsOf(choice), when),
+      );
+      expect(one).toEqual(turned);
+      const name = choice.parcels === 'first' ? 'f1' : `f${list.length}`;
+      if (one?.is === 'closed') expect(one.closing).toBe(name);
+      // Time alone closes what it says it will.
+      if (one?.is === 'open' && one.lookAgainAt !== undefined) {
+        expect(one.lookAgainAt.getTime()).toBeGreaterThan(when.getTime());
+        expect(stateOf(order({ fulfillments: list }), settingsOf(choice), one.lookAgainAt)).toMatchObject({
+          closing: name,
+        });
+      }
+    }),
+  );
+});

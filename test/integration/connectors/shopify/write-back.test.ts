@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { allOn, answer, openShop } from '../../../support/connectors/shopify/fixture.ts';
+
+let shop: Awaited<ReturnType<typeof openShop>>;
+beforeEach(async () => {
+  shop = await openShop({ writeBack: allOn });
+});
+afterEach(() => shop.close());
+
+const written = { ok: true, findings: [] };
+const line = '[feedback 4/5 (Delivery, 2026-11-20): "Fine" · closeloop j7.1]';
+
+test('it puts every part of an answer where it was configured', async () => {
+  const id = shop.order({ tags: ['vip'], note: 'Ring twice' });
+  expect(await shop.source.writeBack([answer(id, { answers: { q1: ['fast', 'cheap'], q2: 'x' } })])).toEqual([written]);
+  expect(shop.standin.order(id)).toMatchObject({
+    tags: ['vip', 'fb_answered', 'fb_grade_4'],
+    note: `Ring twice\n${line}`,
+    metafields: {
+      '$app.feedback_grade': '4',
+      '$app.feedback_comment': 'Fine',
+      '$app.feedback_at': '2026-11-20T10:00:00+00:00',
+      '$app.feedback_status': 'answered',
+      '$app.feedback_speed': 'fast, cheap',
+    },
+  });
+});
+
+test('it replaces an earlier answer whole: grade, tag, line of the note, and a comment that is gone', async () => {
+  const id = shop.order({ tags: ['vip'], note: 'Ring twice' });
+  await shop.source.writeBack([answer(id)]);
+  const later = { grade: 2, comment: null, marker: 'j7.2', answeredAt: new Date('2026-11-21T10:00:00Z') };
+  expect(await shop.source.writeBack([answer(id, later)])).toEqual([written]);
+  const { tags, note, metafields } = shop.standin.order(id);
+  expect(tags).toEqual(['vip', 'fb_answered', 'fb_grade_2']);
+  expect(note).toBe('Ring twice\n[feedback 2/5 (Delivery, 2026-11-21) · closeloop j7.2]');
+  expect(metafields).toMatchObject({ '$app.feedback_grade': '2' });
+  expect(metafields).not.toHaveProperty('$app.feedback_comment');
+});
+
+test('it writes nothing when nothing is missing, so that nothing echoes', async () => {
+  const id = shop.order();
+  await shop.source.writeBack([answer(id)]);
+  shop.standin.clearCalls();
+  expect(await shop.source.writeBack([answer(id)])).toEqual([written]);
+  expect(shop.standin.callCounts()).toEqual({ 'POST graphql AnswersOnOrders': 1 });
+});
+
+test('it never replaces a newer answer by an older one', async () => {
+  const id = shop.order();
+  await shop.source.writeBack([answer(id, { grade: 5, answeredAt: new Date('2026-11-21T10:00:00Z') })]);
+  const [result] = await shop.source.writeBack([answer(id, { marker: 'j6.1' })]);
+  expect(result).toMatchObject({ ok: true, where: expect.stringContaining('newer') });
+  expect(shop.standin.order(id).metafields).toMatchObject({ '$app.feedback_grade': '5' });
+});
+
+test('it writes the newest of several answers in one go', async () => {
+  const id = shop.order();
+  const items = [
+    answer(id, { grade: 5, marker: 'b', answeredAt: new Date('2026-11-21T10:00:00Z') }),
+    answer(id, { grade: 1, marker: 'a' }),
+  ];
+  expect(await shop.source.writeBack(items)).toEqual([written, written]);
+  expect(shop.standin.order(id)).toMatchObject({ tags: ['fb_answered', 'fb_grade_5'] });
+});
+
+describe('no answer', () => {
+  const none = (id: string) => answer(id, { outcome: 'no-answer', grade: null, comment: null, marker: 'j7.0' });
+
+  test('it is told in status and tags, and gives way to an answer', async () => {
+    const id = shop.order();
+    expect(await shop.source.writeBack([none(id)])).toEqual([written]);
+    expect(shop.standin.order(id)).toMatchObject({
+      tags: ['fb_no_answer'],
+      note: null,
+      metafields: { '$app.feedback_status': 'no answer' },
+    });
+    await shop.source.writeBack([answer(id)]);
+    expect(shop.standin.order(id)).toMatchObject({
+      tags: ['fb_answered', 'fb_grade_4'],
+      metafields: { '$app.feedback_status': 'answered' },
+    });
+  });
+
+  test('it never replaces an answer', async () => {
+    const id = shop.order();
+    await shop.source.writeBack([answer(id)]);
+    await shop.source.writeBack([none(id)]);
+    expect(shop.standin.order(id)).toMatchObject({ tags: ['fb_answered', 'fb_grade_4'] });
+  });
+});
+
+test('it refuses one order alone, and says what to do', async () => {
+  shop.standin.addDefinition({ key: 'feedback_grade', validations: [{ name: 'max', value: '4' }] });
+  const [good, bad] = [shop.order(), shop.order()];
+  const [one, two, three] = await shop.source.writeBack([answer(bad, { grade: 5 }), answer(good), answer('77')]);
+  expect(one).toMatchObject({ ok: false, why: 'error', error: { advice: { kind: 'permanent' } } });
+  expect(one?.ok === false && one.why === 'error' && one.error.message).toMatch(
+    /metafieldsSet: INVALID_VALUE.*closeloop check/,
+  );
+  expect(two).toEqual(written);
+  expect(three).toMatchObject({ ok: false, why: 'not-found' });
+});
+
+test('it tells a metafield of another type, or of somebody else, as a mistake in the configuration', async () => {
+  shop.standin.addDefinition({ key: 'feedback_grade', type: 'single_line_text_field' });
+  const [result] = await shop.source.writeBack([answer(shop.order())]);
+  expect(result).toMatchObject({ error: { advice: { kind: 'config' } } });
+});
+
+test('it finds what the shop did not keep', async () => {
+  shop.standin.changeSettings({ sticky: { '$app.feedback_grade': '1' } });
+  const [result] = await shop.source.writeBack([answer(shop.order())]);
+  expect(result).toMatchObject({
+    ok: true,
+    findings: [expect.stringContaining('writeBack.grade) did not keep its value')],
+  });
+});
+
+test('it keeps the note within its 5,000 characters, and whole where there is no room', async () => {
+  const [long, full] = [shop.order({ note: 'x'.repeat(4_800) }), shop.order({ note: 'x'.repeat(4_990) })];
+  const items = [answer(long, { comment: '[a]\n'.repeat(500) }), answer(full)];
+  expect(await shop.source.writeBack(items)).toEqual([written, written]);
+  const note = shop.standin.order(long).note ?? '';
+  expect(note.length).toBeLessThanOrEqual(5_000);
+  expect(note).toMatch(
+    /^x{4800}\n\[feedback 4\/5 \(Delivery, 2026-11-20\): "\(a\) [()a ]*… \(cut\)" · closeloop j7\.1\]$/,
+  );
+  expect(shop.standin.order(full).note).toBe('x'.repeat(4_990));
+});
+
+test('it makes no call where nothing is to be written back', async () => {
+  const { source } = shop.open({ writeBack: {} });
+  const id = shop.order();
+  expect(await source.writeBack([answer(id)])).toEqual([written]);
+  expect(shop.standin.callCounts()).toEqual({});
+});
+
+test('it stays within the cost of a call, whatever there is to do', async () => {
+  shop.standin.changeSettings({ maximumAvailable: 100_000, restoreRate: 100_000 });
+  const ids = Array.from({ length: 100 }, () => shop.order());
+  const write = (more: object) => shop.source.writeBack(ids.map((id) => answer(id, { answers: { q1: 'a' }, ...more })));
+  await write({});
+  shop.standin.clearCalls();
+  const results = await write({
+    grade: 1,
+    comment: null,
+    marker: 'j8.1',
+    answeredAt: new Date('2026-11-21T10:00:00Z'),
+  });
+  expect(results).toEqual(ids.map(() => written));
+  // Five mutations each.
+  expect(shop.standin.callCounts()).toEqual({ 'POST graphql AnswersOnOrders': 2, 'POST graphql WriteAnswers': 6 });
+});

@@ -1,0 +1,409 @@
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
+import type { Source, WriteResult } from '../../../../core/connector/contract.ts';
+import { adviceOf, CloseloopError } from '../../../../core/errors.ts';
+import type { ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import {
+  account,
+  answer,
+  closeAfterwards,
+  everything,
+  ids,
+  notes,
+  written,
+} from '../../../support/connectors/zendesk/account.ts';
+import { testPorts } from '../../../support/connectors/zendesk/ports.ts';
+import { answering } from '../../../support/connectors/zendesk/scripted-server.ts';
+
+describe('read', () => {
+  test('gives one result per id, in order, from one call', async () => {
+    const { standin, source, solved } = await account();
+    const [first, second] = [solved(), solved({ status: 'open' })];
+    const deleted = solved();
+    await standin.deleteTicket(deleted);
+    const asked = [String(second), '123456789', String(deleted), String(first), String(second), 'x/../1'];
+    const results = await source.read(asked, 'plan');
+    expect(results.map((result) => (result.ok ? [result.record.id, result.record.state.is] : result.why))).toEqual([
+      [String(second), 'open'],
+      'not-found',
+      'not-found',
+      [String(first), 'closed'],
+      [String(second), 'open'],
+      'not-found',
+    ]);
+    expect(standin.callCounts()['GET /api/v2/tickets/show_many']).toBe(1);
+  });
+
+  test.each(['beside', 'inside'] as const)('tells closings apart (metric sets %s the tickets)', async (metricSets) => {
+    const { standin, source, solved } = await account();
+    standin.changeSettings({ metricSets });
+    const id = solved();
+    const closing = async (): Promise<unknown> => {
+      const [result] = await source.read([String(id)], 'ask');
+      return result?.ok === true && result.record.state.is === 'closed' ? result.record.state.closing : result;
+    };
+    expect(await closing()).toBe('r0');
+    await standin.close(id);
+    expect(await closing()).toBe('r0');
+    const again = solved();
+    await standin.reopen(again);
+    await standin.solve(again);
+    const [result] = await source.read([String(again)], 'ask');
+    expect(result).toMatchObject({ record: { state: { is: 'closed', closing: 'r1' } } });
+  });
+
+  test("takes fields that can't be read for the account's fault, which may pass, not for the tickets' (audit 17)", async () => {
+    const { standin, source, solved } = await account();
+    const id = String(solved());
+    standin.faults.add({ path: '/api/v2/ticket_fields', status: 404, body: { error: 'RecordNotFound' } });
+    const error: unknown = await source.read([id], 'plan').catch((thrown: unknown) => thrown);
+    expect(adviceOf(error)).toEqual({ kind: 'config', doubtful: true });
+    expect((await source.read([id], 'plan'))[0]).toMatchObject({ ok: true });
+  });
+
+  test('leaves merged tickets out', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved({ status: 'open' });
+    await standin.merge({ id, into: solved() });
+    expect((await source.read([String(id)], 'plan'))[0]).toMatchObject({ record: { state: { is: 'out' } } });
+  });
+
+  test('follows a ticket through deletion, restoration and spam', async () => {
+    const { standin, source, solved } = await account();
+    const requesterId = standin.addUser({ name: 'Eve' }).id;
+    const [id, other] = [solved({ requesterId }), solved({ requesterId })];
+    const states = async (): Promise<unknown[]> =>
+      (await source.read([String(id), String(other)], 'ask')).map((one) => (one.ok ? one.record.state.is : one.why));
+    await standin.deleteTicket(id);
+    expect(await states()).toEqual(['not-found', 'closed']);
+    await standin.restore(id);
+    expect(await states()).toEqual(['closed', 'closed']);
+    await standin.markAsSpam(id);
+    expect(await states()).toEqual(['not-found', 'out']);
+  });
+
+  test('keeps the closing when only the custom status changes within solved', async () => {
+    const { standin, source, solved } = await account();
+    const customStatusId = standin.addCustomStatus({ name: 'Solved by phone', category: 'solved' });
+    const id = solved();
+    await standin.setCustomStatus({ id, customStatusId });
+    expect((await source.read([String(id)], 'plan'))[0]).toMatchObject({
+      record: {
+        state: { is: 'closed', closing: 'r0' },
+        shape: { ticket: { status: 'solved', customStatus: { id: String(customStatusId), name: 'Solved by phone' } } },
+      },
+    });
+  });
+
+  describe('of names that Zendesk does not send along', () => {
+    const namesOf = async (source: Source, id: number, purpose: 'plan' | 'ask' = 'plan'): Promise<unknown> => {
+      const [read] = await source.read([String(id)], purpose);
+      const Shape = z.object({ ticket: z.object({ brand: Named, form: Named, customStatus: Named }) });
+      const { brand, form, customStatus } = Shape.parse(read?.ok === true ? read.record.shape : undefined).ticket;
+      return [brand.name, form.name, customStatus.name];
+    };
+    const Named = z.object({ id: z.string(), name: z.string().optional() });
+    const lists = ['GET /api/v2/brands', 'GET /api/v2/ticket_forms', 'GET /api/v2/custom_statuses'];
+
+    test('asks for them once, and only to plan', async () => {
+      const { standin, source, solved } = await account();
+      standin.changeSettings({ nameSideloads: false });
+      const brandId = standin.addBrand({ name: 'Outlet' });
+      const id = solved({ brandId });
+      expect(await namesOf(source, id, 'ask')).toEqual([undefined, undefined, undefined]);
+      expect(Object.keys(standin.callCounts())).not.toContain(lists[0]);
+      expect(await namesOf(source, id)).toEqual(['Outlet', 'Default form', 'Solved']);
+      expect(await namesOf(source, id)).toEqual(['Outlet', 'Default form', 'Solved']);
+      expect(lists.map((list) => standin.callCounts()[list])).toEqual([1, 1, 1]);
+    });
+
+    test('goes without those that it may not read, and says so', async () => {
+      const { standin, source, seen, solved } = await account();
+      standin.changeSettings({ nameSideloads: false });
+      standin.faults.add({ path: 'ticket_forms', status: 403, body: { error: 'Forbidden' } });
+      expect(await namesOf(source, solved())).toEqual(['Acme', undefined, 'Solved']);
+      expect(seen.logged.join()).toContain('ticket_forms');
+    });
+
+    test('fails when it may read them later', async () => {
+      const { standin, source, solved } = await account();
+      standin.changeSettings({ nameSideloads: false });
+      standin.faults.add({ path: 'brands', status: 503, body: 'busy' });
+      const id = solved();
+      await expect(source.read([String(id)], 'plan')).rejects.toMatchObject({ advice: { kind: 'transient' } });
+      expect(await namesOf(source, id)).toEqual(['Acme', 'Default form', 'Solved']);
+    });
+  });
+
+  test('fails as a whole when Zendesk asks to wait, and pauses the account', async () => {
+    const { standin, source, seen, solved } = await account();
+    const id = solved();
+    standin.faults.add({ path: 'show_many', status: 429, headers: { 'retry-after': '93' }, body: 'slow down' });
+    const error = await source.read([String(id)], 'plan').catch((thrown: unknown) => thrown);
+    expect(adviceOf(error)).toEqual({ kind: 'transient', retryAfterMs: 93_000, throttled: true });
+    expect(seen.paused).toEqual([{ ms: 93_000, lane: undefined }]);
+    expect((await source.read([String(id)], 'plan'))[0]?.ok).toBe(true);
+  });
+});
+
+describe('writeBack', () => {
+  test('puts grade, comment, time, tags and one internal note on a ticket, and nothing else', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved({ tags: ['vip'] });
+    const item = answer(id);
+    expect(await source.writeBack([item])).toEqual([written]);
+    const report = standin.ticket(id);
+    expect(report.ticket).toMatchObject({ status: 'solved' });
+    expect(report.fields).toEqual({
+      [ids.grade]: 9,
+      [ids.comment]: 'Quick and kind',
+      [ids.answeredAt]: item.answeredAt.toISOString().slice(0, 10),
+    });
+    expect(report.tags.sort()).toEqual(['fb_answered', 'fb_grade_9', 'vip']);
+    expect(report.mails).toBe(0);
+    expect(notes(standin, id)).toEqual([`closeloop ref j${id}.1`]);
+  });
+
+  test('a second time changes nothing and calls no update', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved();
+    const item = answer(id);
+    await source.writeBack([item]);
+    standin.clearCalls();
+    expect(await source.writeBack([item])).toEqual([written]);
+    expect(standin.callCounts()).toEqual({ 'GET /api/v2/tickets/show_many': 1, 'GET /api/v2/tickets/{id}/audits': 1 });
+    expect(notes(standin, id)).toHaveLength(1);
+  });
+
+  test('a changed grade replaces the old one, with a note of its own', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved();
+    await source.writeBack([answer(id, { marker: `j${id}.12` })]);
+    expect(await source.writeBack([answer(id, { grade: 2, comment: null })])).toEqual([written]);
+    const report = standin.ticket(id);
+    expect(report.fields).toMatchObject({ [ids.grade]: 2, [ids.comment]: null });
+    expect(report.tags.sort()).toEqual(['fb_answered', 'fb_grade_2']);
+    expect(notes(standin, id)).toEqual([`closeloop ref j${id}.12`, `closeloop ref j${id}.1`]);
+  });
+
+  test('a batch that fails in part fails only those tickets', async () => {
+    const { standin, source, solved } = await account();
+    const [good, closed, deleted] = [solved(), solved(), solved()];
+    await standin.close(closed);
+    await standin.deleteTicket(deleted);
+    const results = await source.writeBack([good, closed, deleted, 'x'].map((id) => answer(id)));
+    expect(results.map((result) => (result.ok ? 'ok' : result.why))).toEqual([
+      'ok',
+      'closed',
+      'not-found',
+      'not-found',
+    ]);
+  });
+
+  test('a ticket whose history cannot be read fails alone', async () => {
+    const { standin, source, solved } = await account();
+    const items = [solved({ tags: ['fb_answered'] }), solved({ tags: ['fb_answered'] })].map((id) => answer(id));
+    standin.faults.add({ path: 'audits', status: 404, body: { error: 'RecordNotFound', description: 'Not found' } });
+    const [first, second] = await source.writeBack(items);
+    expect(first).toMatchObject({ ok: false, why: 'error', error: { advice: { kind: 'permanent' } } });
+    expect(second).toEqual(written);
+  });
+
+  test('a ticket that is closed already costs no update', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved();
+    await standin.close(id);
+    expect(await source.writeBack([answer(id)])).toEqual([
+      { ok: false, why: 'closed', message: expect.stringContaining(`Zendesk ticket ${id} is closed`) },
+    ]);
+    expect(standin.callCounts()['PUT /api/v2/tickets/update_many']).toBeUndefined();
+  });
+
+  test('a ticket that closes while the job is queued is closed, not an error', async () => {
+    const { standin, source, solved } = await account(everything, { jobs: { queuedMs: 50, workingMs: 0 } });
+    const [good, closing] = [solved(), solved()];
+    const writing = source.writeBack([answer(good), answer(closing)]);
+    await expect.poll(() => standin.callCounts()['PUT /api/v2/tickets/update_many']).toBe(1);
+    await standin.close(closing);
+    expect((await writing).map((result) => (result.ok ? 'ok' : result.why))).toEqual(['ok', 'closed']);
+  });
+
+  test('a ticket that an agent changes meanwhile is a conflict, tried again', async () => {
+    const clock = { at: Date.now() - 3_600_000 };
+    const { standin, source, solved } = await account(everything, {
+      jobs: { queuedMs: 50, workingMs: 0 },
+      now: () => new Date(clock.at),
+    });
+    const [good, busy] = [solved(), solved()];
+    const writing = source.writeBack([answer(good), answer(busy)]);
+    await expect.poll(() => standin.callCounts()['PUT /api/v2/tickets/update_many']).toBe(1);
+    clock.at += 5000;
+    await standin.setTags({ id: busy, tags: ['seen'] });
+    const [first, second] = await writing;
+    expect(first).toEqual(written);
+    if (second?.ok !== false || second.why !== 'error') throw new Error('expected an error');
+    expect(adviceOf(second.error)).toEqual({ kind: 'transient' });
+    expect(await source.writeBack([answer(busy)])).toEqual([written]);
+    expect(standin.ticket(busy).tags).toContain('seen');
+  });
+
+  test('a dropdown value that does not exist is a finding; the rest is written', async () => {
+    const { standin, source, solved } = await account({ grade: ids.dropdown, comment: ids.comment });
+    const id = solved();
+    const [result] = await source.writeBack([answer(id)]);
+    expect(result).toEqual({ ok: true, findings: [expect.stringContaining('has no option with the tag "9"')] });
+    expect(standin.ticket(id).fields).toMatchObject({ [ids.comment]: 'Quick and kind' });
+  });
+
+  test('gradeValues name the option', async () => {
+    const { standin, source, solved } = await account({ grade: ids.dropdown, gradeValues: { 9: 'nine' } });
+    const id = solved();
+    expect(await source.writeBack([answer(id)])).toEqual([written]);
+    expect(standin.ticket(id).fields).toMatchObject({ [ids.dropdown]: 'nine' });
+  });
+
+  test('a field that does not exist is a configuration error, and nothing is sent', async () => {
+    const { standin, source, solved } = await account({ grade: 12345 });
+    const error = await source.writeBack([answer(solved())]).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CloseloopError);
+    expect(adviceOf(error)).toEqual({ kind: 'config' });
+    expect(String(error)).toContain('ticket field 12345 does not exist');
+    expect(standin.callCounts()['PUT /api/v2/tickets/update_many']).toBeUndefined();
+  });
+
+  describe('never doubles a note after an unknown outcome', () => {
+    const rows: [name: string, writeBack: object, ...faults: Parameters<ZendeskStandin['faults']['add']>[0][]][] = [
+      ['when the answer of the update is lost', everything, { path: 'update_many', then: 'work-then-cut' }],
+      ['when the update never arrived', everything, { path: 'update_many', then: 'cut' }],
+      ['when the job cannot be looked at', everything, { path: 'job_statuses', status: 500 }],
+      ['when the look at the job is cut off', everything, { path: 'job_statuses', then: 'cut' }],
+      [
+        'when the tickets cannot be read afterwards',
+        everything,
+        { path: 'tickets/show_many' },
+        { path: 'tickets/show_many', status: 502, body: '<html>' },
+      ],
+      ['with notes alone', { note: true }, { path: 'update_many', then: 'work-then-cut' }],
+      [
+        'with a dropdown that drops the value',
+        { note: true, grade: ids.dropdown },
+        { path: 'update_many', then: 'work-then-cut' },
+      ],
+    ];
+    test.each(rows)('%s', async (_name, writeBack, ...faults) => {
+      const { standin, source, solved } = await account(writeBack);
+      const id = solved();
+      // Answered now: the attempt's own change of the ticket is later than the answer.
+      const item = answer(id, { answeredAt: new Date() });
+      for (const fault of faults) standin.faults.add(fault);
+      const error = await source.writeBack([item]).catch((thrown: unknown) => thrown);
+      expect(adviceOf(error).kind).toBe('transient');
+      await standin.idle();
+      expect((await source.writeBack([item]))[0]?.ok).toBe(true);
+      expect(notes(standin, id)).toEqual([`closeloop ref j${id}.1`]);
+    });
+
+    test('when the first job is still queued while the second attempt is made', async () => {
+      const clock = { at: Date.now() - 3_600_000 };
+      const { standin, source, solved } = await account(everything, {
+        jobs: { queuedMs: 60, workingMs: 0 },
+        // Zendesk's stamps have seconds only; every call is one later.
+        now: () => {
+          clock.at += 1000;
+          return new Date(clock.at);
+        },
+      });
+      const id = solved();
+      standin.faults.add({ path: 'update_many', then: 'work-then-cut' });
+      await source.writeBack([answer(id)]).catch(() => {});
+      const [second] = await source.writeBack([answer(id)]);
+      expect(second).toMatchObject({ ok: false, why: 'error' });
+      expect(await source.writeBack([answer(id)])).toEqual([written]);
+      expect(notes(standin, id)).toHaveLength(1);
+    });
+  });
+});
+
+test('1,000 closings cost at most 70 calls: planning, asking, writing back', async () => {
+  const { standin, source, seen, solved } = await account();
+  const all = Array.from({ length: 1000 }, () => solved());
+  const batches = Array.from({ length: 10 }, (_, index) => all.slice(index * 100, index * 100 + 100));
+  for (const batch of batches) await source.read(batch.map(String), 'plan');
+  for (const batch of batches) await source.read(batch.map(String), 'ask');
+  // One after the other: batches that come together share their looks at the jobs.
+  const results: WriteResult[] = [];
+  for (const batch of batches) results.push(...(await source.writeBack(batch.map((id) => answer(id)))));
+  expect(results).toEqual(all.map(() => written));
+  expect(standin.callCounts()).toEqual({
+    'POST /oauth/tokens': 1,
+    'GET /api/v2/ticket_fields': 1,
+    'GET /api/v2/tickets/show_many': 40,
+    'PUT /api/v2/tickets/update_many': 10,
+    'GET /api/v2/job_statuses/show_many': 10,
+  });
+  expect(standin.totalCalls()).toBeLessThanOrEqual(70);
+  expect(seen.taken).toHaveLength(standin.totalCalls());
+});
+
+test('a signed webhook of the stand-in is verified and read as a closing', async () => {
+  const { standin, source, solved } = await account();
+  const deliveries: { verdict: unknown; events: unknown }[] = [];
+  const hook = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', async () => {
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+      const delivery = { method: 'POST', url: '', headers, raw: Buffer.concat(chunks), receivedAt: new Date() };
+      deliveries.push({ verdict: source.verify(delivery), events: await source.events(delivery) });
+      response.writeHead(202).end();
+    });
+  });
+  await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+  closeAfterwards({ close: () => new Promise((resolve) => void hook.close(() => resolve())) });
+  const address = hook.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const id = solved({ status: 'open' });
+  for (const style of ['event', 'trigger'] as const) {
+    standin.setWebhook({ url: `http://127.0.0.1:${address.port}/`, secrets: ['s'], style });
+    await standin.solve(id);
+    await standin.idle();
+    standin.removeWebhooks();
+    await standin.reopen(id);
+  }
+  expect(deliveries).toMatchObject([
+    { verdict: { ok: true }, events: { ok: true, events: [{ kind: 'closed', recordId: String(id) }] } },
+    { verdict: { ok: true }, events: { ok: true, events: [{ kind: 'closed', recordId: String(id) }] } },
+  ]);
+  hook.closeAllConnections();
+});
+
+test('a job that ends without a word on a ticket leaves the outcome open', async () => {
+  const ticket = { id: 7, status: 'solved', updated_at: '2026-11-20T00:00:00Z', tags: [], custom_fields: [] };
+  const server = await answering(({ path }) => {
+    if (path === '/oauth/tokens') return { status: 200, body: { access_token: 't' } };
+    if (path.includes('ticket_fields')) return { status: 200, body: { ticket_fields: [] } };
+    if (path.includes('update_many'))
+      return { status: 200, body: { job_status: { id: 'a', status: 'killed', results: null } } };
+    return { status: 200, body: { tickets: [ticket] } };
+  });
+  closeAfterwards(server);
+  const settings = {
+    subdomain: 'acme',
+    clientId: 'i',
+    clientSecret: 's',
+    webhookSecrets: ['s'],
+    baseUrl: server.url,
+    writeBack: { tags: true },
+  };
+  const [result] = await zendesk.open(settings, testPorts().ports).writeBack([answer(7)]);
+  expect(result).toMatchObject({
+    ok: false,
+    why: 'error',
+    error: { advice: { kind: 'transient' }, outcome: 'unknown' },
+  });
+  expect(server.seen.find(({ method }) => method === 'PUT')?.body).toEqual({
+    tickets: [{ id: 7, additional_tags: ['fb_answered', 'fb_grade_9'] }],
+  });
+});

@@ -1,0 +1,205 @@
+import { createServer, type RequestListener } from 'node:http';
+import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
+import { shopify } from '../../../../connectors/shopify/shopify.ts';
+import { webhook } from '../../../../connectors/webhook/webhook.ts';
+import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
+import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
+import { SendFailure, type SendOptions, send } from '../../../../core/connector/send.ts';
+import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
+import { createFeedbackClient } from '../../../../core/feedback/client.ts';
+import { endlessPoints } from '../../../support/contract/memory-points.ts';
+import { memoryTold } from '../../../support/contract/memory-told.ts';
+import { memoryVault } from '../../../support/contract/memory-vault.ts';
+import { memoryLog } from '../../../support/loop.ts';
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : expect.unreachable();
+}
+
+const get = (url: string, options: Partial<SendOptions> = {}) =>
+  send(globalThis.fetch, url, { method: 'GET' }, { timeoutMs: 60_000, ...options });
+
+async function failureOf(call: Promise<unknown>): Promise<SendFailure> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof SendFailure ? error : expect.fail(`no SendFailure, but ${error}`);
+}
+
+const json = { 'content-type': 'application/json' };
+/** As seen: a few megabytes that become more than a gigabyte. */
+const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 32));
+const brackets = Buffer.alloc(8 * 1024 * 1024, '[');
+
+describe('an answer', () => {
+  const unbearable: [what: string, body: Buffer, headers: object, message: RegExp][] = [
+    ['that is small until it is unpacked', bomb, { 'content-encoding': 'gzip' }, /more than 16 MiB/],
+    ['that nests too deep to be parsed', brackets, {}, /nests more than 64 levels deep/],
+    ['of too many entries', Buffer.from(`[${'{},'.repeat(400_000)}{}]`), {}, /has more than 300000 entries/],
+  ];
+  test.each(unbearable)('%s is not read (audit 28)', async (_what, body, headers, message) => {
+    const url = await serve((_request, response) => response.writeHead(200, { ...json, ...headers }).end(body));
+    const failure = await failureOf(get(url));
+    expect([failure.why, failure.outcome]).toEqual(['unbearable', 'unknown']);
+    expect(failure.message).toMatch(message);
+  });
+
+  test('is given up at its last byte, not its first (audit 28)', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, json).write('[');
+      const dripping = setInterval(() => response.write(' '), 5);
+      response.on('close', () => clearInterval(dripping));
+    });
+    expect(await failureOf(get(url, { timeoutMs: 100 }))).toMatchObject({ why: 'late', outcome: 'unknown' });
+  });
+
+  test('of which only the head counts may go on for ever (audit 28)', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200);
+      const more = (): void => {
+        if (!response.destroyed) response.write('x'.repeat(10_000), (failed) => failed ?? more());
+      };
+      more();
+    });
+    expect((await get(url, { head: 10 })).text).toBe('xxxxxxxxxx');
+  });
+
+  test.each([
+    ['a page without end', Buffer.alloc(2 * 1024 * 1024, 'x')],
+    ['brackets', brackets],
+  ])('that is an error speaks for itself, whatever its body is: %s (audit 28)', async (_what, body) => {
+    const url = await serve((_request, response) => response.writeHead(503, { 'retry-after': '7' }).end(body));
+    const answer = await get(url);
+    expect([answer.status, answer.text, answer.json, answer.headers.get('retry-after')]).toEqual([
+      503,
+      '',
+      undefined,
+      '7',
+    ]);
+  });
+
+  test('that is a redirect is not followed (audit 28)', async () => {
+    const url = await serve((request, response) =>
+      request.url === '/' ? response.writeHead(301, { location: '/there' }).end() : response.end('followed'),
+    );
+    expect(await get(url)).toMatchObject({ status: 301, ok: false });
+  });
+});
+
+describe('every client', () => {
+  const secrets = ['k'.repeat(32)];
+  const endless: typeof globalThis.fetch = async () => {
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.alloc(1024 * 1024, 32)) });
+    return new Response(body, { headers: json });
+  };
+  const ports = {
+    fetch: endless,
+    now: () => new Date(),
+    random: () => 0.5,
+    sleep: async () => undefined,
+    log: memoryLog().log,
+    budget: {
+      take: async () => undefined,
+      takePoints: endlessPoints,
+      pause: async () => undefined,
+      reportRemaining: async () => undefined,
+    },
+    vault: memoryVault(),
+    told: memoryTold(),
+  };
+  const item = {
+    recordId: '7',
+    outcome: 'answered',
+    marker: 'm',
+    grade: 5,
+    comment: null,
+    answeredAt: new Date(),
+    campaign: 'c',
+  } as const;
+  const settings = {
+    baseUrl: 'http://127.0.0.1:9/api',
+    apiKey: 'k',
+    timeZone: 'UTC',
+    timeoutMs: 60_000,
+    environment: 'production',
+  } as const;
+  const clients: [name: string, call: () => Promise<unknown>][] = [
+    ['of the service', () => createFeedbackClient(settings, ports).campaign(1)],
+    [
+      'of a connector somebody else wrote',
+      () =>
+        createVendorApi({ name: 'x', baseUrl: 'http://127.0.0.1:9' }, ports).call(
+          { method: 'GET', path: '/x' },
+          z.unknown(),
+        ),
+    ],
+    [
+      'of Zendesk',
+      () =>
+        zendesk
+          .open({ subdomain: 'acme', clientId: 'c', clientSecret: 's', webhookSecrets: secrets }, ports)
+          .read(['7'], 'plan'),
+    ],
+    [
+      'of HubSpot',
+      () => hubspot.open({ accessToken: 'pat-x', webhookSecrets: secrets }, ports).read(['ticket-7'], 'plan'),
+    ],
+    [
+      'of Shopify',
+      () =>
+        shopify
+          .open({ shop: 'acme.myshopify.com', accessToken: 'shpat_1', webhookSecrets: secrets }, ports)
+          .read(['7'], 'plan'),
+    ],
+    [
+      'of WooCommerce',
+      () =>
+        woocommerce
+          .open(
+            { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1', webhookSecrets: secrets },
+            ports,
+          )
+          .read(['7'], 'plan'),
+    ],
+    [
+      'of a receiver of answers, that needs not read it',
+      async () => {
+        const signing = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+        const source = webhook.open(
+          {
+            signature: { kind: 'standard', secrets: [signing] },
+            event: { closed: 'true', record: 'id' },
+            writeBack: { url: 'http://127.0.0.1:9/x', secrets: [signing], allowPrivate: true },
+          },
+          ports,
+        );
+        const [result] = await source.writeBack([item]);
+        if (result?.ok) throw new Error('taken, of more than 16 MiB');
+      },
+    ],
+  ];
+  test.each(clients)('%s stops at an answer without end (audit 28)', async (_name, call) => {
+    await expect(call()).rejects.toThrow(/more than 16 MiB/);
+  });
+});
+
+test('a credential that no header takes is a mistake of the configuration, and quoted nowhere (audit leak)', async () => {
+  const headers = { authorization: 'Bearer S3CR3T-\n-S3CR3T' };
+  const error: unknown = await send(fetch, 'http://127.0.0.1:9', { headers }, { timeoutMs: 1_000 }).catch(
+    (e: unknown) => e,
+  );
+  expect(error).toMatchObject({ advice: { kind: 'config' }, outcome: 'never-sent' });
+  expect(inspect(error, { depth: 10 })).not.toContain('S3CR3T');
+});

@@ -1,0 +1,424 @@
+import { describe, expect, test } from 'vitest';
+import type { FeedbackClient } from '../../../../core/feedback/client.ts';
+import { FeedbackSettings } from '../../../../core/feedback/settings.ts';
+import {
+  campaign,
+  contactRecord,
+  page,
+  phone,
+  questions,
+  record,
+  request,
+  survey,
+} from '../../../support/core/feedback/samples.ts';
+import { all, clientFor, failureOf, listen, type Reply, serving } from '../../../support/core/feedback/service.ts';
+
+/*
+ * A row for every sentence of the specification that a client can get right or wrong. Each says what goes over the
+ * wire and what comes out. Failures in detail: failure.test.ts; paging in detail: paging.test.ts.
+ */
+
+interface Row {
+  it: string;
+  call: (client: FeedbackClient) => Promise<unknown>;
+  /** Method and path with the query, exactly as they must arrive. */
+  sent: string;
+  body?: unknown;
+  reply: Reply;
+  result: unknown;
+}
+
+const day = (text: string): Date => new Date(text);
+
+const rows: Record<string, Row[]> = {
+  'section 1, paths': [
+    {
+      it: 'lists requests with a slash at the end',
+      call: (c) => all(c.requests()),
+      sent: 'GET /api/appeals/',
+      reply: { body: page([]) },
+      result: [],
+    },
+    {
+      it: 'lists surveys with a slash at the end',
+      call: (c) => all(c.surveys()),
+      sent: 'GET /api/surveys/',
+      reply: { body: page([]) },
+      result: [],
+    },
+    {
+      it: 'lists campaigns without one',
+      call: (c) => all(c.campaigns()),
+      sent: 'GET /api/appeals/campaigns',
+      reply: { body: page([]) },
+      result: [],
+    },
+  ],
+  'section 4.1, campaigns': [
+    {
+      it: 'reads a campaign with every field',
+      call: (c) => c.campaign(12),
+      sent: 'GET /api/appeals/campaigns/12',
+      reply: { body: { ...campaign, added_later: { any: 'thing' } } },
+      result: campaign,
+    },
+    {
+      it: 'repeats type and metric to select several, and limits the statistics',
+      call: (c) =>
+        all(
+          c.campaigns({
+            type: ['sms', 'external'],
+            metric: ['csat', 'nps'],
+            statsFrom: '2026-01-01',
+            statsTo: '2026-01-31',
+          }),
+        ),
+      sent: 'GET /api/appeals/campaigns?type=sms&type=external&metric=csat&metric=nps&stats_from=2026-01-01&stats_to=2026-01-31',
+      reply: { body: page([campaign]) },
+      result: [campaign],
+    },
+    {
+      it: 'limits the statistics of one campaign',
+      call: (c) => c.campaign(12, { statsFrom: '2026-01-01', statsTo: '2026-01-31' }),
+      sent: 'GET /api/appeals/campaigns/12?stats_from=2026-01-01&stats_to=2026-01-31',
+      reply: { body: campaign },
+      result: campaign,
+    },
+    {
+      it: 'has nps_index for nps only, no delay, no custom fields, nothing graded',
+      call: (c) => c.campaign(13),
+      sent: 'GET /api/appeals/campaigns/13',
+      reply: {
+        body: {
+          ...campaign,
+          id: 13,
+          metric: 'nps',
+          send_delay: null,
+          custom_fields: [],
+          stats: {
+            nps_index: -12.5,
+            appeals_total: 0,
+            appeals_graded: 0,
+            appeals_commented: 0,
+            average_grade: null,
+            grade_counts: {},
+          },
+        },
+      },
+      result: {
+        ...campaign,
+        id: 13,
+        metric: 'nps',
+        send_delay: null,
+        custom_fields: [],
+        stats: {
+          nps_index: -12.5,
+          appeals_total: 0,
+          appeals_graded: 0,
+          appeals_commented: 0,
+          average_grade: null,
+          grade_counts: {},
+        },
+      },
+    },
+    {
+      it: 'takes a survey-only campaign, which has no grades',
+      call: (c) => c.campaign(14),
+      sent: 'GET /api/appeals/campaigns/14',
+      reply: {
+        body: {
+          ...campaign,
+          id: 14,
+          metric: 'survey',
+          grade_list: [],
+          stats: { appeals_total: 4, appeals_graded: 0, appeals_commented: 0, grade_counts: {} },
+        },
+      },
+      result: {
+        ...campaign,
+        id: 14,
+        metric: 'survey',
+        grade_list: [],
+        stats: { appeals_total: 4, appeals_graded: 0, appeals_commented: 0, grade_counts: {} },
+      },
+    },
+    {
+      it: 'reads the statistics of custom fields from a plain array',
+      call: (c) => c.customFieldStatistics({ campaign: 12 }),
+      sent: 'GET /api/appeals/custom-fields?campaign=12',
+      reply: { body: [{ id: 3, name: 'Store', values: [{ value: 'North', count: 4, average_grade: 4.5 }] }] },
+      result: [{ id: 3, name: 'Store', values: [{ value: 'North', count: 4, average_grade: 4.5 }] }],
+    },
+    {
+      it: 'limits the statistics of custom fields by dates and by change',
+      call: (c) =>
+        c.customFieldStatistics({
+          campaign: 12,
+          dateFrom: '2026-01-01',
+          dateTo: '2026-01-31',
+          changedSince: '2026-02-28',
+        }),
+      sent: 'GET /api/appeals/custom-fields?campaign=12&date_from=2026-01-01&date_to=2026-01-31&changed_since=2026-02-28',
+      reply: { body: [] },
+      result: [],
+    },
+  ],
+  'section 4.2, feedback requests': [
+    {
+      it: 'lists the requests of a campaign, timestamps with their offset',
+      call: (c) => all(c.requests({ campaign: 12 })),
+      sent: 'GET /api/appeals/?campaign=12',
+      reply: { body: page([record]) },
+      result: [request],
+    },
+    {
+      it: 'gets one',
+      call: (c) => c.request('901'),
+      sent: 'GET /api/appeals/901',
+      reply: { body: record },
+      result: request,
+    },
+    {
+      it: 'creates one with values by field name, and takes 201',
+      call: (c) =>
+        c.create({ campaign: 12, contact: phone, customFields: { Store: 'North', Visits: 2, Member: true } }),
+      sent: 'POST /api/appeals/',
+      body: { campaign: 12, phone: '+37255512345', custom_fields: { Store: 'North', Visits: 2, Member: true } },
+      reply: { status: 201, body: record },
+      result: request,
+    },
+    {
+      it: 'creates one at a stated instant, never as a time without offset',
+      call: (c) =>
+        c.create({
+          campaign: 12,
+          contact: { kind: 'email', value: 'a@b.example' },
+          scheduled: day('2026-03-02T10:00:00Z'),
+          customFields: {},
+        }),
+      sent: 'POST /api/appeals/',
+      body: { campaign: 12, email: 'a@b.example', scheduled: '2026-03-02T10:00:00.000Z' },
+      reply: { status: 201, body: { ...record, phone: '', email: 'a@b.example' } },
+      result: { ...request, phone: null, email: 'a@b.example' },
+    },
+    {
+      it: 'creates one for an identifier',
+      call: (c) => c.create({ campaign: 12, contact: { kind: 'identifier', value: 'C-77' }, customFields: {} }),
+      sent: 'POST /api/appeals/',
+      body: { campaign: 12, identifier: 'C-77' },
+      reply: { status: 201, body: record },
+      result: request,
+    },
+    {
+      it: 'grades',
+      call: (c) => c.grade('901', 4),
+      sent: 'POST /api/appeals/901/grade',
+      body: { grade: 4 },
+      reply: { body: {} },
+      result: undefined,
+    },
+    {
+      it: 'comments',
+      call: (c) => c.comment('901', 'good'),
+      sent: 'POST /api/appeals/901/comment',
+      body: { comment: 'good' },
+      reply: { body: {} },
+      result: undefined,
+    },
+    {
+      it: 'cancels without a body',
+      call: (c) => c.cancel('901'),
+      sent: 'POST /api/appeals/901/cancel',
+      reply: { body: '' },
+      result: undefined,
+    },
+  ],
+  'section 4.3, contacts': [
+    {
+      it: 'reads a contact with every field',
+      call: (c) => c.contact(phone),
+      sent: 'GET /api/contacts/%2B37255512345',
+      reply: { body: contactRecord },
+      result: {
+        ...contactRecord,
+        last_appeal: day('2026-02-01T07:00:00Z'),
+        last_grade: day('2026-02-01T08:00:00Z'),
+        blacklist: { entry: '+37255512345', date_added: day('2026-02-01T22:00:00Z') },
+        graylist: {
+          entry: '+37255512345',
+          campaigns: [{ id: 12, name: 'Phone team', date_added: day('2026-02-02T22:00:00Z') }],
+        },
+      },
+    },
+    {
+      it: 'reads a contact who graded nothing and is on no list',
+      call: (c) => c.contact({ kind: 'email', value: 'a@b.example' }),
+      sent: 'GET /api/contacts/a%40b.example',
+      reply: {
+        body: { ...contactRecord, avg_grade: [], index_csat: null, last_grade: null, blacklist: null, graylist: null },
+      },
+      result: {
+        ...contactRecord,
+        avg_grade: [],
+        index_csat: null,
+        last_appeal: day('2026-02-01T07:00:00Z'),
+        last_grade: null,
+        blacklist: null,
+        graylist: null,
+      },
+    },
+    {
+      it: 'finds nobody',
+      call: (c) => c.contact(phone),
+      sent: 'GET /api/contacts/%2B37255512345',
+      reply: { status: 404, body: { detail: 'Not found.' } },
+      result: undefined,
+    },
+    {
+      it: 'names the same mobile number for a 00 prefix',
+      call: (c) => c.contact({ kind: 'phone', value: '00372 5551 2345' }),
+      sent: 'GET /api/contacts/%2B37255512345',
+      reply: { status: 404, body: { detail: 'Not found.' } },
+      result: undefined,
+    },
+    {
+      it: 'encodes an identifier whole',
+      call: (c) => c.contact({ kind: 'identifier', value: 'a/b?c#d %ü' }),
+      sent: 'GET /api/contacts/a%2Fb%3Fc%23d%20%25%C3%BC',
+      reply: { status: 404, body: { detail: 'Not found.' } },
+      result: undefined,
+    },
+    {
+      it: 'masks without a payload',
+      call: (c) => c.mask(phone),
+      sent: 'POST /api/contacts/%2B37255512345/mask',
+      reply: { body: { contact: phone.value, masked: { appeals: 3 } } },
+      result: { contact: phone.value, masked: { appeals: 3 } },
+    },
+    {
+      it: 'understands that all was masked before',
+      call: (c) => c.mask(phone),
+      sent: 'POST /api/contacts/%2B37255512345/mask',
+      reply: { body: { contact: phone.value, masked: {} } },
+      result: { contact: phone.value, masked: {} },
+    },
+    {
+      it: 'reads the access log in the order given',
+      call: (c) => all(c.accessLog(phone)),
+      sent: 'GET /api/contacts/%2B37255512345/access-log',
+      reply: {
+        body: page([
+          { user: 'Mari', action: 'app-contact-detail', date_accessed: '2026-02-02T00:00:00.5+02:00' },
+          { user: 'Jaan', action: 'app-contact-detail', date_accessed: '2026-02-01T00:00:00.000000+02:00' },
+        ]),
+      },
+      result: [
+        { user: 'Mari', action: 'app-contact-detail', date_accessed: day('2026-02-01T22:00:00.500Z') },
+        { user: 'Jaan', action: 'app-contact-detail', date_accessed: day('2026-01-31T22:00:00Z') },
+      ],
+    },
+  ],
+  'section 4.4, surveys': [
+    {
+      it: 'lists surveys',
+      call: (c) => all(c.surveys()),
+      sent: 'GET /api/surveys/',
+      reply: { body: page([{ id: 5, name: 'A', is_active: false }]) },
+      result: [{ id: 5, name: 'A', is_active: false }],
+    },
+    {
+      it: 'reads a survey with every kind of question, in order',
+      call: (c) => c.survey(5),
+      sent: 'GET /api/surveys/5',
+      reply: { body: survey },
+      result: { ...survey, questions },
+    },
+  ],
+};
+
+for (const [section, table] of Object.entries(rows)) {
+  describe(section, () => {
+    test.each(table)('it $it', async ({ call, sent, body, reply, result }) => {
+      const service = await listen(() => reply);
+      expect(await call(clientFor(service.url))).toEqual(result);
+      const [got] = service.received;
+      expect(service.received).toHaveLength(1);
+      expect(`${got?.method} ${got?.path}`).toBe(sent);
+      // Section 5: the word Token, one space, the key. Section 1: Content-Type with every body, and only then.
+      expect(got?.headers.authorization).toBe('Token k-1');
+      expect(got?.headers.accept).toBe('application/json');
+      expect(got?.headers['content-type']).toBe(body === undefined ? undefined : 'application/json');
+      expect(got?.body === '' ? undefined : JSON.parse(got?.body ?? '')).toEqual(body);
+    });
+  });
+}
+
+describe('section 1, general rules', () => {
+  test('it uses the production address unless told to use the test one', async () => {
+    const production = await serving({ 'GET /api/surveys/': { body: page([]) } });
+    const trial = await serving({ 'GET /api/surveys/': { body: page([]) } });
+    await all(clientFor(production.url, { testBaseUrl: trial.url }).surveys());
+    expect([production.received.length, trial.received.length]).toEqual([1, 0]);
+    await all(clientFor(production.url, { testBaseUrl: trial.url, environment: 'test' }).surveys());
+    expect([production.received.length, trial.received.length]).toEqual([1, 1]);
+  });
+
+  test('it tolerates a slash at the end of the configured address', async () => {
+    const service = await serving({ 'GET /api/surveys/': { body: page([]) } });
+    expect(await all(clientFor(`${service.url}/`).surveys())).toEqual([]);
+  });
+
+  test('it refuses plain HTTP but to this machine', () => {
+    const http = FeedbackSettings.safeParse({
+      baseUrl: 'http://feedback.example.com/api',
+      apiKey: 'k',
+      timeZone: 'UTC',
+    });
+    expect(http.error?.issues).toMatchObject([{ path: ['baseUrl'], message: expect.stringContaining('https://') }]);
+  });
+
+  const mustBe = (name: string) => `nothing was sent: ${name} must be a day written YYYY-MM-DD.`;
+  const noId = /The id of the feedback request is empty/;
+  const wrong: [name: string, call: (c: FeedbackClient) => Promise<unknown>, says: string | RegExp][] = [
+    ['not a date', (c) => c.campaign(12, { statsFrom: 'yesterday' }), mustBe('statsFrom')],
+    ['a date and time', (c) => c.campaign(12, { statsTo: '2026-01-01T00:00:00' }), mustBe('statsTo')],
+    ['a day not in the calendar', (c) => all(c.campaigns({ statsFrom: '2026-02-29' })), mustBe('statsFrom')],
+    [
+      'a date in another order',
+      (c) => c.customFieldStatistics({ campaign: 12, changedSince: '01-02-2026' }),
+      mustBe('changedSince'),
+    ],
+    ['a first day that is none', (c) => c.customFieldStatistics({ campaign: 12, dateFrom: '1' }), mustBe('dateFrom')],
+    ['a last day that is none', (c) => c.customFieldStatistics({ campaign: 12, dateTo: '' }), mustBe('dateTo')],
+    ['a date without zeros', (c) => all(c.requests({ changedSince: '2026-1-2' })), mustBe('changedSince')],
+    ['a first day that is none', (c) => all(c.requests({ dateFrom: 'x' })), mustBe('dateFrom')],
+    ['a last day that is none', (c) => all(c.requests({ dateTo: 'x' })), mustBe('dateTo')],
+    ['half a campaign', (c) => c.campaign(1.5), 'the id of a campaign must be a whole number.'],
+    ['no campaign', (c) => c.customFieldStatistics({ campaign: Number.NaN }), 'the id of a campaign must be'],
+    ['half a survey', (c) => c.survey(1.5), 'Feedback service: nothing was sent: the id of a survey must be a whole'],
+    ['an empty request id', (c) => c.request(''), noId],
+    ['a request id that climbs', (c) => c.grade('..', 5), noId],
+    ['a contact that climbs', (c) => c.mask({ kind: 'identifier', value: '..' }), /The contact is unusable/],
+  ];
+  test.each(wrong)('it sends nothing for %s', async (_name, call, says) => {
+    const service = await serving({});
+    const error = await failureOf(call(clientFor(service.url)));
+    expect(error).toMatchObject({ advice: { kind: 'permanent' }, outcome: 'never-sent' });
+    expect(String(error)).toMatch(says);
+    expect(service.received).toEqual([]);
+  });
+
+  test.each([
+    ['a timestamp without offset', { ...contactRecord, last_appeal: '2026-02-01T09:00:00' }, 'last_appeal'],
+    ['text for a number', { ...contactRecord, num_appeals: '3' }, 'num_appeals (expected '],
+    ['a missing key', { ...contactRecord, graylist: undefined }, 'graylist (expected object)'],
+    ['a flaw deep inside', { ...contactRecord, avg_grade: [{ scale: '1-5', avg: 'secret' }] }, 'avg_grade.0.avg'],
+    ['a list', [contactRecord], '(root) (expected object)'],
+  ])('it names the place, not the value, of %s', async (_name, body, place) => {
+    const service = await listen(() => ({ body }));
+    const error = await failureOf(clientFor(service.url).contact(phone));
+    expect(error).toMatchObject({ advice: { kind: 'permanent' }, outcome: 'refused', status: 200 });
+    expect(String(error)).toContain(`GET /contacts/:contact answered 200 in another shape than specified, at ${place}`);
+    expect(String(error)).not.toMatch(/37255512345|secret|2026/);
+  });
+});

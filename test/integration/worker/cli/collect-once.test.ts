@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { collectOnce } from '../../../../worker/cli/collect.ts';
+import { type Sources, withSources } from '../../../../worker/cli/with-engine.ts';
+import { startLoop, until } from '../../../support/loop.ts';
+import { useRedis } from '../../../support/redis.ts';
+import type { ToyVendor } from '../../../support/toy-connector.ts';
+
+const redis = useRedis();
+const dir = mkdtempSync(join(tmpdir(), 'closeloop-collect-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Two sources, a customer of each has answered, and nobody is at work: `prepare` is what happens before the command. */
+async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promise<void>) {
+  await redis.handle.client.flushall();
+  const feedback = await startFeedbackStandin({ seed: true });
+  const loop = await startLoop(redis, { source: 'one', others: ['other'], feedback });
+  const stateOf = async (source: string) =>
+    (await loop.app.engine.pipelines.get(source)?.context.store.get(`${source}.1`))?.state;
+  for (const source of ['one', 'other']) {
+    await loop.post(loop.vendor.close(source).delivery, {}, source);
+    await until(async () => (await stateOf(source)) === 'asked');
+  }
+  await loop.app.close();
+  for (const source of ['one', 'other']) feedback.standin.answer({ contact: `${source}@example.com`, grade: 4 });
+  const config = join(dir, 'closeloop.yaml');
+  writeFileSync(config, `${loop.text}\nredis: { path: ${redis.socket} }\n`);
+  const options = { config, data: dir, connectors: [loop.vendor.connector] };
+  await withSources(options, (sources) => prepare(sources, loop.vendor));
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const code = await collectOnce({ ...options, json: true });
+  const told = write.mock.calls.map(([text]): unknown => JSON.parse(String(text)));
+  write.mockRestore();
+  const after = await withSources(options, async ({ engine }) => {
+    const stores = [...engine.pipelines.values()].map(({ context }) => context.store);
+    const states = await Promise.all(stores.map(async (store) => (await store.get(`${store.source}.1`))?.state));
+    return { paused: await engine.paused(), states };
+  });
+  await feedback.close();
+  return { code, told, ...after, asked: feedback.standin.requests().length };
+}
+
+test('it brings grades in, asks nobody, and leaves alone what was stopped', async () => {
+  const { code, told, states, paused, asked } = await collected(async ({ pipeline }, vendor) => {
+    const { context, pauses, stages } = pipeline('one');
+    const { at } = vendor.close('more');
+    const more = { recordId: 'more', at, key: 'more', what: 'toy closed', certain: true, receivedAt: at };
+    await context.queueEvent({ kind: 'closed', ...more });
+    await pauses.set('erase', 'the key is inactive');
+    await stages.erase.queue.pause();
+  });
+  expect({ code, states }).toEqual({ code: 0, states: ['written', 'written'] });
+  expect(told).toEqual([{ answers: [{ state: 'written', count: 2, journeys: ['one/one.1', 'other/other.1'] }] }]);
+  expect(paused).toMatchObject({ one: [{ stage: 'erase', why: 'the key is inactive' }] });
+  expect(asked).toBe(2);
+});
+
+test("it brings in the others' grades though one source's writing is stopped, and says so", async () => {
+  const { code, told, states, paused } = await collected(async ({ pipeline }) => {
+    const { pauses, stages } = pipeline('one');
+    await pauses.set('write-back', 'the key is inactive');
+    await stages.writeBack.queue.pause();
+  });
+  expect({ code, states }).toEqual({ code: 1, states: ['answered', 'written'] });
+  const answers = [
+    { state: 'written', count: 1, journeys: ['other/other.1'] },
+    { state: 'answered', count: 1, journeys: ['one/one.1'] },
+  ];
+  expect(told).toEqual([{ answers: expect.arrayContaining(answers) }]);
+  expect(paused).toMatchObject({ one: [{ stage: 'write-back' }] });
+});

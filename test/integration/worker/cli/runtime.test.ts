@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { check } from '../../../../worker/cli/check.ts';
+import { maskContact } from '../../../../worker/cli/contact.ts';
+import { openRedis, openRuntime } from '../../../../worker/cli/runtime.ts';
+import { loadConfig } from '../../../../worker/config/config.ts';
+import { until } from '../../../support/loop.ts';
+import { serverCache } from '../../../support/redis-cache.ts';
+import { ToyVendor } from '../../../support/toy-connector.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'closeloop-runtime-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const { connector } = new ToyVendor();
+const text = `
+feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: key, timeZone: Europe/Tallinn }
+sources: { shop: { connector: toy, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] } }
+`;
+const config = loadConfig(text, { env: {}, connectors: [connector] });
+
+test('a command that does one thing gives up when Redis does not answer; a start goes on trying', async () => {
+  const file = join(dir, 'closeloop.yaml');
+  writeFileSync(file, `${text}redis: redis://127.0.0.1:9/0\n`);
+  const options = { config: file, data: dir, connectors: [connector], json: true };
+  await expect(check(options)).rejects.toThrow(/Redis does not answer: check "redis"/);
+  const runtime = await openRuntime(options);
+  await runtime.close();
+});
+
+test('an erased address leaves the file of the embedded Redis', async () => {
+  const data = join(dir, 'embedded');
+  const runtime = await openRedis(config, data, { cache: serverCache, say: () => undefined });
+  const files = join(data, 'data', 'appendonlydir');
+  const written = () =>
+    readdirSync(files)
+      .map((name) => readFileSync(join(files, name), 'latin1'))
+      .join('');
+  await runtime.redis.set('anything', 'erika@example.com');
+  await runtime.redis.del('anything');
+  expect(written()).toContain('erika@example.com');
+  const service = await startFeedbackStandin({ seed: true });
+  const file = join(dir, 'mask.yaml');
+  writeFileSync(file, text.replace('http://127.0.0.1:9', service.url).replace('apiKey: key', 'apiKey: demo-key'));
+  const options = { config: file, data, connectors: [connector], json: true };
+  await maskContact({ ...options, contact: 'erika@example.com', yes: true });
+  await until(() => !written().includes('erika@example.com'));
+  await runtime.close();
+  await service.close();
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { contactKey } from '../../../../core/contact.ts';
+import { ContactMemory } from '../../../../worker/journey/contacts.ts';
+import { overriding } from '../../../support/by-hand.ts';
+import { until } from '../../../support/loop.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { testSeal } from '../../../support/seal.ts';
+
+const redis = useRedis();
+const memory = () => new ContactMemory(redis.handle.client, testSeal);
+const long = 60_000;
+
+test('it lets one of many ask a person at a time', async () => {
+  const contacts = memory();
+  const tries = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => contacts.lock('email:one@example.com', `t${i}`, long)),
+  );
+  expect(tries.filter(Boolean)).toHaveLength(1);
+  expect(await contacts.lock('email:other@example.com', 't', long)).toBe(true);
+});
+
+test('it releases only its own lock', async () => {
+  const contacts = memory();
+  await contacts.lock('email:mine@example.com', 'mine', long);
+  await contacts.release('email:mine@example.com', 'somebody else');
+  expect(await contacts.lock('email:mine@example.com', 'next', long)).toBe(false);
+  await contacts.release('email:mine@example.com', 'mine');
+  expect(await contacts.lock('email:mine@example.com', 'next', long)).toBe(true);
+});
+
+test('it gives a lock again to whoever has it: the answer to the first command may have been lost', async () => {
+  const contacts = memory();
+  await contacts.lock('email:resent@example.com', 'mine', long);
+  expect(await contacts.lock('email:resent@example.com', 'mine', long)).toBe(true);
+  expect(await contacts.lock('email:resent@example.com', 'other', long)).toBe(false);
+});
+
+test('it ends the lock of a killed worker by itself', async () => {
+  const contacts = memory();
+  await contacts.lock('email:killed@example.com', 'killed', 50);
+  await until(() => contacts.lock('email:killed@example.com', 'next', long));
+});
+
+test('it remembers when a person was asked last, and by which journey', async () => {
+  const contacts = memory();
+  const asked = { at: new Date('2026-05-04T09:00:00.123Z'), journey: 'support/41960.1' };
+  expect(await contacts.lastAsked('phone:+37255500001')).toBeUndefined();
+  await contacts.setLastAsked('phone:+37255500001', asked);
+  expect(await contacts.lastAsked('phone:+37255500001')).toEqual(asked);
+  expect(await contacts.lastAsked('phone:+37255500002')).toBeUndefined();
+  await contacts.setLastAsked('phone:+37255500001', undefined);
+  expect(await contacts.lastAsked('phone:+37255500001')).toBeUndefined();
+});
+
+test('it keeps what another notes while a request is noted as withdrawn, or as never sent (audit twice)', async () => {
+  const { client } = redis.handle;
+  const one = { at: new Date('2026-05-04T09:00:00Z'), journey: 'support/1.1' };
+  const other = { at: new Date('2026-05-04T09:01:00Z'), journey: 'shop/2.1', earlier: [one] };
+  const contact = { kind: 'email', value: 'race@example.com' } as const;
+  const key = contactKey(contact);
+  const steps = {
+    noteWithdrawn: (by: ContactMemory) => by.noteWithdrawn(contact, one.journey),
+    forgetAsked: (by: ContactMemory) => by.forgetAsked(contact, one.journey),
+    takeBack: (by: ContactMemory) => by.takeBack(key, one, undefined),
+  };
+  for (const step of Object.values(steps)) {
+    await memory().setLastAsked(key, one);
+    let isFirst = true;
+    const racing = overriding(client, {
+      get: async (stored: string) => {
+        const found = await client.get(stored);
+        if (isFirst) await memory().setLastAsked(key, other);
+        isFirst = false;
+        return found;
+      },
+    });
+    await step(new ContactMemory(racing, testSeal));
+    expect(await memory().lastAsked(key)).toMatchObject({ journey: other.journey, at: other.at });
+  }
+});
+
+test('it stores no contact, and nothing for ever', async () => {
+  const contacts = memory();
+  await contacts.lock('email:private@example.com', 'token', long);
+  await contacts.setLastAsked('email:private@example.com', { at: new Date(), journey: 'support/1.1' });
+  const { client } = redis.handle;
+  for (const key of await client.keys('*')) {
+    expect(`${key} ${await client.get(key)}`).not.toMatch(/private|example\.com/);
+    expect(await client.pttl(key)).toBeGreaterThan(0);
+  }
+});

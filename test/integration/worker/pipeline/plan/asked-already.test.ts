@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { step } from '../../../../../worker/journey/transitions.ts';
+import { ask, giveUpAsk } from '../../../../../worker/pipeline/ask/ask.ts';
+import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
+import { EraseJob } from '../../../../../worker/pipeline/jobs.ts';
+import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import {
+  anyone,
+  asking,
+  closedAs,
+  eventOf,
+  hour,
+  later,
+  open,
+  type Quiet,
+  slowCampaign,
+  useQuiet,
+} from '../../../../support/by-hand.ts';
+
+const service = useQuiet();
+const { quiet } = service;
+const create = { method: 'POST', path: '/api/appeals/$' };
+
+async function closesAgain({ vendor, context, store }: Quiet, id: string) {
+  const { length } = await store.ofRecord(id);
+  vendor.close(id, { ...anyone, ...closedAs(`closing ${length}`, new Date(Date.now() - hour / 60)) });
+  await plan(eventOf(id), context);
+  const { latest = '' } = await store.historyOf(id);
+  await ask({ journeyId: latest }, context);
+  return await store.get(latest);
+}
+const askedAlready = { state: 'skipped', why: expect.stringMatching(/asked already/) };
+
+/** Its eight attempts came to nothing. */
+async function failing(town: Quiet, id: string) {
+  const { context, store, vendor } = town;
+  vendor.close(id, anyone);
+  await plan(eventOf(id), context);
+  const journeyId = `${id}.1`;
+  for (let i = 0; i < 8; i++) {
+    service.standin.faults.add({ ...create, then: 'cut' });
+    await ask({ journeyId }, context);
+    await store.update(journeyId, (now) =>
+      now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+    );
+    await ask({ journeyId }, context);
+  }
+  expect(await store.get(journeyId)).toMatchObject({ state: 'failed' });
+}
+
+describe('a record that is closed again', () => {
+  test('it does not ask when the person who was asked has been erased', async () => {
+    const town = quiet();
+    await asking(town, 'e');
+    const event = { kind: 'erase', at: new Date(), key: 'erase', what: 'toy erase', receivedAt: new Date() };
+    await erase(EraseJob.parse({ ...event, contacts: [anyone.customer.email] }), town.context);
+    expect(await town.store.get('e.1')).toMatchObject({ erasedAt: expect.any(Date) });
+    expect(await closesAgain(town, 'e')).toMatchObject(askedAlready);
+  });
+
+  test('it asks when the earlier closing has failed without asking anybody', async () => {
+    const town = quiet({ general: 'retry: { for: 1ms }' });
+    await failing(town, 'f');
+    expect(await closesAgain(town, 'f')).toMatchObject({ state: 'asked' });
+    expect(service.standin.requests()).toHaveLength(1);
+  });
+
+  test('… and that one, taken up again, asks nobody then, though its record is read without its closing', async () => {
+    const town = quiet({ general: 'retry: { for: 1ms }' });
+    const { context, store } = town;
+    await failing(town, 'f');
+    await closesAgain(town, 'f');
+    // "journeys replay"
+    await store.update('f.1', (now) => ({ journey: step(now, 'creating', new Date(), { attempts: 1 }), trace: [] }));
+    town.vendor.close('f', { ...anyone, ...closedAs('') });
+    for (let i = 0; i < 3; i++) await ask({ journeyId: 'f.1' }, context);
+    expect(await store.get('f.1')).toMatchObject(askedAlready);
+    expect(service.standin.requests()).toHaveLength(1);
+  });
+
+  test('it asks when the only one of those merged into it that seemed to have asked has not', async () => {
+    const town = quiet();
+    const { context, store, vendor } = town;
+    vendor.close('a', anyone);
+    await plan(eventOf('a'), context);
+    service.standin.faults.add({ ...create, then: 'cut' });
+    await ask({ journeyId: 'a.1' }, context);
+    await giveUpAsk({ journeyId: 'a.1' }, 'toy: no', context);
+    await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
+    await plan(eventOf('b', { kind: 'changed', mergedInto: 'c' }), context);
+    expect(await store.historyOf('c')).toMatchObject({ asked: 'a.1' });
+    // "journeys resolve --not-asked", and then it finds out that its record is another one.
+    await store.update('a.1', ({ intent: _, ...now }) => ({
+      journey: step(now, 'waiting', new Date(), { attempts: 1 }),
+      trace: [],
+    }));
+    vendor.close('a', { ...anyone, currentId: 'c' });
+    await ask({ journeyId: 'a.1' }, context);
+    expect(await store.get('a.1')).toMatchObject({ state: 'cancelled' });
+    expect(await closesAgain(town, 'c')).toMatchObject({ state: 'asked' });
+  });
+
+  test('it does not ask when a person has cancelled the earlier one, of which nobody knew whether it had asked', async () => {
+    const town = quiet();
+    const { context, store, vendor } = town;
+    vendor.close('p', anyone);
+    await plan(eventOf('p'), context);
+    service.standin.faults.add({ ...create, then: 'cut' });
+    await ask({ journeyId: 'p.1' }, context);
+    await giveUpAsk({ journeyId: 'p.1' }, 'toy: no', context);
+    await store.update('p.1', (now) => ({ journey: step(now, 'cancelled', new Date()), trace: [] }));
+    expect(await closesAgain(town, 'p')).toMatchObject(askedAlready);
+  });
+
+  test('it asks when the request of the earlier one was taken back', async () => {
+    slowCampaign(service.standin);
+    const town = quiet(later);
+    await asking(town, 't');
+    town.vendor.close('t', open);
+    await plan(eventOf('t', { kind: 'changed' }), town.context);
+    expect(await closesAgain(town, 't')).toMatchObject({ state: 'asked' });
+  });
+});
+
+describe('a closing that gets another name by other settings, of the source or of the vendor', () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, again: each closing }';
+
+  test.each([
+    ['at the same time', 0, 1],
+    ['at an earlier one', -60_000, 1],
+    ['unless it is a later one', 60_000, 2],
+  ])('it does not ask again: %s (audit twice)', async (_, laterMs, requests) => {
+    const town = quiet({ rule });
+    const { vendor, context, store } = town;
+    const closedAt = new Date(Date.now() - hour);
+    const asks = async (closing: string, at: Date) => {
+      vendor.close('n', { ...anyone, ...closedAs(closing, at) });
+      await plan(eventOf('n'), context);
+      const { latest = '' } = await store.historyOf('n');
+      await ask({ journeyId: latest }, context);
+      return await store.get(latest);
+    };
+    expect(await asks('by its date', closedAt)).toMatchObject({ id: 'n.1', state: 'asked' });
+    const state = requests === 1 ? askedAlready : { state: 'asked' };
+    expect(await asks('once', new Date(closedAt.getTime() + laterMs))).toMatchObject({ id: 'n.2', ...state });
+    expect(service.standin.requests()).toHaveLength(requests);
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { step } from '../../../../worker/journey/transitions.ts';
+import { collect } from '../../../../worker/pipeline/collect/collect.ts';
+import type { SourceContext } from '../../../../worker/pipeline/context.ts';
+import { plan } from '../../../../worker/pipeline/plan/plan.ts';
+import { writeBack } from '../../../../worker/pipeline/write-back/write-back.ts';
+import {
+  anyone,
+  asking,
+  eventOf,
+  goesAhead,
+  hasAsked,
+  later,
+  open,
+  type Quiet,
+  slowCampaign,
+  useQuiet,
+} from '../../../support/by-hand.ts';
+import { ToyVendor } from '../../../support/toy-connector.ts';
+
+const service = useQuiet();
+const { redis, quiet } = service;
+
+describe('an event that is told of several times', () => {
+  const event = { kind: 'closed', recordId: 'e', at: new Date(), key: 'the same', what: 'toy closed' } as const;
+  test.each([
+    ['the vendor', async ({ engine }) => await engine.inlets.store('calm', [{ ...event, certain: true }], new Date())],
+    ['closeloop itself', async ({ context }) => await context.queueEvent({ ...event, receivedAt: new Date() })],
+    [
+      'the poll',
+      async ({ pipeline }) => {
+        // As if the cursor had been lost, and it was due again.
+        await redis.handle.client.hset('{cl:calm}:poll', { since: 0, begunAt: 0, cursor: 'first' });
+        await pipeline.poll();
+      },
+    ],
+  ] satisfies [string, (town: Quiet) => Promise<void>][])('it waits once: %s', async (_, tell) => {
+    const vendor = new ToyVendor();
+    vendor.pages = async () => ({ events: [event], cursor: 'end', done: true, reached: new Date() });
+    const town = quiet({ vendor });
+    await town.engine.openInlets();
+    for (let i = 0; i < 3; i++) await tell(town);
+    expect(await town.events()).toMatchObject([{ key: 'the same' }]);
+  });
+});
+
+test('the event of a record that is reopened while it is being asked comes again until the outcome is known', async () => {
+  slowCampaign(service.standin);
+  const { context, store, vendor } = quiet(later);
+  vendor.close('r', anyone);
+  await plan(eventOf('r'), context);
+  await goesAhead(context, 'r.1');
+  vendor.close('r', { ...anyone, ...open });
+  const changed = eventOf('r', { kind: 'changed' });
+  expect(await plan(changed, context)).toMatchObject({ do: 'wait' });
+  const contact = { kind: 'email', value: 'erika@example.com' } as const;
+  const { id } = await context.feedback.create({ campaign: 112, contact, customFields: {} });
+  await hasAsked(context, 'r.1', id);
+  expect(await plan(changed, context)).toEqual({ do: 'done' });
+  expect(await store.get('r.1')).toMatchObject({ state: 'cancelled' });
+  expect(service.standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);
+});
+
+describe('while it is at work, no second one begins', () => {
+  test('a pass over a campaign', async () => {
+    const { context } = quiet();
+    const { clock, log, alert } = context;
+    let begun = 0;
+    const passWith = async (client: SourceContext['feedback']): Promise<void> => {
+      const shared = { redis: redis.handle.client, sources: async () => [context], clock, log, alert };
+      await collect({ campaign: 12 }, { ...shared, feedback: client, fullEveryMs: 0, troubled: new Map() });
+    };
+    const nested: SourceContext['feedback'] = {
+      ...context.feedback,
+      campaign: async (id) => {
+        begun++;
+        if (begun === 1) await passWith(nested);
+        return await context.feedback.campaign(id);
+      },
+    };
+    await passWith(nested);
+    expect(begun).toBe(1);
+    await passWith(nested);
+    expect(begun).toBe(2);
+  });
+
+  test('a poll', async () => {
+    const vendor = new ToyVendor();
+    vendor.pages = async () => await Promise.reject(new Error('replaced below'));
+    const { pipeline } = quiet({ vendor });
+    const due = async () => await redis.handle.client.hset('{cl:calm}:poll', { since: 0, begunAt: 0 });
+    let begun = 0;
+    vendor.pages = async () => {
+      begun++;
+      await due();
+      if (begun === 1) await pipeline.poll();
+      return { events: [], cursor: 'end', done: true, reached: new Date() };
+    };
+    await due();
+    await pipeline.poll();
+    expect(begun).toBe(1);
+    await pipeline.poll();
+    expect(begun).toBe(2);
+  });
+});
+
+test('an older grade that was on its way for long does not stay on the record', async () => {
+  const vendor = new ToyVendor();
+  const town = quiet({ vendor });
+  const { context, store } = town;
+  await asking(town, 'g');
+  const graded = async (grade: number, version: number) =>
+    await store.update('g.1', (now) => {
+      const answer = { grade, comment: null, seenAt: new Date(), version };
+      return { journey: step(now, 'answered', new Date(), { answer }), trace: [] };
+    });
+  await graded(1, 1);
+  vendor.beforeWriteBack = async () => {
+    vendor.beforeWriteBack = undefined;
+    // The newer one is collected and written by another worker before this call gets through.
+    await graded(5, 2);
+    await writeBack({ journeyId: 'g.1' }, context);
+    expect(await store.get('g.1')).toMatchObject({ state: 'written', writtenVersion: 2 });
+  };
+  const late = await writeBack({ journeyId: 'g.1' }, context);
+  expect(late).toEqual({ do: 'wait', delayMs: 0 });
+  await writeBack({ journeyId: 'g.1' }, context);
+  expect(vendor.written.map(({ grade }) => grade)).toEqual([5, 1, 5]);
+  expect(await store.get('g.1')).toMatchObject({ state: 'written', writtenVersion: 2 });
+});
+
+test('"no answer" is written once, though its job is run again after a crash', async () => {
+  const vendor = new ToyVendor();
+  vendor.writesNoAnswer = true;
+  const town = quiet({ vendor });
+  const { context, store } = town;
+  await asking(town, 'c');
+  await store.update('c.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
+  for (let i = 0; i < 2; i++) await writeBack({ journeyId: 'c.1', noAnswer: true }, context);
+  expect(vendor.written).toMatchObject([{ recordId: 'c', outcome: 'no-answer' }]);
+});

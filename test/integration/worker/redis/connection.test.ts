@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { createConnection, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { checkRedis, connect, type RedisHandle, verifyConnection } from '../../../../worker/redis/connection.ts';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+function open(address: Parameters<typeof connect>[0], errors: Error[] = []): RedisHandle {
+  const handle = connect(address, (error) => void errors.push(error));
+  undo.push(() => handle.close());
+  return handle;
+}
+
+describe('a connection', () => {
+  test('it serves queues and commands', async () => {
+    const { client, bull, bullIntake } = open({ path: redis.socket });
+    expect(await client.ping()).toBe('PONG');
+    for (const connection of [bull(), bullIntake()]) {
+      const queue = new Queue('q', { connection });
+      queue.on('error', () => undefined);
+      await queue.waitUntilReady();
+      await queue.add('job', {}, { jobId: 'once' });
+      expect(await queue.getWaitingCount()).toBe(1);
+      await queue.close();
+    }
+    expect(bull()).toBe(bull());
+  });
+
+  test('it tells errors to its listener and goes on trying', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('no port');
+    await new Promise((done) => server.close(done));
+    const errors: Error[] = [];
+    await new Promise<void>((enough) => {
+      const handle = connect({ url: `redis://127.0.0.1:${address.port}` }, (error) => {
+        if (errors.push(error) === 3) enough();
+      });
+      undo.push(() => handle.close());
+    });
+    expect(errors[0]).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('it fails an intake command at once while Redis is away, and keeps a worker command', async () => {
+    const { client, bullIntake } = open({ path: '/nowhere/redis.sock' });
+    const intake = bullIntake();
+    if (!(intake instanceof Redis)) throw new Error('not an ioredis client');
+    let kept = 'waits';
+    client.ping().then(
+      () => {
+        kept = 'answered';
+      },
+      () => {
+        kept = 'failed';
+      },
+    );
+    await expect(intake.ping()).rejects.toThrow(/isn't writeable/);
+    expect(kept).toBe('waits');
+  });
+});
+
+/** A Redis that writes its first append-only file can't be ended. */
+async function restore(): Promise<void> {
+  const { client } = redis.handle;
+  const usual = {
+    appendfsync: 'always',
+    maxmemory: '0',
+    'maxmemory-policy': 'noeviction',
+    save: '',
+    appendonly: 'yes',
+  };
+  for (const [name, value] of Object.entries(usual)) await client.call('CONFIG', 'SET', name, value);
+  while (/^aof_rewrite_(in_progress|scheduled):1/m.test(await client.info('persistence'))) await sleep(5);
+}
+
+describe('checkRedis', () => {
+  const rows: [what: string, settings: Record<string, string>, expected: object][] = [
+    ['has nothing to say about the embedded one', { appendfsync: 'always' }, { warnings: [] }],
+    [
+      'warns of what a power cut loses',
+      { appendfsync: 'everysec' },
+      { warnings: [expect.stringMatching(/everysec: a power cut loses[\s\S]*"appendfsync always"/)] },
+    ],
+    [
+      'refuses one that evicts',
+      { 'maxmemory-policy': 'allkeys-lru' },
+      { refuse: expect.stringMatching(/allkeys-lru[\s\S]*noeviction/), warnings: [] },
+    ],
+    [
+      'warns of snapshots only',
+      { appendonly: 'no', save: '3600 1' },
+      { warnings: [expect.stringMatching(/snapshots but no append-only file/)] },
+    ],
+    [
+      'warns of no persistence at all',
+      { appendonly: 'no' },
+      { warnings: [expect.stringMatching(/a restart loses everything/)] },
+    ],
+    [
+      'warns of memory that is nearly full',
+      { maxmemory: '1000', appendfsync: 'always' },
+      { warnings: [expect.stringMatching(/% of its memory/)] },
+    ],
+  ];
+  test.each(rows)('it %s', async (_, settings, expected) => {
+    const { client } = redis.handle;
+    for (const [name, value] of Object.entries(settings)) await client.call('CONFIG', 'SET', name, value);
+    try {
+      expect(await checkRedis(client)).toEqual(expected);
+    } finally {
+      await restore();
+    }
+  });
+
+  const forbidden: [command: string, warning: RegExp][] = [
+    ['info', /INFO is not allowed here/],
+    ['config', /CONFIG is not allowed here/],
+  ];
+  test.each(forbidden)('it warns where %s is forbidden', async (command, warning) => {
+    const { client } = redis.handle;
+    await client.call('ACL', 'SETUSER', 'limited', 'on', '>pw', '~*', '+@all', `-${command}`);
+    await client.call('CONFIG', 'SET', 'appendonly', 'no');
+    const { client: limited } = open({ path: redis.socket });
+    await limited.call('AUTH', 'limited', 'pw');
+    const { warnings } = await checkRedis(limited);
+    await restore();
+    expect(warnings).toEqual([expect.stringMatching(warning)]);
+  });
+});
+
+test('a Redis that is given a wrong password says whose mistake that is', async () => {
+  const { client } = redis.handle;
+  await client.call('ACL', 'SETUSER', 'closeloop', 'on', '>right', '~*', '+@all');
+  undo.push(() => client.call('ACL', 'DELUSER', 'closeloop'));
+  const server = createServer((socket) => {
+    const inner = createConnection(redis.socket);
+    socket.on('error', () => inner.destroy()).pipe(inner);
+    inner.on('error', () => socket.destroy()).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  undo.push(() => server.close());
+  await once(server, 'listening');
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const at = (password: string) => open({ url: `redis://closeloop:${password}@127.0.0.1:${port}` }).client;
+  await expect(verifyConnection(at('right'))).resolves.toBeUndefined();
+  const says = { advice: { kind: 'config' }, message: expect.stringMatching(/WRONGPASS.*REDIS_URL/) };
+  await expect(verifyConnection(at('wrong'))).rejects.toMatchObject(says);
+});

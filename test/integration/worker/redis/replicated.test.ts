@@ -1,0 +1,57 @@
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { createReplicated } from '../../../../worker/redis/replicated.ts';
+
+/** As much of a Redis server with a replica as WAIT needs, which every write reaches. @param keeps what it has written */
+async function startServer(keeps: boolean): Promise<Redis> {
+  const values = new Map<string, string>();
+  const bulk = (text: string | undefined) => (text === undefined ? '$-1\r\n' : `$${text.length}\r\n${text}\r\n`);
+  const answers: Record<string, (key: string, value: string) => string> = {
+    INFO: () => bulk('role:master\r\nslave0:ip=::1,port=1,state=online,offset=7,lag=0\r\n'),
+    EXISTS: () => ':0\r\n',
+    SET: (key, value) => {
+      if (keeps) values.set(key, value);
+      return '+OK\r\n';
+    },
+    WAIT: () => ':1\r\n',
+    GET: (key) => bulk(values.get(key)),
+  };
+  const server = createServer((socket) => {
+    let text = '';
+    socket.on('data', (bytes) => {
+      text += bytes;
+      // Commands are lists of texts: *2 $3 GET $1 k, on a line each.
+      for (;;) {
+        const [head = '', ...lines] = text.split('\r\n');
+        const size = 2 * Number(head.slice(1));
+        if (head === '' || lines.length <= size) return;
+        text = lines.slice(size).join('\r\n');
+        const [name = '', key = '', value = ''] = lines.slice(0, size).filter((_, i) => i % 2 === 1);
+        socket.write(answers[name.toUpperCase()]?.(key, value) ?? '+OK\r\n');
+      }
+    });
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : 0);
+    });
+  });
+  const redis = new Redis({ host: '127.0.0.1', port, enableReadyCheck: false, disableClientInfo: true });
+  onTestFinished(async () => {
+    redis.disconnect();
+    await new Promise((closed) => server.close(closed));
+  });
+  return redis;
+}
+
+test('a write counts as safe when a replica has it', async () => {
+  const redis = await startServer(true);
+  await createReplicated(() => redis)('{a}');
+});
+
+test('a write does not count as safe when another server answers for the replicas: it knows nothing of the write', async () => {
+  const redis = await startServer(false);
+  await expect(createReplicated(() => redis)('{a}')).rejects.toMatchObject({ outcome: 'never-sent' });
+});

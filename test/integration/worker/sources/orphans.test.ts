@@ -1,0 +1,167 @@
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { step } from '../../../../worker/journey/transitions.ts';
+import { erase } from '../../../../worker/pipeline/erase/erase.ts';
+import { eraseForGone } from '../../../../worker/pipeline/erase/gone-source.ts';
+import { plan } from '../../../../worker/pipeline/plan/plan.ts';
+import { sweep } from '../../../../worker/pipeline/sweep.ts';
+import { knownSourcesKey } from '../../../../worker/redis/keys.ts';
+import { KnownSources } from '../../../../worker/sources/known-sources.ts';
+import { anyone, asking, eventOf, hour, type Quiet, useQuiet } from '../../../support/by-hand.ts';
+import { startLoop, until } from '../../../support/loop.ts';
+
+const service = useQuiet();
+const { redis, quiet } = service;
+const day = 24 * hour;
+
+/** An engine that has `source` in its configuration, and one that never heard of it. */
+async function twoProcesses() {
+  const knowing = quiet({ source: 'calm' });
+  await knowing.engine.noteSources();
+  const other = quiet({ source: 'other' });
+  await other.engine.noteSources();
+  return { knowing, other };
+}
+/** No process has it in its configuration any more. */
+async function takeAway(name: string) {
+  const key = knownSourcesKey;
+  const entry = JSON.parse((await redis.handle.client.hget(key, name)) ?? '{}');
+  const configuredAt = new Date(Date.now() - hour);
+  await redis.handle.client.hset(key, name, JSON.stringify({ ...entry, configuredAt }));
+}
+const collectIn = async ({ engine }: Quiet) =>
+  await engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
+
+test('a pass of a process that does not know the source takes its answer, and leaves its write-back to one that does (audit 12)', async () => {
+  const { knowing, other } = await twoProcesses();
+  await asking(knowing, 'a');
+  service.standin.answer({ contact: 'erika@example.com', grade: 4, comment: 'well' });
+  await collectIn(other);
+  expect(await knowing.store.get('a.1')).toMatchObject({ state: 'answered', answer: { grade: 4, comment: 'well' } });
+  expect(await knowing.pipeline.stages.writeBack.queue.getJobs()).toMatchObject([{ data: { journeyId: 'a.1' } }]);
+  expect(other.vendor.written).toEqual([]);
+});
+
+test('a request of a source that this process does not know is nobody else’s (audit 14)', async () => {
+  const { knowing, other } = await twoProcesses();
+  const { requestId = '' } = await asking(knowing, 'a');
+  expect(await other.context.areOwned([requestId])).toEqual([true]);
+});
+
+test('an erasure that waits in a source which is in no configuration any more is done all the same (audit trace)', async () => {
+  const { knowing, other } = await twoProcesses();
+  await asking(knowing, 'a');
+  const event = { kind: 'erase', at: new Date(), key: 'e', what: 'asked for', receivedAt: new Date() } as const;
+  const job = { ...event, personIds: [], recordIds: [], everybody: false, contacts: [anyone.customer.email] };
+  await knowing.pipeline.stages.erase.add([{ id: 'e', data: job }]);
+  await takeAway('calm');
+  const [orphan] = await other.engine.orphans();
+  await eraseForGone(orphan?.pipeline ?? expect.fail('no orphan'));
+  expect(await knowing.store.get('a.1')).toMatchObject({ erasedAt: expect.any(Date) });
+  expect(await knowing.pipeline.stages.erase.queue.getJobs()).toEqual([]);
+});
+
+test('an erasure reaches the journeys of a source that is in no configuration any more (audit 14)', async () => {
+  const { knowing, other } = await twoProcesses();
+  await asking(knowing, 'a');
+  await takeAway('calm');
+  const event = { kind: 'erase', at: new Date(), key: 'e', what: 'asked for', receivedAt: new Date() } as const;
+  const nobody = { personIds: [], recordIds: [], everybody: false, copies: [] };
+  const job = { ...event, ...nobody, contacts: [anyone.customer.email] };
+  expect(await erase(job, other.context)).toEqual({ do: 'done' });
+  const after = await knowing.store.get('a.1');
+  expect(after).toMatchObject({ erasedAt: expect.any(Date) });
+  expect(after?.contact).toBeUndefined();
+});
+
+describe('the sweep of a source that is in no configuration any more (audit 14)', () => {
+  const settings = { expireAfterMs: 14 * day, retentionMs: 400 * day };
+  const orphanOf = async ({ engine }: Quiet) => {
+    const [orphan] = await engine.orphans();
+    return orphan ?? expect.fail('no orphan');
+  };
+  const later = (context: Quiet['context'], ms: number) => ({
+    ...context,
+    clock: { ...context.clock, now: () => new Date(Date.now() + ms) },
+  });
+
+  test('it ends what was never answered, and removes what its time has ended for, also where work is outstanding', async () => {
+    const { knowing, other } = await twoProcesses();
+    await asking(knowing, 'asked');
+    knowing.vendor.close('waiting', { customer: { email: 'w@example.com' } });
+    await plan(eventOf('waiting'), knowing.context);
+    await knowing.store.update('waiting.1', (now) => ({
+      journey: step(now, 'waiting', new Date(), { dueAt: new Date() }),
+      trace: [],
+    }));
+    await takeAway('calm');
+    const orphan = await orphanOf(other);
+    expect(orphan.isGone).toBe(true);
+    await sweep(later(orphan.pipeline.context, 15 * day), { ...settings, isGone: true });
+    expect((await knowing.store.get('asked.1'))?.state).toBe('expired');
+    expect((await knowing.store.get('waiting.1'))?.state).toBe('waiting');
+    await sweep(later(orphan.pipeline.context, 420 * day), { ...settings, isGone: true });
+    expect(await knowing.store.get('asked.1')).toBeUndefined();
+    expect(await knowing.store.get('waiting.1')).toBeUndefined();
+  });
+
+  test('it keeps outstanding work of a source that another process has', async () => {
+    const { knowing, other } = await twoProcesses();
+    knowing.vendor.close('waiting', anyone);
+    await plan(eventOf('waiting'), knowing.context);
+    const orphan = await orphanOf(other);
+    expect(orphan.isGone).toBe(false);
+    await sweep(later(orphan.pipeline.context, 420 * day), { ...settings, isGone: orphan.isGone });
+    expect((await knowing.store.get('waiting.1'))?.state).toBe('waiting');
+  });
+
+  test('that no answer came is left to whoever has the source again, where its vendor wants to know', async () => {
+    const vendor = quiet().vendor;
+    vendor.writesNoAnswer = true;
+    const knowing = quiet({ source: 'calm', vendor });
+    await knowing.engine.noteSources();
+    const other = quiet({ source: 'other' });
+    await asking(knowing, 'a');
+    await sweep(later((await orphanOf(other)).pipeline.context, 15 * day), settings);
+    expect(await knowing.pipeline.stages.writeBack.queue.getJobs()).toMatchObject([
+      { data: { journeyId: 'a.1', noAnswer: true } },
+    ]);
+  });
+});
+
+test('a running loop tells of a source that is in no configuration any more: in the log, and in an alert (audit 14)', async () => {
+  const alerts: string[] = [];
+  const ops = createServer((request, response) => {
+    request.on('data', (chunk) => alerts.push(String(chunk)));
+    request.on('end', () => response.end());
+  });
+  await new Promise<void>((resolve) => ops.listen(0, '127.0.0.1', resolve));
+  const address = ops.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no address');
+  const general = `alerts: { url: "http://127.0.0.1:${address.port}", secrets: ["whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="] }`;
+  const loop = await startLoop(redis, { source: 'renamed', general });
+  const knowing = quiet({ source: 'calm' });
+  await asking(knowing, 'a');
+  await knowing.engine.noteSources();
+  await takeAway('calm');
+  const isIt = ({ fields }: { fields: Record<string, unknown> }) => fields.source === 'calm';
+  const told = await until(() => loop.told.find((one) => isIt(one) && one.message.includes('in no configuration')));
+  expect(told.fields).toMatchObject({
+    waits: '1 customers may still answer',
+    remedy: expect.stringMatching(/source rename calm/),
+  });
+  await until(() => alerts.some((text) => text.includes('"calm"') && text.includes('source rename calm')));
+  expect(loop.told.filter((one) => isIt(one) && one.level === 'warn' && one.message === told.message)).toHaveLength(1);
+  await loop.close();
+  ops.close();
+});
+
+test('what another version noted of a source is read as far as it can be (audit 18)', async () => {
+  const known = new KnownSources(redis.handle.client);
+  await redis.handle.client.hset(knownSourcesKey, { a: 'broken', b: '{"connector":7,"more":1}' });
+  const unknown = { connector: 'unknown', writesNoAnswer: false };
+  expect(await known.all()).toMatchObject([
+    { name: 'a', ...unknown },
+    { name: 'b', ...unknown },
+  ]);
+});

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest';
+import type { SourceContext } from '../../../../worker/pipeline/context.ts';
+import { erase } from '../../../../worker/pipeline/erase/erase.ts';
+import { keepSnapshot } from '../../../../worker/pipeline/erase/erasure-race.ts';
+import { plan } from '../../../../worker/pipeline/plan/plan.ts';
+import { eventOf, jobsOf, overriding, type Quiet, useQuiet } from '../../../support/by-hand.ts';
+import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../support/worker/erasing.ts';
+
+const service = useQuiet();
+const { quiet } = service;
+const sentTo = () => sentToBy(service.standin);
+const shop = 'info@shop.example';
+const phone = '+37255512345';
+const snapshot = (shape: object, more: object = {}) => ({ state: 'closed', ...more, shape });
+const proofOf = async ({ erasures }: SourceContext) => (await erasures.all())[0];
+
+/** Two customers who were asked, and what was told of their records. */
+async function twoAsked(town: Quiet, tellings: [first: object, second: object]): Promise<void> {
+  for (const [i, id] of ['a', 'b'].entries()) {
+    await asked(town, id, { email: `${id}@example.com` });
+    await town.context.snapshots.save(
+      id,
+      ago(500),
+      snapshot({ ...tellings[i], customer: { email: `${id}@example.com` } }),
+    );
+  }
+}
+
+describe('an address that stands in records of other people', () => {
+  const places: [where: string, shape: object, left: object][] = [
+    ['as that of an agent', { agent: { email: shop, name: 'Ann' } }, { agent: { name: 'Ann' } }],
+    ['at the top', { assignee: shop }, {}],
+    ['in a list', { cc: ['x@example.com', shop] }, { cc: ['x@example.com'] }],
+    ['as a name', { seen: { [shop]: true, 'x@example.com': true } }, { seen: { 'x@example.com': true } }],
+    ['in a text', { note: `<mailto:${shop}>, or else` }, { note: '<mailto:***>, or else' }],
+    ['in another case', { note: 'Write to INFO@Shop.example.' }, { note: 'Write to ***.' }],
+  ];
+  test.each(places)('it leads to none of them, and is taken out: %s (audit trace)', async (_, shape, left) => {
+    const town = quiet();
+    await twoAsked(town, [shape, shape]);
+    await erase(eraseOf({ contacts: [shop] }), town.context);
+    expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
+    expect([await isErased(town, 'a.1'), await isErased(town, 'b.1')]).toEqual([false, false]);
+    expect(await town.context.snapshots.of(['a', 'b'])).toEqual(
+      ['a', 'b'].map((id) => snapshot({ ...left, customer: { email: `${id}@example.com` } })),
+    );
+    expect(await proofOf(town.context)).toMatchObject({ journeys: 0, contacts: 1, mentions: 2 });
+  });
+
+  test('nor does a number, however it is written there; an order of the same digits stays (audit trace)', async () => {
+    const town = quiet();
+    await twoAsked(town, [{ fax: 37255512345, order: 55512345 }, { note: 'call 00372 5551-2345 first' }]);
+    await erase(eraseOf({ contacts: [phone] }), town.context);
+    expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
+    expect(await town.context.snapshots.of(['a', 'b'])).toMatchObject([
+      snapshot({ order: 55512345 }),
+      snapshot({ note: 'call *** first' }),
+    ]);
+  });
+
+  test('it is taken out of events that wait as well, and their customers are asked (audit trace)', async () => {
+    const town = quiet();
+    const told = snapshot({ agent: shop, customer: { email } });
+    await town.pipeline.stages.plan.add([{ id: 'w', data: eventOf('w', { receivedAt: ago(500), told }) }]);
+    await erase(eraseOf({ contacts: [shop] }), town.context);
+    expect(await jobsOf(town.pipeline.stages.plan)).toMatchObject([{ told: snapshot({ customer: { email } }) }]);
+    expect(JSON.stringify(await jobsOf(town.pipeline.stages.plan))).not.toContain('shop');
+    expect(await proofOf(town.context)).toMatchObject({ mentions: 1 });
+  });
+
+  test.each(['before', 'while'])(
+    'it does not come back with an event that was taken up before, and kept %s it was forgotten (audit trace)',
+    async (when) => {
+      const { context } = quiet();
+      const event = eventOf('a', { receivedAt: ago(500), told: snapshot({ agent: shop, customer: { email } }) });
+      const forgotten = () => erase(eraseOf({ contacts: [shop] }), context);
+      if (when === 'before') await forgotten();
+      const racing: SourceContext = {
+        ...context,
+        snapshots: overriding(context.snapshots, {
+          save: async (...args) => {
+            if (when === 'while') await forgotten();
+            await context.snapshots.save(...args);
+          },
+        }),
+      };
+      await keepSnapshot(event, racing);
+      expect(await context.snapshots.of(['a'])).toEqual([snapshot({ customer: { email } })]);
+    },
+  );
+
+  test('nor does what was told of their own record, that was kept while they were forgotten (audit trace)', async () => {
+    const { context } = quiet();
+    const event = eventOf('a', { receivedAt: ago(500), told: snapshot({ customer: { email } }) });
+    const racing: SourceContext = {
+      ...context,
+      snapshots: overriding(context.snapshots, {
+        save: async (...args) => {
+          await erase(eraseOf({ contacts: [email] }), context);
+          await context.snapshots.save(...args);
+        },
+      }),
+    };
+    await keepSnapshot(event, racing);
+    expect(await context.snapshots.of(['a'])).toEqual([undefined]);
+  });
+
+  test('it is taken out where the service refuses to mask it, too (audit trace)', async () => {
+    const town = quiet();
+    await twoAsked(town, [{ agent: shop }, {}]);
+    service.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 422, body: { detail: 'No.' } });
+    await erase(eraseOf({ contacts: [shop] }), town.context);
+    expect(JSON.stringify(await town.context.snapshots.of(['a']))).not.toContain('shop');
+    expect(await town.context.erasures.open()).toHaveLength(1);
+  });
+});
+
+describe("a record's customer", () => {
+  const found: [how: string, rule: string, told: object][] = [
+    ['what a rule asks by', 'customer.email', snapshot({ customer: { email } })],
+    ['what stands beside it', 'customer.phone', snapshot({ customer: { phone, mail: email } })],
+    ['a list beside it', 'customer.phone', snapshot({ customer: { phone, mails: ['x@example.com', email] } })],
+    ['beside what is not there', 'customer.phone', snapshot({ customer: { mail: email } })],
+    ['among others of a list', 'people[is="customer"].phone', snapshot({ people: [{ is: 'customer', phone, email }] })],
+    ['by a function', '$trim(customer.phone)', snapshot({ customer: { phone: ' +37255512345 ', mail: email } })],
+    ['what the source says', 'phone', snapshot({ phone, mail: email }, { contacts: [phone, email] })],
+    ['the id of the person', 'phone', snapshot({ phone, agent: email }, { personId: email })],
+  ];
+  test.each(found)(
+    'it is found, and masked with what they were asked by: %s (audit trace)',
+    async (_, contact, told) => {
+      const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
+      await town.context.snapshots.save('a', ago(500), told);
+      await erase(eraseOf({ contacts: [email] }), town.context);
+      expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
+      expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
+    },
+  );
+
+  const others: [who: string, rule: string, told: object][] = [
+    ['beside it at the top', 'phone', snapshot({ phone, agent_email: email })],
+    ['in an object within', 'customer.phone', snapshot({ customer: { phone, company: { email } } })],
+    [
+      'another of a list',
+      'people[is="customer"].phone',
+      snapshot({
+        people: [
+          { is: 'customer', phone },
+          { is: 'agent', email },
+        ],
+      }),
+    ],
+    [
+      'the side not taken',
+      'vip ? agent.email : customer.phone',
+      snapshot({ vip: false, agent: { email }, customer: { phone } }),
+    ],
+    [
+      'not what the source says',
+      'customer.phone',
+      snapshot({ customer: { phone, agent: email } }, { contacts: [phone] }),
+    ],
+  ];
+  test.each(others)('somebody else is not: %s (audit trace)', async (_, contact, told) => {
+    const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
+    await town.context.snapshots.save('a', ago(500), told);
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    const [left] = await town.context.snapshots.of(['a']);
+    expect(JSON.stringify(left)).toContain(phone);
+    expect(JSON.stringify(left)).not.toContain(email);
+    expect(await proofOf(town.context)).toMatchObject({ contacts: 1, mentions: 1 });
+  });
+
+  test('it is masked by all that the source says is theirs (audit trace)', async () => {
+    const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
+    await asked(town, 'b', { phone });
+    await town.context.snapshots.save('a', ago(500), snapshot({}, { contacts: [phone, email] }));
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect([sentTo(), await isErased(town, 'b.1')]).toEqual([['***'], true]);
+  });
+
+  test('whom a rule asks for want of anybody is not forgotten with a customer (audit trace)', async () => {
+    const town = quiet({ rule: `{ name: all, campaign: 12, contact: [customer.email, '"${shop}"'] }` });
+    await asked(town, 'b', {});
+    await town.context.snapshots.save('a', ago(500), snapshot({ customer: { email } }));
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
+    expect([sentTo(), await isErased(town, 'b.1')]).toEqual([[shop], false]);
+  });
+
+  test('it is told where an expression that was stopped would have to say who that is (audit trace)', async () => {
+    const town = quiet({
+      rule: `{ name: all, campaign: 12, contact: '$match(name, /^(a+)+$/) ? customer.email : 1' }`,
+    });
+    await town.context.snapshots.save('a', ago(500), snapshot({ name: `${'a'.repeat(40)}!`, customer: { email } }));
+    await erase(eraseOf({ contacts: [email] }), town.context);
+    expect(await proofOf(town.context)).toMatchObject({
+      unreadable: ['what was told of calm/a, over which an expression of a rule was stopped'],
+    });
+  });
+});
+
+describe('a source that this process does not have', () => {
+  test("its records' customers are found by what its rules ask by (audit trace)", async () => {
+    const knowing = quiet({ source: 'calm' });
+    const other = quiet({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
+    await knowing.engine.noteSources();
+    await other.engine.noteSources();
+    await knowing.context.snapshots.save('a', ago(500), snapshot({ agent: shop, customer: { email, name: 'Erika' } }));
+    await knowing.context.snapshots.save(
+      'b',
+      ago(500),
+      snapshot({ agent: email, customer: { email: 'b@example.com' } }),
+    );
+    await erase(eraseOf({ contacts: [email] }), other.context);
+    const left = [undefined, snapshot({ customer: { email: 'b@example.com' } })];
+    expect(await knowing.context.snapshots.of(['a', 'b'])).toEqual(left);
+  });
+
+  test('also by those that it has got since (audit trace)', async () => {
+    const other = quiet({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
+    for (const rule of ['phone', 'customer.email']) {
+      const knowing = quiet({ source: 'calm', rule: `{ name: all, campaign: 12, contact: ${rule} }` });
+      await knowing.engine.noteSources();
+      await knowing.context.snapshots.save('a', ago(500), snapshot({ customer: { email } }));
+      await erase(eraseOf({ contacts: [email] }), other.context);
+      const [left] = await knowing.context.snapshots.of(['a']);
+      expect(left).toEqual(rule === 'phone' ? snapshot({ customer: {} }) : undefined);
+      await knowing.context.snapshots.save('a', ago(400), snapshot({ customer: { email } }));
+    }
+  });
+});
+
+test('whom nobody mentions keeps what was told of them as it is', async () => {
+  const town = quiet();
+  const told = snapshot({ agent: shop, customer: { email: 'b@example.com' } });
+  await plan(eventOf('b', { receivedAt: ago(500), told }), town.context);
+  await erase(eraseOf({ contacts: [email] }), town.context);
+  expect(await town.context.snapshots.of(['b'])).toEqual([told]);
+  expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
+});

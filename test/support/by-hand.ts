@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, expect } from 'vitest';
+import type { z } from 'zod';
+import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import { livePorts } from '../../worker/cli/engine-of.ts';
+import { loadConfig } from '../../worker/config/config.ts';
+import type { Intent, Journey } from '../../worker/journey/journey.ts';
+import { step } from '../../worker/journey/transitions.ts';
+import { ask } from '../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
+import type { SourceContext } from '../../worker/pipeline/context.ts';
+import { Engine } from '../../worker/pipeline/engine.ts';
+import type { RecordJob } from '../../worker/pipeline/jobs.ts';
+import { plan } from '../../worker/pipeline/plan/plan.ts';
+import type { Stage } from '../../worker/pipeline/stage.ts';
+import type { RedisClient } from '../../worker/redis/client.ts';
+import type { Seal } from '../../worker/redis/seal.ts';
+import { memoryLog } from './loop.ts';
+import { useRedis } from './redis.ts';
+import { sealOf } from './seal.ts';
+import { ToyVendor } from './toy-connector.ts';
+
+export const hour = 3_600_000;
+export const anyone = { customer: { email: 'erika@example.com' } };
+export type Quiet = ReturnType<ReturnType<typeof useQuiet>['quiet']>;
+
+/**
+ * An empty Redis and a fresh stand-in of the service for each test of a file. `quiet` opens a source whose queues nobody
+ * works on: each step is taken by hand, so that anything can happen between two.
+ */
+export function useQuiet() {
+  const redis = useRedis();
+  let service: Awaited<ReturnType<typeof startFeedbackStandin>>;
+  let seal: Seal;
+  const opened: Engine[] = [];
+  beforeEach(async () => {
+    await redis.handle.client.flushall();
+    seal = await sealOf(redis.handle.client);
+    service = await startFeedbackStandin({ seed: true });
+  });
+  afterEach(async () => {
+    for (const engine of opened.splice(0)) await engine.close(0);
+    await service.close();
+  });
+  /** `source`: left out, `calm`. `others`: further sources on the same vendor, with the same rules. `general`: more of the configuration. `now`: of calls. */
+  const quiet = (
+    options: {
+      rule?: string;
+      vendor?: ToyVendor;
+      operations?: object;
+      source?: string;
+      client?: RedisClient;
+      others?: readonly string[];
+      general?: string;
+      now?: () => Date;
+    } = {},
+  ) => {
+    const {
+      vendor = new ToyVendor(),
+      source = 'calm',
+      rule = '{ name: all, campaign: 12, contact: customer.email }',
+    } = options;
+    const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
+    const sources = [source, ...(options.others ?? [])];
+    const text = `
+feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
+lookup: { after: 0ms }
+${options.general ?? ''}
+sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rules: [${rule}] }`).join(', ')} }
+`;
+    const { log, told } = memoryLog();
+    const engine = new Engine({
+      config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
+      redis: options.client ?? redis.handle.client,
+      seal,
+      connection: redis.handle.bull(),
+      intakeConnection: redis.handle.bullIntake,
+      replicated: redis.handle.replicated,
+      batchWindowMs: 10,
+      clock: liveClock,
+      ports: { ...livePorts, ...(options.now && { now: options.now }) },
+      log,
+    });
+    opened.push(engine);
+    const pipeline = engine.pipelines.get(source) ?? expect.fail('no pipeline');
+    const { context } = pipeline;
+    /** Which events, as queued, wait for planning. */
+    const events = async () => await jobsOf(pipeline.stages.plan);
+    const trace = async (id: string) => (await context.store.trace(id)).map(({ text }) => text).join('\n');
+    return { engine, pipeline, context, store: context.store, vendor, told, events, trace };
+  };
+  return {
+    redis,
+    quiet,
+    get standin(): FeedbackStandin {
+      return service.standin;
+    },
+  };
+}
+
+/** What its jobs hold. */
+export async function jobsOf<Data extends z.ZodType>(stage: Stage<Data>): Promise<z.output<Data>[]> {
+  return (await stage.queue.getJobs()).map(({ data }) => stage.read(data));
+}
+
+let events = 0;
+export const eventOf = (recordId: string, more: Partial<RecordJob> = {}): RecordJob => ({
+  kind: 'closed',
+  recordId,
+  at: new Date(),
+  key: `event ${++events}`,
+  what: 'toy closed',
+  certain: false,
+  via: 'webhook',
+  receivedAt: new Date(),
+  ...more,
+});
+export const open = { state: { is: 'open' } } as const;
+export const closedAs = (closing: string, closedAt = new Date()) =>
+  ({ state: { is: 'closed', closing, closedAt } }) as const;
+
+/** The journey of a closing, asked or on its way. */
+export async function asking({ context, store, vendor }: Quiet, id: string): Promise<Journey> {
+  vendor.close(id, anyone);
+  await plan(eventOf(id), context);
+  await ask({ journeyId: `${id}.1` }, context);
+  return (await store.get(`${id}.1`)) ?? expect.fail('no journey');
+}
+
+/** The object, with some of its methods replaced. */
+export function overriding<T extends object>(whole: T, methods: Partial<T>): T {
+  return new Proxy(whole, {
+    get(target, name) {
+      const own = Reflect.get(name in methods ? methods : target, name);
+      return typeof own === 'function' ? own.bind(target) : own;
+    },
+  });
+}
+
+/** What another worker notes before it asks; not to be looked for within the hour. */
+export const intentNow = (): Intent => ({
+  token: 'another worker',
+  at: new Date(),
+  campaign: 12,
+  numAppeals: 0,
+  lastAppeal: null,
+  lookAfter: new Date(Date.now() + hour),
+});
+/** Another worker begins to ask. */
+export async function goesAhead({ store }: Pick<SourceContext, 'store'>, id: string): Promise<void> {
+  await store.update(id, (now) => ({
+    journey: step(now, 'creating', new Date(), { intent: intentNow(), attempts: 1 }),
+    trace: ['creating'],
+  }));
+}
+/** … and has asked. */
+export async function hasAsked({ store }: Pick<SourceContext, 'store'>, id: string, requestId: string): Promise<void> {
+  await store.update(id, ({ intent: _, ...now }) => ({
+    journey: step(now, 'asked', new Date(), { requestId, askedAt: new Date() }),
+    trace: ['asked'],
+  }));
+}
+/** The service keeps the request as `Scheduled`. */
+export const later = {
+  rule: '{ name: all, campaign: 112, contact: customer.email }',
+  operations: { create: { body: { scheduled: null } } },
+};
+export const slowCampaign = (standin: FeedbackStandin) =>
+  standin.addCampaign({ account: 'acme', id: 112, name: 'Later', type: 'mixed', sendDelay: 60 });

@@ -1,0 +1,195 @@
+import { shopify } from '../../../../connectors/shopify/shopify.ts';
+import type { Delivery } from '../../../../core/connector/contract.ts';
+import type { Fault } from '../../../../standins/kit/faults.ts';
+import { serve } from '../../../../standins/kit/server.ts';
+import { signShopify } from '../../../../standins/shopify/signature.ts';
+import { createShopifyStandin } from '../../../../standins/shopify/standin.ts';
+import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
+
+const hookUrl = 'https://closeloop.example/hooks/contract';
+const topics = [
+  'ORDERS_FULFILLED',
+  'FULFILLMENTS_UPDATE',
+  'ORDERS_CANCELLED',
+  'REFUNDS_CREATE',
+  'APP_UNINSTALLED',
+  'APP_SCOPES_UPDATE',
+];
+const metafields = [
+  ['feedback_grade', 'number_integer'],
+  ['feedback_comment', 'multi_line_text_field'],
+  ['feedback_at', 'date_time'],
+  ['feedback_status', 'single_line_text_field'],
+] as const;
+
+type Standin = ReturnType<typeof createShopifyStandin>;
+
+/** Misconfigurations of a shop, and how each comes about. */
+export const plants: Readonly<Record<string, (standin: Standin) => unknown>> = {
+  'a revoked token': (standin) => standin.uninstall(),
+  'a frozen shop': (standin) => standin.changeSettings({ shop: 'frozen' }),
+  'a locked shop': (standin) => standin.changeSettings({ shop: 'locked' }),
+  'a shop that is no more': (standin) => standin.changeSettings({ shop: 'closed' }),
+  'no right to write': (standin) => without(standin, 'write_orders'),
+  'no right to customers': (standin) => without(standin, 'read_customers'),
+  'no right to fulfillments': (standin) => without(standin, 'read_fulfillments'),
+  'no right to locations': (standin) => without(standin, 'read_locations'),
+  'webhooks of another version': (standin) => standin.changeSettings({ webhookVersion: '2025-10' }),
+  'a removed webhook': (standin) => standin.removeSubscriptions({ topic: 'ORDERS_CANCELLED' }),
+  'no webhook at all': (standin) => standin.removeSubscriptions(),
+  'a webhook to another address': (standin) => replace(standin, { uri: 'https://old.example/hooks' }),
+  'a webhook in XML': (standin) => replace(standin, { format: 'XML' }),
+  'a webhook without the id': (standin) => replace(standin, { includeFields: ['name', 'updated_at'] }),
+  'a webhook with a filter': (standin) => replace(standin, { filter: 'source_name:pos' }),
+  'a webhook twice': (standin) => standin.addSubscription({ topic: 'ORDERS_FULFILLED', uri: hookUrl }),
+  'a webhook for every change': (standin) => standin.addSubscription({ topic: 'ORDERS_UPDATED', uri: hookUrl }),
+  'no metafield': (standin) => void standin.definitions().splice(0, 1),
+  'a metafield of another type': (standin) => redefine(standin, { type: 'single_line_text_field' }),
+  'a metafield that refuses a grade': (standin) => redefine(standin, { validations: [{ name: 'max', value: '4' }] }),
+};
+
+function without(standin: Standin, scope: string): void {
+  const { scopes } = standin.changeSettings({});
+  standin.changeSettings({ scopes: scopes.filter((one) => one !== scope) });
+}
+
+function replace(standin: Standin, change: object): void {
+  standin.removeSubscriptions({ topic: 'ORDERS_FULFILLED' });
+  standin.addSubscription({ topic: 'ORDERS_FULFILLED', uri: hookUrl, ...change });
+}
+
+function redefine(standin: Standin, change: object): void {
+  standin.definitions().splice(0, 1);
+  standin.addDefinition({ key: 'feedback_grade', ...change });
+}
+
+export const shopifySample: ConnectorSample = {
+  connector: shopify,
+  signatureHeaders: ['x-shopify-hmac-sha256'],
+  missingId: '999999999',
+  // By points: 27 whole orders a call, a hundred states. A write looks before and after; what each order needs costs 11 a step.
+  callsFor100: { plan: 4, ask: 1, writeBack: 6 },
+  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
+  planted: Object.keys(plants),
+  async start() {
+    // Whole seconds, and never one twice: a shop's dates can't tell less apart.
+    let clock = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
+    const now = (): Date => {
+      clock += 1_000;
+      return new Date(clock);
+    };
+    const box: { topic: string; delivery: Delivery }[] = [];
+    const standin = createShopifyStandin({
+      now,
+      async fetch(input, init) {
+        const { url, method, headers } = new Request(input, init);
+        const raw = new Uint8Array(Buffer.from(String(init?.body)));
+        const delivery = { url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() };
+        box.push({ topic: headers.get('x-shopify-topic') ?? '', delivery });
+        return new Response();
+      },
+    });
+    const server = await serve(standin.handle, { faults: standin.faults });
+    for (const topic of topics) standin.addSubscription({ topic, uri: hookUrl });
+    // Somebody else's, so that our writes are told at all.
+    standin.addSubscription({ topic: 'ORDERS_UPDATED', uri: 'https://elsewhere.example/hooks' });
+    for (const [key, type] of metafields) standin.addDefinition({ key, type });
+    standin.setCompliance({ uri: hookUrl });
+    standin.changeSettings({ maximumAvailable: 1_000_000, restoreRate: 1_000_000 });
+    const customerId = standin.addCustomer({ email: 'account@example.com' }).id;
+    /** The stand-in signs with the app's one secret; the suite wants another: the same bytes, signed again. */
+    const signed = (delivery: Delivery, secret: string): Delivery => ({
+      ...delivery,
+      headers: { ...delivery.headers, 'x-shopify-hmac-sha256': signShopify(secret, delivery.raw) },
+    });
+    const last = (topic: string): Delivery => {
+      const found = box.findLast((one) => one.topic === topic);
+      if (found === undefined) throw new Error(`the stand-in delivered no ${topic}`);
+      return found.delivery;
+    };
+    return {
+      settings: (secrets) => ({
+        shop: standin.shop.domain,
+        accessToken: standin.accessToken,
+        baseUrl: server.url,
+        trigger: 'fulfilled',
+        writeBack: {
+          grade: 'feedback_grade',
+          comment: 'feedback_comment',
+          answeredAt: 'feedback_at',
+          status: 'feedback_status',
+          tags: true,
+          note: true,
+          noAnswer: true,
+        },
+        ...(secrets && { webhookSecrets: secrets }),
+      }),
+      now,
+      async closeRecord(secret) {
+        const { id } = standin.addOrder({ customerId, email: customer.email, note: customer.comment });
+        await standin.fulfil({ id });
+        return { recordId: id, delivery: signed(last('orders/fulfilled'), secret) };
+      },
+      reopen: async (id) => void (await standin.cancelParcel({ id })),
+      closeAgain: async (id) => void (await standin.fulfil({ id })),
+      sign: (raw, secret) => ({
+        method: 'POST',
+        url: hookUrl,
+        headers: {
+          'x-shopify-topic': 'orders/fulfilled',
+          'x-shopify-shop-domain': standin.shop.domain,
+          'x-shopify-hmac-sha256': signShopify(secret, raw),
+        },
+        raw,
+        receivedAt: new Date(),
+      }),
+      gradeOn: (id) => {
+        const text = standin.order(id).metafields['$app.feedback_grade'];
+        return text === undefined ? null : Number(text);
+      },
+      traces(id) {
+        const { tags, note, metafields } = standin.order(id);
+        return { tags, note, metafields };
+      },
+      breakVendor: (how, words) => standin.faults.add(fault(how, words)),
+      calls: () => standin.totalCalls(),
+      close: () => server.close(),
+      preflight: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 14 * 86_400_000 }),
+      async strip() {
+        standin.removeSubscriptions();
+        standin.definitions().splice(0);
+      },
+      async delivered(secret) {
+        await standin.idle();
+        return box.splice(0).map(({ delivery }) => signed(delivery, secret));
+      },
+      async erase(_recordId, secret) {
+        await standin.redactCustomer({ customerId });
+        return signed(last('customers/redact'), secret);
+      },
+      async plant(what) {
+        const act = plants[what];
+        if (act === undefined) throw new Error(`nobody knows how to plant "${what}"`);
+        await act(standin);
+      },
+    };
+  },
+};
+
+/** On every call from now on. */
+function fault(how: Breakage, words: string): Fault {
+  const always = { times: 1_000 };
+  const body = { errors: [{ message: words, extensions: { code: words }, path: [words] }], data: { [words]: words } };
+  switch (how) {
+    case '401':
+      return { ...always, status: 401, body: { errors: words } };
+    case '429':
+      return { ...always, status: 429, headers: { 'retry-after': '7' }, body };
+    case '500':
+      return { ...always, status: 500, body };
+    case 'html':
+      return { ...always, status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` };
+    case 'silent':
+      return { ...always, delayMs: 3_600_000 };
+  }
+}

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { eventReader } from '../../../../connectors/webhook/events.ts';
+import { settings as schema } from '../../../../connectors/webhook/settings.ts';
+import { webhook } from '../../../../connectors/webhook/webhook.ts';
+import type { Delivery } from '../../../../core/connector/contract.ts';
+import { signStandardWebhook } from '../../../../core/connector/standard-webhook.ts';
+import type { Fault } from '../../../../standins/kit/faults.ts';
+import { serve } from '../../../../standins/kit/server.ts';
+import { JobboardStandin } from '../../../../standins/webhook/standin.ts';
+import { memoryTold } from '../../contract/memory-told.ts';
+import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
+
+const hookUrl = 'https://closeloop.example/hooks/contract';
+
+/** The suite's secrets are words; this scheme's are random bytes. Nothing, and blanks, stay what they are. */
+const whsec = (text: string): string =>
+  text.trim() === '' ? text : `whsec_${createHash('sha256').update(text).digest('base64')}`;
+
+/** How the job board's events are read. */
+export const jobEvents = {
+  record: 'data.job.id',
+  closed: 'type = "job.done"',
+  changed: 'type = "job.reopened"',
+  closedAt: 'data.job.doneAt',
+  person: 'data.customer.id',
+  shape: 'data',
+  graded: { when: 'type = "job.rated"', grade: 'data.stars', comment: 'data.words' },
+  erase: { when: 'type = "customer.forget"', contacts: '[data.customer.email, data.customer.phone]' },
+  survey: {},
+};
+
+/** A job board that nobody wrote a connector for. */
+export const webhookSample: ConnectorSample = {
+  connector: webhook,
+  signatureHeaders: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
+  missingId: '999999999',
+  callsFor100: { plan: 0, ask: 0, writeBack: 100 },
+  does: ['no-answer', 'echo', 'erase', 'forget'],
+  // How many answers it has taken.
+  keeps: ['taken'],
+  async start() {
+    let clock = Date.now() - 60_000;
+    const now = (): Date => new Date(clock++);
+    const told = memoryTold();
+    let box: Delivery[] = [];
+    const standin = new JobboardStandin({
+      async fetch(input, init) {
+        const { url, method, headers } = new Request(input, init);
+        const raw = new Uint8Array(Buffer.from(String(init?.body)));
+        box.push({ url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() });
+        return new Response();
+      },
+    });
+    const server = await serve(standin.handle, { faults: standin.faults });
+    const settings = (secrets?: readonly string[]) => ({
+      signature: { kind: 'standard', ...(secrets && { secrets: secrets.map(whsec) }) },
+      event: jobEvents,
+      writeBack: {
+        url: `${server.url}/answers`,
+        secrets: [standin.answerSecret],
+        allowPrivate: true,
+        noAnswer: true,
+      },
+    });
+    /** Keeps what the deliveries told, as the worker does. */
+    const read = eventReader(schema.parse(settings(['first-secret'])));
+    const hear = async (): Promise<Delivery[]> => {
+      for (const delivery of box) {
+        const events = await read(delivery);
+        if (events.ok) told.hear(events.events);
+      }
+      const heard = box;
+      box = [];
+      return heard;
+    };
+    const last = async (): Promise<Delivery> => {
+      const delivery = (await hear()).at(-1);
+      if (delivery === undefined) throw new Error('the stand-in delivered nothing');
+      return delivery;
+    };
+    return {
+      settings,
+      ports: { told },
+      now,
+      async closeRecord(secret) {
+        standin.setHook({ url: hookUrl, secret: whsec(secret) });
+        const { id } = standin.addJob({ title: customer.comment, customer: { email: customer.email } });
+        await standin.finish(id);
+        return { recordId: id, delivery: await last() };
+      },
+      async reopen(id) {
+        await standin.reopen(id);
+        await hear();
+      },
+      async closeAgain(id) {
+        await new Promise((done) => setTimeout(done, 2));
+        await standin.finish(id);
+        await hear();
+      },
+      sign(raw, secret) {
+        const signed = signStandardWebhook({ id: 'msg_by_hand', at: new Date(), body: raw }, [whsec(secret)]);
+        return { method: 'POST', url: hookUrl, headers: signed, raw, receivedAt: new Date() };
+      },
+      gradeOn: (id) => standin.job(id).feedback?.grade ?? null,
+      traces: (id) => standin.job(id),
+      breakVendor: (how, words) => standin.faults.add({ times: 1_000, ...faults[how](words) }),
+      calls: () => standin.totalCalls(),
+      async delivered() {
+        await standin.idle();
+        return await hear();
+      },
+      async erase(id) {
+        await hear();
+        await standin.forget(id);
+        return await last();
+      },
+      close: () => server.close(),
+    };
+  },
+};
+
+const faults: Record<Breakage, (words: string) => Fault> = {
+  '401': (words) => ({ status: 401, body: { error: words } }),
+  '429': (words) => ({ status: 429, headers: { 'retry-after': '7' }, body: { error: words } }),
+  '500': (words) => ({ status: 500, body: { error: words } }),
+  html: (words) => ({ status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` }),
+  silent: () => ({ delayMs: 3_600_000 }),
+};

@@ -1,0 +1,151 @@
+import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
+import type { Delivery } from '../../../../core/connector/contract.ts';
+import type { Fault } from '../../../../standins/kit/faults.ts';
+import { serve } from '../../../../standins/kit/server.ts';
+import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
+import { createWooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
+import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
+
+const hookUrl = 'https://closeloop.example/hooks/contract';
+
+/** A shop with webhooks that point here, and what brings each misconfiguration about. */
+export const woocommerceSample: ConnectorSample = {
+  connector: woocommerce,
+  signatureHeaders: ['x-wc-webhook-signature'],
+  missingId: '999999999',
+  // A write looks once and writes once; each note is a call of its own.
+  callsFor100: { plan: 1, ask: 1, writeBack: 102 },
+  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget'],
+  planted: [
+    'a wrong key',
+    'a read-only key',
+    'a user without rights',
+    'WooCommerce switched off',
+    'plain permalinks',
+    'a redirect',
+    'a firewall',
+    'no webhook',
+    'a disabled webhook',
+    'a paused webhook',
+    'a webhook with another address',
+    'a webhook with another topic',
+  ],
+  async start() {
+    // Whole seconds, and never one twice: a shop's dates can't tell less apart.
+    let clock = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
+    const now = (): Date => {
+      clock += 1_000;
+      return new Date(clock);
+    };
+    const box: Delivery[] = [];
+    const standin = createWooCommerceStandin({
+      now,
+      async fetch(input, init) {
+        const { url, method, headers } = new Request(input, init);
+        const raw = new Uint8Array(Buffer.from(String(init?.body)));
+        box.push({ url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() });
+        return new Response();
+      },
+    });
+    const server = await serve(standin.handle, { faults: standin.faults });
+    const webhook = (topic: string) =>
+      standin.addWebhook({ name: `closeloop ${topic}`, topic, url: hookUrl, secret: 'first-secret' }).id;
+    const updated = webhook('order.updated');
+    webhook('order.deleted');
+    let customerId = 56;
+    return {
+      settings: (secrets) => ({
+        site: server.url,
+        consumerKey: standin.consumerKey,
+        consumerSecret: standin.consumerSecret,
+        writeBack: {
+          grade: 'feedback_grade',
+          comment: 'feedback_comment',
+          answeredAt: 'feedback_at',
+          status: 'feedback_status',
+          note: true,
+          noAnswer: true,
+        },
+        ...(secrets && { webhookSecrets: secrets }),
+      }),
+      now,
+      async closeRecord(secret) {
+        for (const { id } of standin.webhooks()) standin.changeWebhook({ id, secret });
+        const billing = { email: customer.email, first_name: 'Hanna', country: 'DE', phone: '0172 9925904' };
+        const { id } = standin.addOrder({ billing, customerId: ++customerId, meta: { gift: customer.comment } });
+        await standin.complete(id);
+        const delivery = box.at(-1);
+        if (delivery === undefined) throw new Error('the stand-in delivered nothing');
+        return { recordId: String(id), delivery };
+      },
+      reopen: async (id) => void (await standin.reopen(Number(id))),
+      closeAgain: async (id) => void (await standin.complete(Number(id))),
+      sign: (raw, secret) => ({
+        method: 'POST',
+        url: hookUrl,
+        headers: { 'x-wc-webhook-signature': signWooCommerce(secret, raw) },
+        raw,
+        receivedAt: new Date(),
+      }),
+      gradeOn: (id) => {
+        const text = standin.order(Number(id)).values.feedback_grade;
+        return text === undefined ? null : Number(text);
+      },
+      traces(id) {
+        const { values, meta, notes, mails, recalculations } = standin.order(Number(id));
+        return { values, rows: meta.length, notes: notes.map(({ note }) => note), mails, recalculations };
+      },
+      breakVendor: (how, words) => standin.faults.add(fault(how, words)),
+      calls: () => standin.totalCalls(),
+      close: () => server.close(),
+      preflight: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 14 * 86_400_000 }),
+      async strip() {
+        standin.removeWebhooks();
+      },
+      async delivered(_secret) {
+        await standin.idle();
+        return box.splice(0);
+      },
+      async plant(what) {
+        const { consumerKey: key, consumerSecret: secret } = standin;
+        const plants: Readonly<Record<string, () => unknown>> = {
+          'a wrong key': () => standin.addKey({ key, secret: 'cs_other' }),
+          'a read-only key': () => standin.addKey({ key, secret, rights: 'read' }),
+          'a user without rights': () => standin.addKey({ key, secret, mayEditOrders: false }),
+          'WooCommerce switched off': () => standin.changeSettings({ rest: false }),
+          'plain permalinks': () => standin.changeSettings({ permalinks: false }),
+          'a redirect': () => standin.changeSettings({ redirectTo: 'https://www.laden.example.com/' }),
+          'a firewall': () =>
+            standin.faults.add({ times: 1_000, status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' }),
+          'no webhook': () => standin.removeWebhooks(),
+          'a disabled webhook': () => standin.changeWebhook({ id: updated, status: 'disabled' }),
+          'a paused webhook': () => standin.changeWebhook({ id: updated, status: 'paused' }),
+          'a webhook with another address': () =>
+            standin.changeWebhook({ id: updated, url: 'https://old.example/hooks' }),
+          'a webhook with another topic': () => standin.changeWebhook({ id: updated, topic: 'order.created' }),
+        };
+        const act = plants[what];
+        if (act === undefined) throw new Error(`nobody knows how to plant "${what}"`);
+        act();
+      },
+    };
+  },
+};
+
+/** On every call from now on. */
+function fault(how: Breakage, words: string): Fault {
+  const always = { times: 1_000 };
+  const body = { code: words, message: words, data: { params: { status: words } } };
+  switch (how) {
+    case '401':
+      return { ...always, status: 401, body };
+    case '429':
+      return { ...always, status: 429, headers: { 'retry-after': '7' }, body };
+    case '500':
+      return { ...always, status: 500, body };
+    case 'html':
+      return { ...always, status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` };
+    case 'silent':
+      return { ...always, delayMs: 3_600_000 };
+  }
+}

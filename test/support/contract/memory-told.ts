@@ -1,0 +1,18 @@
+import type { SourceEvent, Told } from '../../../core/connector/contract.ts';
+
+/** What events told, in memory, for one process; kept by the worker's rules (core/connector/contract.ts). */
+export function memoryTold(): Told & { hear(events: readonly SourceEvent[]): void } {
+  const held = new Map<string, { at: Date; told: object }>();
+  return {
+    of: async (ids) => ids.map((id) => held.get(id)?.told),
+    hear(events) {
+      for (const event of events) {
+        if ((event.kind !== 'closed' && event.kind !== 'changed' && event.kind !== 'graded') || !event.told) continue;
+        const before = held.get(event.recordId);
+        const isNews = before === undefined || (event.kind !== 'graded' && before.at <= event.at);
+        // As it comes out of the queue and the store.
+        if (isNews) held.set(event.recordId, { at: event.at, told: structuredClone(event.told) });
+      }
+    },
+  };
+}

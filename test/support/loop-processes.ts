@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import { JourneyStore } from '../../worker/journey/store.ts';
+import { until } from './loop.ts';
+import type { TestRedis } from './redis.ts';
+import { sealOf } from './seal.ts';
+
+const Line = z.union([z.object({ started: z.string() }), z.object({ wrote: z.string() })]);
+
+export interface Worker {
+  child: ChildProcess;
+  /** Where deliveries go; empty for a worker. */
+  url: string;
+  /** SIGKILL: no goodbye. */
+  kill(): Promise<void>;
+}
+
+/** Closed records of a toy vendor, the service's stand-in, and processes of the loop that may be killed: for one test. */
+export async function startTown(redis: TestRedis, source: string, ids: readonly string[]) {
+  const feedback = await startFeedbackStandin({ seed: true });
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-town-'));
+  const [config, records] = [join(dir, 'closeloop.yaml'), join(dir, 'records.json')];
+  const closedAt = new Date();
+  writeFileSync(records, JSON.stringify(ids.map((id) => ({ id, closedAt }))));
+  writeFileSync(
+    config,
+    `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, timeoutMs: 1000 }
+http: { port: 0 }
+lookup: { after: 50ms }
+collect: { every: 200ms }
+sources:
+  ${source}: { connector: toy, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] }
+`,
+  );
+  const children = new Set<ChildProcess>();
+  /** Records that a grade was put on, in order, by any process. */
+  const wrote: string[] = [];
+
+  onTestFinished(async () => {
+    const ends = [...children].map((child) => once(child, 'close'));
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all(ends);
+    await feedback.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const start = async (role: 'intake' | 'worker' | 'all'): Promise<Worker> => {
+    const options = JSON.stringify({ role, redis: redis.socket, config, records });
+    const entry = join(import.meta.dirname, 'worker-process.ts');
+    const child = spawn(process.execPath, [entry, options], { stdio: ['pipe', 'pipe', 'ignore'] });
+    children.add(child);
+    let url: string | undefined;
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      const line = Line.parse(JSON.parse(text));
+      if ('started' in line) url = line.started;
+      else wrote.push(line.wrote);
+    });
+    const ended = once(child, 'close').then(() => children.delete(child));
+    const started = await until(() =>
+      child.exitCode === null ? (url !== undefined && { url }) || undefined : { url },
+    );
+    if (started.url === undefined) throw new Error(`the ${role} process ended before it started`);
+    return {
+      child,
+      url: started.url,
+      kill: async () => {
+        child.kill('SIGKILL');
+        await ended;
+      },
+    };
+  };
+
+  return {
+    standin: feedback.standin,
+    store: new JourneyStore(redis.handle.client, source, {
+      now: () => new Date(),
+      seal: await sealOf(redis.handle.client),
+    }),
+    wrote,
+    start,
+    /** Tells an intake of closings, in one delivery; `key` makes it another webhook about the same. */
+    async post(url: string, closed: readonly string[], key = ''): Promise<Response> {
+      return await fetch(`${url}/hooks/${source}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-toy-secret': 'good' },
+        body: JSON.stringify(closed.map((id) => ({ kind: 'closed', id, at: closedAt, key: `${id}${key}` }))),
+      });
+    },
+  };
+}

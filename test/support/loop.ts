@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../core/ports.ts';
+import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import type { StandinServer } from '../../standins/kit/server.ts';
+import { type App, run } from '../../worker/cli/app.ts';
+import { loadConfig } from '../../worker/config/config.ts';
+import type { Erasures } from '../../worker/journey/erasures.ts';
+import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
+import type { JourneyStore } from '../../worker/journey/store.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
+import { accountKey, knownSourcesKey, seenKey } from '../../worker/redis/keys.ts';
+import type { TestRedis } from './redis.ts';
+import { ToyVendor } from './toy-connector.ts';
+
+/** Log lines, for tests that look at what was told. */
+export interface Told {
+  level: string;
+  fields: Record<string, unknown>;
+  message: string;
+}
+
+export function memoryLog(): { log: Log; told: Told[] } {
+  const told: Told[] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    told.push({ level, fields: { ...fields }, message });
+  };
+  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, told };
+}
+
+/** Looks until `find` gives something. The test's own time-out ends a search in vain. */
+export async function until<T>(find: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
+  for (;;) {
+    const found = await find();
+    if (found !== undefined && found !== false) return found;
+    await sleep(20);
+  }
+}
+
+export interface Loop {
+  vendor: ToyVendor;
+  feedback: StandinServer & { standin: FeedbackStandin };
+  app: App;
+  told: Told[];
+  store: JourneyStore;
+  erasures: Erasures;
+  /** The configuration's text. */
+  text: string;
+  post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
+  journey(id: string, state: JourneyState): Promise<Journey>;
+  close(): Promise<void>;
+}
+
+/** Which service the last loop on each Redis had. */
+const lastService = new WeakMap<TestRedis, Loop['feedback']>();
+
+/** The loop in this process, with a toy vendor, the stand-in of the service and a real Redis, over real sockets. */
+export async function startLoop(
+  redis: TestRedis,
+  options: {
+    source: string;
+    rule?: string;
+    general?: string;
+    vendor?: ToyVendor;
+    feedback?: Loop['feedback'];
+    operations?: object;
+    /** After a create of unknown outcome. Default 50ms. */
+    lookAfter?: string;
+    /** Further sources on the same vendor, with the same rule. */
+    others?: readonly string[];
+  },
+): Promise<Loop> {
+  const vendor = options.vendor ?? Object.assign(new ToyVendor(), { account: options.source });
+  const feedback = options.feedback ?? (await startFeedbackStandin({ seed: true }));
+  const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
+  const rule = options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';
+  const sources = [options.source, ...(options.others ?? [])].map(
+    (name) => `
+  ${name}:
+    connector: toy
+    secret: good
+    rules:
+      - ${rule}`,
+  );
+  const text = `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
+http: { port: 0 }
+lookup: { after: ${options.lookAfter ?? '50ms'} }
+collect: { every: 200ms }
+${options.general ?? ''}
+sources:${sources.join('')}
+`;
+  const config = loadConfig(text, { env: {}, connectors: [vendor.connector] });
+  const { log, told } = memoryLog();
+  const { handle } = redis;
+  // Another service, whose requests have the same ids: what earlier tests had from theirs says nothing about it.
+  if (lastService.get(redis) !== feedback) await handle.client.del(seenKey(12), knownSourcesKey, accountKey);
+  lastService.set(redis, feedback);
+  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
+  const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
+  const { store, erasures } = app.engine.pipelines.get(options.source)?.context ?? missing(options.source);
+  return {
+    vendor,
+    feedback,
+    app,
+    told,
+    store,
+    erasures,
+    text,
+    post: (body, headers = {}, source = options.source) =>
+      fetch(`${app.url}/hooks/${source}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', 'x-toy-secret': 'good', ...headers },
+      }),
+    journey: (id, state) =>
+      until(async () => {
+        const journey = await store.get(id);
+        return journey?.state === state ? journey : undefined;
+      }),
+    close: async () => {
+      await app.close();
+      if (!options.feedback) await feedback.close();
+    },
+  };
+}
+
+function missing(source: string): never {
+  throw new Error(`the loop has no source ${source}`);
+}

@@ -1,0 +1,47 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { StoredJourney } from './evidence.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const rooms = ['core', 'connectors', 'worker', 'standins', 'package.json', 'closeloop.schema.json'];
+const journeySchema = 'worker/journey/journey.ts';
+
+/** Journeys that the newer version has saved, over the whole run: none may lose its field to an older version. */
+export class FieldWatch {
+  readonly #seen = new Set<string>();
+  readonly dropped = new Set<string>();
+
+  look(journeys: readonly Pick<StoredJourney, 'id' | 'source' | 'ofNewerVersion'>[]): void {
+    for (const { id, ofNewerVersion } of journeys) {
+      if (ofNewerVersion !== undefined) this.#seen.add(id);
+      else if (this.#seen.has(id)) this.dropped.add(id);
+    }
+  }
+
+  get size(): number {
+    return this.#seen.size;
+  }
+}
+
+/** A field of journeys that only the newer version knows. An older version that saves such a journey must keep it. */
+export const newField = 'ofNewerVersion';
+
+/**
+ * A copy of this checkout in `dir` that is a version further on: its journeys carry one more field. Returns the path of its
+ * command.
+ */
+export function makeNewerVersion(dir: string): string {
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  for (const room of rooms) cpSync(join(root, room), join(dir, room), { recursive: true, verbatimSymlinks: true });
+  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
+  const file = join(dir, journeySchema);
+  const today = readFileSync(file, 'utf8');
+  const begin = /^const fields = \{\n/m;
+  if (!begin.test(today)) throw new Error(`${journeySchema} holds no fields of journeys any more`);
+  writeFileSync(
+    file,
+    today.replace(begin, (line) => `${line}  ${newField}: z.string().default('kept'),\n`),
+  );
+  return join(dir, 'worker/cli/closeloop.js');
+}

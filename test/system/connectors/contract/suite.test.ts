@@ -1,0 +1,239 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type {
+  Connector,
+  ConnectorPorts,
+  Delivery,
+  Events,
+  PollPage,
+  Source,
+  SourceEvent,
+  WriteBack,
+  WriteResult,
+} from '../../../../core/connector/contract.ts';
+import { CloseloopError } from '../../../../core/errors.ts';
+import { sampleOf, whole } from '../../../support/contract/whole-desk.ts';
+import { connectorContract, type TestRunner } from '../../../support/contract.ts';
+
+/* The suite itself: it passes a connector that keeps the contract, and finds every way of breaking it that is in the table. */
+
+/** Runs the suite by a runner of our own; the names of the tests that failed, of those that `only` names. */
+async function failures(connector: Connector, only = /./): Promise<string[]> {
+  const tests: { name: string; body: () => void | Promise<void> }[] = [];
+  const hooks = { before: noHook, after: noHook };
+  const runner: TestRunner = {
+    describe: (_name, body) => body(),
+    test: (name, body) => tests.push({ name, body }),
+    beforeEach: (body) => Object.assign(hooks, { before: body }),
+    afterEach: (body) => Object.assign(hooks, { after: body }),
+  };
+  connectorContract(sampleOf(connector), runner);
+  const chosen = tests.filter(({ name }) => only.test(name));
+  expect(chosen.length).toBeGreaterThan(0);
+  const failed: string[] = [];
+  for (const { name, body } of chosen) {
+    await hooks.before();
+    await Promise.resolve()
+      .then(body)
+      .catch(() => failed.push(name));
+    await hooks.after();
+  }
+  return failed;
+}
+
+const noHook = (): void | Promise<void> => undefined;
+
+/** The whole connector with other parts. */
+function but(change: (source: Source, ports: ConnectorPorts) => Partial<Source>): Connector {
+  const open: Connector['open'] = (settings, ports) => {
+    const source = whole.open(settings, ports);
+    return { ...source, ...change(source, ports) };
+  };
+  return { ...whole, open };
+}
+
+function butEvents(change: (events: Events, source: Source, delivery: Delivery) => Events): Connector {
+  return but((source) => ({ events: async (delivery) => change(await source.events(delivery), source, delivery) }));
+}
+
+function butRead(
+  change: (results: Awaited<ReturnType<Source['read']>>) => Awaited<ReturnType<Source['read']>>,
+): Connector {
+  return but((source) => ({ read: async (ids, purpose) => change(await source.read(ids, purpose)) }));
+}
+
+function butWrite(change: (...item: Parameters<Source['writeBack']>) => Parameters<Source['writeBack']>[0]): Connector {
+  return but((source) => ({ writeBack: (items) => source.writeBack(change(items)) }));
+}
+
+function butPage(change: (page: PollPage) => PollPage): Connector {
+  return but(({ poll }) => ({ poll: async (from) => change((await poll?.(from)) ?? expect.unreachable()) }));
+}
+
+const rekeyed = (events: Events, key: () => string): Events =>
+  events.ok ? { ...events, events: events.events.map((event) => ({ ...event, key: key() })) } : events;
+
+const bare: WriteBack = {
+  recordId: '',
+  outcome: 'answered',
+  marker: 'none',
+  grade: null,
+  comment: null,
+  answeredAt: new Date(),
+  campaign: '',
+};
+const taken: WriteResult = { ok: true, findings: [] };
+const ghost = { level: 'warning', at: 'x', problem: 'something', remedy: 'something else' } as const;
+
+const closedEvent = { kind: 'closed', recordId: 'T1', at: new Date(), key: 'new', what: 'closed' } as const;
+const transient = new CloseloopError('it is tried again', { kind: 'transient' });
+const more = { what: 'more', apply: async () => ({}) };
+const nobody = ({ at, key, what }: SourceEvent): SourceEvent => ({ kind: 'erase', at, key, what });
+
+const rows: [what: string, connector: Connector, found: RegExp][] = [
+  ['settings that take anything', { ...whole, settings: z.looseObject({}) }, /settings with an empty secret$/],
+  ['an account that follows the secret', { ...whole, account: (raw) => JSON.stringify(raw) }, /the same account/],
+  ['a signature nobody looks at', but(() => ({ verify: () => ({ ok: true }) })), /any byte of the body changed/],
+  ['another key at every look', butEvents((events) => rekeyed(events, () => `${Math.random()}`)), /the same keys, and/],
+  ['one key for everything', butEvents((events) => rekeyed(events, () => 'key')), /the same keys, and/],
+  [
+    'a body that is quoted',
+    but(() => ({ events: ({ raw }) => ({ ok: false, why: Buffer.from(raw).toString() }) })),
+    /no JSON, without quoting/,
+  ],
+  ['an event in anything', butEvents(() => ({ ok: true, events: [closedEvent], ignored: [] })), /in a signed null/],
+  ['results in another order', butRead((results) => results.toReversed()), /in order \(plan\)/],
+  [
+    'the same closing for ever',
+    butRead((results) => {
+      return results.map((result) => {
+        if (!result.ok || result.record.state.is !== 'closed') return result;
+        return { ...result, record: { ...result.record, state: { ...result.record.state, closing: 'c' } } };
+      });
+    }),
+    /another one after reopening/,
+  ],
+  [
+    'a call for nothing',
+    but((source) => ({ writeBack: (items) => source.read(['T1'], 'ask').then(() => source.writeBack(items)) })),
+    /no call for nothing/,
+  ],
+  ['a write that does nothing', but(() => ({ writeBack: async (items) => items.map(() => taken) })), /each grade/],
+  ['a grade of 0 taken for none', butWrite((items) => items.map((i) => ({ ...i, grade: i.grade || null }))), /of 0/],
+  ['the first answer kept', butWrite((items) => items.toReversed()), /replaces a grade by a later one/],
+  [
+    'a call for every record',
+    but((source) => ({
+      read: async (ids, purpose) => (await Promise.all(ids.map((id) => source.read([id], purpose)))).flat(),
+    })),
+    /at most 1 calls .*plan/,
+  ],
+  [
+    'an error of another kind',
+    but((source) => ({ read: (...args) => source.read(...args).catch(() => Promise.reject(new Error('no'))) })),
+    /429 to a read/,
+  ],
+  [
+    'refused credentials that are tried on',
+    but((source) => ({ read: (...args) => source.read(...args).catch(() => Promise.reject(transient)) })),
+    /credentials of a read are refused/,
+  ],
+  ['a poll that never ends', butPage((page) => ({ ...page, done: false })), /every closing since an instant/],
+  ['a poll that finds nothing', butPage((page) => ({ ...page, events: [] })), /every closing since an instant/],
+  [
+    'a poll from the beginning of time',
+    but(({ poll }) => ({
+      poll: async (from) => (await poll?.('since' in from ? { since: new Date(0) } : from)) ?? expect.unreachable(),
+    })),
+    /none from before/,
+  ],
+  [
+    'a poll with another key at every look',
+    butPage((page) => ({ ...page, events: page.events.map((event) => ({ ...event, key: `${Math.random()}` })) })),
+    /comes again the same keys/,
+  ],
+  ['a cursor that skips', butPage((page) => ({ ...page, cursor: '999' })), /goes on from a cursor/],
+  [
+    'a poll that is in a hurry',
+    but((source, { budget }) => ({
+      poll: async (from) => {
+        await budget.take();
+        return (await source.poll?.(from)) ?? expect.unreachable();
+      },
+    })),
+    /leaves the quota/,
+  ],
+  ['a check that sees nothing', but(() => ({ check: async () => [] })), /with the remedy: webhook/],
+  ['a check that sees ghosts', but(() => ({ check: async () => [ghost] })), /nothing wrong/],
+  ['a check without a remedy', but(() => ({ check: async () => [{ ...ghost, remedy: '' }] })), /the remedy: grades/],
+  [
+    'a check that throws',
+    but((source) => ({ check: () => source.read(['T1'], 'ask').then(() => []) })),
+    /as a finding/,
+  ],
+  [
+    'a setup that acts when it looks',
+    but(({ setup }) => ({
+      setup: async (about) => {
+        const steps = (await setup?.(about)) ?? [];
+        for (const step of steps) await step.apply();
+        return steps;
+      },
+    })),
+    /makes what is missing/,
+  ],
+  ['a setup that is never done', but(() => ({ setup: async () => [more] })), /nothing to do/],
+  ['no answer written as a grade', butWrite((items) => items.map((i) => ({ ...i, grade: i.grade ?? 1 }))), /no answer/],
+  [
+    'an echo taken for a closing',
+    butEvents((events) => {
+      if (!events.ok) return events;
+      return { ...events, events: events.events.map((event) => (event.kind === 'changed' ? closedEvent : event)) };
+    }),
+    /our own write sets off/,
+  ],
+  [
+    'an erasure that finds nobody',
+    butEvents((events) => {
+      if (!events.ok) return events;
+      return { ...events, events: events.events.map((event) => (event.kind === 'erase' ? nobody(event) : event)) };
+    }),
+    /whom to forget/,
+  ],
+  ['a forgetting that does nothing', but(() => ({ forget: async () => [] })), /no trace of an answer/],
+  [
+    'a forgetting of everybody',
+    but(({ forget }) => ({ forget: async (ids) => (await forget?.([...ids, 'T1', 'T2', 'T3'])) ?? [] })),
+    /every trace on others/,
+  ],
+  [
+    'a forgetting that leaves the no-answer',
+    but((source) => ({
+      forget: async (ids) => {
+        await source.writeBack(ids.map((id) => ({ ...bare, recordId: id })));
+        return [];
+      },
+    })),
+    /that no answer came/,
+  ],
+];
+
+describe('the contract suite', () => {
+  test('it passes a connector that keeps the whole contract', async () => {
+    expect(await failures(whole)).toEqual([]);
+  });
+
+  test('it runs by the words of another test runner', async () => {
+    const file = join(import.meta.dirname, '../../../support/contract/node-runner.ts');
+    const args = ['--test', '--test-reporter=tap', file];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).toMatch(/# pass [6-9]\d\n# fail 0/);
+  });
+
+  test.each(rows)('it finds %s', async (_what, connector, found) => {
+    expect(await failures(connector, found)).not.toEqual([]);
+  });
+});

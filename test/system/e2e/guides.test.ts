@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { connectors } from '../../../connectors/index.ts';
+import { standins } from '../../../standins/index.ts';
+import type { Guide, Step } from '../../../standins/kit/guide.ts';
+import type { StandinServer } from '../../../standins/kit/server.ts';
+import { type App, run } from '../../../worker/cli/app.ts';
+import { loadConfig } from '../../../worker/config/config.ts';
+import { liveClock } from '../../../worker/pipeline/clock.ts';
+import { memoryLog, until } from '../../support/loop.ts';
+import { command } from '../../support/processes.ts';
+import { useRedis } from '../../support/redis.ts';
+
+// What `closeloop standin` prints is typed by people as it stands. So it is here: into one file, call after call.
+
+const redis = useRedis();
+const opened = new Map<string, { server: StandinServer; guide: Guide }>();
+let dir: string;
+let port: number;
+let app: App;
+
+const serverOf = (name: string) => opened.get(name)?.server ?? expect.fail(`no ${name}`);
+const guideOf = (name: string) => opened.get(name)?.guide ?? expect.fail(`no ${name}`);
+
+beforeAll(async () => {
+  for (const [name, load] of Object.entries(standins)) {
+    const { start, guide } = await load();
+    opened.set(name, { server: await start({ port: 0 }), guide });
+  }
+  port = await freePort();
+  const sections = [...opened.values()].map(({ server, guide }) => guide.configuration(server.url));
+  const [general, sources] = [0, 1].map((part) =>
+    sections.map((text) => text.split('sources:\n')[part] ?? '').join('\n'),
+  );
+  const config = `${general}\nredis: { path: ${redis.socket} }\nsources:\n${sources}`
+    .replace('publicUrl:', `port: ${port}, publicUrl:`)
+    .replace(':8080', `:${port}`)
+    .replace('every: 5s', 'every: 300ms');
+  dir = mkdtempSync(join(tmpdir(), 'closeloop-guides-'));
+  const file = join(dir, 'closeloop.yaml');
+  writeFileSync(file, config);
+  const { code, err } = await command(['setup', '--yes', '--config', file]);
+  expect([code, err]).toEqual([0, expect.any(String)]);
+  const runtime = {
+    config: loadConfig(config, { env: {}, connectors }),
+    handle: redis.handle,
+    redis: redis.handle.client,
+    close: async () => undefined,
+  };
+  app = await run(runtime, { role: 'all', clock: liveClock, log: memoryLog().log, sweepEveryMs: 200 });
+});
+
+afterAll(async () => {
+  await app?.close();
+  for (const { server } of opened.values()) await server.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = z.object({ port: z.number() }).parse(server.address());
+  await new Promise((done) => server.close(done));
+  return address.port;
+}
+
+async function take(name: string, { method, path, body }: Step): Promise<string> {
+  const answer = await fetch(`${serverOf(name).url}/_control/${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body).replace(':8080/', `:${port}/`) }),
+  });
+  const text = await answer.text();
+  expect([answer.status, text]).toEqual([200, expect.any(String)]);
+  return text;
+}
+
+test.each([
+  ['zendesk', 'support', '41960.1'],
+  ['hubspot', 'crm', 'ticket-41960.1'],
+  ['shopify', 'shop', '41960.1'],
+  ['woocommerce', 'store', '41960.1'],
+  ['webhook', 'jobs', '41960.1'],
+])('the guide to %s leads to a grade on the record', async (name, source, id) => {
+  const store = app.engine.pipelines.get(source)?.context.store ?? expect.fail(`no ${source}`);
+  const journey = (state: string) => until(async () => (await store.get(id))?.state === state);
+  const { steps } = guideOf(name);
+  for (const step of steps) await take(name, step);
+  await journey('asked');
+  const all = { method: 'GET', path: 'requests', what: 'all requests' };
+  await until(
+    async () =>
+      z
+        .array(z.object({ sentAt: z.unknown() }))
+        .parse(JSON.parse(await take('feedback', all)))
+        .at(-1)?.sentAt,
+  );
+  for (const step of guideOf('feedback').steps) await take('feedback', step);
+  await journey('written');
+  const look = steps.at(-1) ?? expect.fail('no last step');
+  expect(await take(name, look)).toContain('Quick, thanks');
+});

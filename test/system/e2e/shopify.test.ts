@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { connectors } from '../../../connectors/index.ts';
+import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { startShopifyStandin } from '../../../standins/shopify/standin.ts';
+import { type App, run } from '../../../worker/cli/app.ts';
+import { loadConfig } from '../../../worker/config/config.ts';
+import type { Journey, JourneyState } from '../../../worker/journey/journey.ts';
+import { liveClock } from '../../../worker/pipeline/clock.ts';
+import { tagOf } from '../../../worker/redis/keys.ts';
+import { memoryLog, type Told, until } from '../../support/loop.ts';
+import { command } from '../../support/processes.ts';
+import { useRedis } from '../../support/redis.ts';
+
+const redis = useRedis();
+const minute = 60_000;
+const hour = 60 * minute;
+const topics = [
+  'ORDERS_FULFILLED',
+  'FULFILLMENTS_UPDATE',
+  'ORDERS_CANCELLED',
+  'REFUNDS_CREATE',
+  'APP_UNINSTALLED',
+  'APP_SCOPES_UPDATE',
+];
+
+/** The shop's clock is ours, and this. */
+let offsetMs = 0;
+let feedback: Awaited<ReturnType<typeof startFeedbackStandin>>;
+let shop: Awaited<ReturnType<typeof startShopifyStandin>>;
+let app: App;
+let told: Told[];
+let config: string;
+let dir: string;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'closeloop-shopify-'));
+  config = join(dir, 'closeloop.yaml');
+  feedback = await startFeedbackStandin({ seed: true });
+  const customFields = [{ name: 'Store' }, { name: 'Agent' }, { name: 'closeloop' }];
+  feedback.standin.addCampaign({ account: 'acme', id: 40, name: 'After delivery', type: 'mixed', customFields });
+  shop = await startShopifyStandin({ now: () => new Date(Date.now() + offsetMs) });
+  const port = await freePort();
+  writeFileSync(
+    config,
+    `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+redis: { path: ${redis.socket} }
+secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
+http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }
+poll: { every: 300ms }
+collect: { every: 300ms }
+sources:
+  shop:
+    connector: shopify
+    shop: acme.myshopify.com
+    baseUrl: ${shop.url}
+    clientId: shopify-client
+    clientSecret: shopify-client-secret
+    webhookSecrets: [the secret before, shopify-client-secret]
+    trigger: delivered
+    deliveredWithin: 1h
+    watchEvery: 500ms
+    rules:
+      - { name: slow, when: '"furniture" in order.tags', campaign: 40, contact: contact.email, fields: &fields { Store: order.city, Agent: order.source }, delay: 2h }
+      - { name: all, campaign: 40, contact: [contact.phones, contact.email], fields: *fields }
+    writeBack: { grade: feedback_grade, comment: feedback_comment, answeredAt: feedback_at, status: feedback_status, tags: true }
+`,
+  );
+  const { handle } = redis;
+  // This shop has been looked after for a day.
+  await handle.client.hset(`${tagOf('shop')}:poll`, 'since', Date.now() - 24 * hour);
+  const memory = memoryLog();
+  told = memory.told;
+  const runtime = {
+    config: loadConfig(readFileSync(config, 'utf8'), { env: {}, connectors }),
+    handle,
+    redis: handle.client,
+    close: async () => undefined,
+  };
+  app = await run(runtime, { role: 'all', clock: liveClock, log: memory.log, sweepEveryMs: 200 });
+});
+
+afterAll(async () => {
+  await app?.close();
+  await shop?.close();
+  await feedback?.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = z.object({ port: z.number() }).parse(server.address());
+  await new Promise((done) => server.close(done));
+  return address.port;
+}
+
+/** An order of a customer with this name. Several lines make several parcels possible. */
+function order(name: string, more: Parameters<typeof shop.standin.addOrder>[0] = {}): string {
+  const customerId = shop.standin.addCustomer({ email: `account-${name}@example.com` }).id;
+  const shipping = { city: 'Tartu', country: 'EE' };
+  return shop.standin.addOrder({ customerId, email: `${name}@example.com`, shipping, ...more }).id;
+}
+
+const context = () => app.engine.pipelines.get('shop')?.context ?? expect.fail('no pipeline');
+const store = () => context().store;
+const journeyIn = (id: string, ...states: JourneyState[]): Promise<Journey> =>
+  until(async () => {
+    const journey = await store().get(`${id}.1`);
+    return journey !== undefined && states.includes(journey.state) ? journey : undefined;
+  });
+const hooks = () => `${app.url}/hooks/shop`;
+/** The proof of an erasure, when all of it has been done. */
+const proofOf = (topic: string) =>
+  until(async () =>
+    (await context().erasures.all()).find(({ what, copies }) => what.includes(topic) && copies !== 'being taken off'),
+  );
+const answerTo = async (id: string, grade: number, comment: string) => {
+  const { requestId } = await journeyIn(id, 'asked', 'written');
+  const request = Number(requestId);
+  await until(() => feedback.standin.requests().some((one) => one.id === request && one.sentAt));
+  feedback.standin.answer({ request, grade, comment });
+};
+
+test('setup makes metafields and webhooks, and check then finds nothing', async () => {
+  const before = await command(['check', '--config', config, '--json']);
+  expect([before.code, before.out]).toEqual([1, expect.stringContaining('webhook ORDERS_FULFILLED')]);
+  const made = await command(['setup', '--config', config, '--yes']);
+  expect([made.code, made.err]).toEqual([0, expect.stringContaining('create the webhook ORDERS_FULFILLED')]);
+  expect(shop.standin.subscriptions().map(({ topic, uri }) => [topic, uri])).toEqual(
+    topics.map((topic) => [topic, hooks()]),
+  );
+  const after = await command(['check', '--config', config, '--json']);
+  expect([after.code, after.out]).toEqual([0, expect.stringMatching(/"findings":\[\]/)]);
+  expect((await command(['setup', '--config', config, '--yes'])).err).toContain('Nothing to do');
+});
+
+test('a bad signature is refused, also for privacy', async () => {
+  const headers = {
+    'content-type': 'application/json',
+    'x-shopify-topic': 'shop/redact',
+    'x-shopify-shop-domain': 'acme.myshopify.com',
+    'x-shopify-hmac-sha256': 'A'.repeat(43).concat('='),
+  };
+  expect((await fetch(hooks(), { method: 'POST', body: '{}', headers })).status).toBe(401);
+});
+
+test('a refund cancels the request that waits', async () => {
+  const id = order('anna', { tags: ['furniture'] });
+  await shop.standin.fulfil({ id });
+  const deliveries = await shop.standin.deliver(id);
+  expect(deliveries).toMatchObject([{ delivered: true, status: 200 }]);
+  await journeyIn(id, 'waiting');
+  await shop.standin.refund({ id });
+  expect(await journeyIn(id, 'cancelled')).toMatchObject({ why: 'the order was refunded' });
+});
+
+test('two parcels are asked about once, when the second arrived; the grade is written, and a changed one again', async () => {
+  const id = order('bert', { lines: [{}, {}], tags: ['vip'] });
+  await shop.standin.fulfil({ id, lines: [0] });
+  await shop.standin.deliver(id, 0);
+  await shop.standin.fulfil({ id });
+  await shop.standin.idle();
+  expect(await store().get(`${id}.1`)).toBeUndefined();
+  await shop.standin.deliver(id, 1);
+  await answerTo(id, 5, 'Fast <b>and</b> good');
+  await until(() => shop.standin.order(id).metafields['$app.feedback_grade'] === '5');
+  await answerTo(id, 2, 'It broke');
+  await until(() => shop.standin.order(id).metafields['$app.feedback_grade'] === '2');
+  await journeyIn(id, 'written');
+  expect(shop.standin.order(id)).toMatchObject({
+    tags: ['vip', 'fb_answered', 'fb_grade_2'],
+    metafields: { '$app.feedback_comment': 'It broke', '$app.feedback_status': 'answered' },
+  });
+  expect(await store().get(`${id}.2`)).toBeUndefined();
+  expect(feedback.standin.requests({ contact: 'bert@example.com' })).toHaveLength(1);
+});
+
+test('a parcel of which no carrier tells is asked about when the time is over', async () => {
+  // An hour is over in three seconds.
+  offsetMs = -hour + 3_000;
+  const id = order('carl');
+  await shop.standin.fulfil({ id });
+  offsetMs = 0;
+  const { closedAt } = await journeyIn(id, 'asked');
+  expect(Math.abs(closedAt.getTime() - Date.now())).toBeLessThan(minute);
+  expect(await store().get(`${id}.2`)).toBeUndefined();
+});
+
+test('an order that no webhook told of is found by the poll, which brings back the webhooks that Shopify removed', async () => {
+  shop.standin.removeSubscriptions();
+  // Delivered a while ago: a webhook would have told of it by now.
+  offsetMs = -5 * minute;
+  const id = order('dora');
+  await shop.standin.fulfil({ id });
+  expect(await shop.standin.deliver(id)).toEqual([]);
+  offsetMs = 0;
+  await journeyIn(id, 'asked');
+  await until(() => shop.standin.subscriptions().length === topics.length);
+  expect(shop.standin.subscriptions().map(({ topic, uri }) => [topic, uri])).toEqual(
+    topics.map((topic) => [topic, hooks()]),
+  );
+  expect(told.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/removed webhooks of ours; they were made again/),
+  );
+});
+
+test('a customer who is to be forgotten is masked at the service, gone here and from the order, with proof', async () => {
+  shop.standin.setCompliance({ uri: hooks() });
+  const customerId = shop.standin.addCustomer({ email: 'account-emil@example.com' }).id;
+  const id = order('emil', { customerId, tags: ['vip'] });
+  await shop.standin.fulfil({ id });
+  await shop.standin.deliver(id);
+  await answerTo(id, 1, 'My neighbour took it');
+  const { requestId } = await journeyIn(id, 'written');
+  expect(await shop.standin.requestData({ customerId })).toMatchObject([{ status: 200 }]);
+  const todo = told.find(({ message }) => message === 'somebody has to act');
+  expect(todo).toMatchObject({ level: 'warn', fields: { event: 'customers/data_request' } });
+  expect(await shop.standin.redactCustomer({ customerId })).toMatchObject([{ status: 200 }]);
+  const proof = await proofOf('customers/redact');
+  expect(proof).toMatchObject({ journeys: 1, contacts: 2, copies: 'none left' });
+  expect(feedback.standin.requests().find((one) => one.id === Number(requestId))).toMatchObject({ masked: true });
+  const gone = await store().get(`${id}.1`);
+  expect(gone?.erasedAt).toBeInstanceOf(Date);
+  expect(JSON.stringify([gone, proof, told])).not.toMatch(/emil@example|neighbour/);
+  expect(shop.standin.order(id)).toMatchObject({ tags: ['vip'], metafields: {} });
+});
+
+test('the source stops when the app is uninstalled, and says who must do what', async () => {
+  await shop.standin.uninstall();
+  await until(() =>
+    told.some(({ fields }) => /the app was uninstalled: the shop's owner must/.test(String(fields.why))),
+  );
+});
+
+test('everybody of a shop that left is forgotten, though its source has stopped; what nobody can reach is told', async () => {
+  // Two days after uninstalling, says Shopify.
+  expect(await shop.standin.redactShop()).toMatchObject([{ status: 200 }]);
+  const { copies } = await proofOf('shop/redact');
+  expect(copies).toMatch(/^left at shop: .*an owner of the shop must/i);
+  expect(feedback.standin.requests().filter(({ masked, campaign }) => campaign === 40 && !masked)).toEqual([]);
+  for await (const journey of store().queries.all()) expect(journey).toMatchObject({ erasedAt: expect.any(Date) });
+});
+
+test('every delivery was stored the first time', () => {
+  expect(told.filter(({ message }) => message.startsWith('delivery not stored'))).toEqual([]);
+});

@@ -1,0 +1,219 @@
+import { spawnSync } from 'node:child_process';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type RedisAddress } from '../../../worker/redis/connection.ts';
+import { tagOf } from '../../../worker/redis/keys.ts';
+import { type Loop, startLoop, until } from '../../support/loop.ts';
+import { heldBytes, startLoad, type Verdict } from './load.ts';
+import { type Server, startCluster, startSentinel, startServer } from './servers.ts';
+
+/** A Redis that is about to fail, and come back. */
+interface Scene {
+  address: RedisAddress;
+  begin(): Promise<unknown> | unknown;
+  /** Brings it back, or waits until it has come back by itself. */
+  end(): Promise<unknown> | unknown;
+  stop(): Promise<unknown>;
+}
+
+export interface Outage {
+  name: string;
+  /** How Redis, or its client, says it: a reason of a refused delivery. */
+  says: RegExp;
+  /** It comes back by itself, in its own time. */
+  heals?: boolean;
+  open(source: string): Promise<Scene>;
+}
+
+const gone = /writeable/;
+
+/** One server: how it fails, and how it comes back. */
+function ofOne(
+  name: string,
+  says: RegExp,
+  begin: (server: Server) => unknown,
+  end: (server: Server) => unknown,
+  settings?: Record<string, string>,
+): Outage {
+  const open = async (): Promise<Scene> => {
+    const server = await startServer(settings);
+    return {
+      address: { url: server.url },
+      begin: () => begin(server),
+      end: () => end(server),
+      stop: () => server.stop(),
+    };
+  };
+  return { name, says, open };
+}
+
+const kill = (server: Server) => server.kill();
+const start = (server: Server) => server.start();
+const always = { appendfsync: 'always' };
+
+export const outages: readonly Outage[] = [
+  ofOne('killed, everysec', gone, kill, start),
+  ofOne('killed, always', gone, kill, start, always),
+  ofOne(
+    'frozen',
+    /earlier deliveries/,
+    (server) => server.freeze(),
+    (server) => server.thaw(),
+  ),
+  ofOne(
+    'killed, then long LOADING',
+    gone,
+    async (server) => {
+      await server.kill();
+      // Microseconds for each command that is read back from the file.
+      void server.start(['--key-load-delay', '1000']);
+    },
+    (server) => server.admin.ping(),
+  ),
+  ofOne(
+    'made a replica (READONLY)',
+    /READONLY|writeable/,
+    // Of an address where nobody listens: it keeps its data and waits.
+    (server) => server.admin.replicaof('127.0.0.1', '1'),
+    (server) => server.admin.replicaof('NO', 'ONE'),
+  ),
+  ofOne(
+    'out of memory (OOM)',
+    /OOM/,
+    (server) => server.admin.config('SET', 'maxmemory', '1mb'),
+    (server) => server.admin.config('SET', 'maxmemory', '0'),
+  ),
+  ofOne(
+    'disk full, everysec (MISCONF)',
+    /MISCONF/,
+    (server) => limitFiles(server, 1),
+    (server) => limitFiles(server, 'unlimited'),
+  ),
+  ofOne(
+    'disk full, always (it ends itself)',
+    gone,
+    (server) => limitFiles(server, 1),
+    async (server) => {
+      await until(() => !server.isRunning());
+      await server.start();
+    },
+    always,
+  ),
+  {
+    name: 'master killed, Sentinel',
+    says: gone,
+    heals: true,
+    open: async () => {
+      const { name, master, replica, sentinel, stop } = await startSentinel();
+      return {
+        address: { sentinel: { name, nodes: [sentinel.url] } },
+        begin: () => master.kill(),
+        end: () => until(async () => (await replica.admin.role())[0] === 'master'),
+        stop,
+      };
+    },
+  },
+  {
+    name: 'a master killed, Cluster',
+    says: /writeable|answer|CLUSTERDOWN|closed|cluster/i,
+    heals: true,
+    open: async (source) => {
+      const cluster = await startCluster(3, 1);
+      const master = await cluster.masterOf(tagOf(source));
+      const replica = cluster.replicaOf(master);
+      return {
+        address: { cluster: cluster.urls },
+        begin: () => master.kill(),
+        end: () => until(async () => (await replica.admin.role())[0] === 'master'),
+        stop: () => cluster.stop(),
+      };
+    },
+  },
+];
+
+/** No file of it may grow beyond so many bytes: to a process the same as a full disk. */
+function limitFiles(server: Server, bytes: number | 'unlimited'): void {
+  const { status, stderr } = spawnSync('prlimit', ['--pid', String(server.pid()), `--fsize=${bytes}:unlimited`]);
+  if (status !== 0) throw new Error(`prlimit: ${stderr}`);
+}
+
+export interface Report extends Verdict {
+  outage: string;
+  seconds: number;
+  /** Why deliveries were refused. */
+  said: string[];
+  /** From the end of the outage until the first customer was asked, and all whose closing was acknowledged before it. */
+  resumedMs: number;
+  caughtUpMs: number;
+  /** At its end. */
+  heldMoreMb: number;
+  /** How long this process, the vendor's part included, did nothing at all, at worst: answers can't come sooner. */
+  lagMs: number;
+  /** Of one core, during it. */
+  cpuPercent: number;
+}
+
+/** A loop under load, through an outage of so long, to its end. */
+export async function goThrough(
+  outage: Outage,
+  options: { lastsMs: number; closings: number; everyMs: number },
+): Promise<Report> {
+  const source = 'desk';
+  const scene = await outage.open(source);
+  const handle = connect(scene.address, () => undefined);
+  const loop = await startLoop({ handle, socket: '' }, { source });
+  const lag = monitorEventLoopDelay({ resolution: 10 });
+  lag.enable();
+  const load = startLoad(loop, options);
+  try {
+    await load.acknowledged(Math.ceil(options.closings / 4));
+    const before = heldBytes();
+    const begun = performance.now();
+    await scene.begin();
+    await load.refused(1);
+    const cpu = process.cpuUsage();
+    if (!outage.heals) await sleep(options.lastsMs);
+    const { user, system } = process.cpuUsage(cpu);
+    const held = heldBytes() - before;
+    const due = load.taken();
+    await scene.end();
+    const back = performance.now();
+    const since = () => Math.round(performance.now() - back);
+    await askedMore(loop, options.closings);
+    const resumedMs = since();
+    await askedAll(loop, due);
+    const caughtUpMs = since();
+    const verdict = await load.finish();
+    return {
+      outage: outage.name,
+      seconds: Math.round((back - begun) / 1_000),
+      ...verdict,
+      said: [...new Set(loop.told.filter(({ level }) => level === 'error').map(({ fields }) => String(fields.why)))],
+      resumedMs,
+      caughtUpMs,
+      heldMoreMb: Math.round(held / 2 ** 20),
+      lagMs: Math.round(lag.max / 1e6),
+      cpuPercent: outage.heals ? 0 : Math.round((user + system) / 10 / options.lastsMs),
+    };
+  } finally {
+    load.stop();
+    await loop.close();
+    await handle.close();
+    await scene.stop();
+  }
+}
+
+const askedIn = (loop: Loop) => new Set(loop.feedback.standin.requests().map(({ email }) => email));
+
+/** One that came back early may have nobody left to ask. */
+async function askedMore(loop: Loop, closings: number): Promise<void> {
+  const known = askedIn(loop).size;
+  await until(() => askedIn(loop).size > known || known >= closings);
+}
+
+async function askedAll(loop: Loop, ids: readonly string[]): Promise<void> {
+  await until(() => {
+    const asked = askedIn(loop);
+    return ids.every((id) => asked.has(`${id}@example.com`));
+  });
+}

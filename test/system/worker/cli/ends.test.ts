@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+const [runtime, connectors] = ['worker/cli/runtime.ts', 'connectors/index.ts'].map((file) =>
+  resolve(import.meta.dirname, '../../../..', file),
+);
+
+/** What a command does with Redis, and then what still keeps its process alive. */
+const script = `
+import { once } from 'node:events';
+import { connectors } from '${connectors}';
+import { openForNow } from '${runtime}';
+const runtime = await openForNow({ config: process.argv[1], data: '.', connectors });
+const closed = once(runtime.redis, 'end');
+await runtime.close();
+await closed;
+process.stdout.write(JSON.stringify(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout')));
+`;
+
+test('a command ends as soon as its work is done: no timer is left of its waiting for Redis', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-ends-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const config = join(dir, 'closeloop.yaml');
+  writeFileSync(
+    config,
+    `
+feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: key, timeZone: Europe/Tallinn }
+redis: { path: ${redis.socket} }
+sources:
+  support:
+    connector: zendesk
+    subdomain: acme
+    clientId: one
+    clientSecret: two
+    webhookSecrets: [three]
+    rules: [{ name: all, campaign: 12, contact: requester.email }]
+`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, config]);
+  expect(JSON.parse(stdout)).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { startLoop, until } from '../../support/loop.ts';
+import { background } from '../../support/processes.ts';
+import { useRedis } from '../../support/redis.ts';
+import { sealOf } from '../../support/seal.ts';
+
+const redis = useRedis();
+const dataKey = '{cl}:data-key';
+
+test('Redis is emptied under a running loop: it goes on, and a loop that starts beside it reads what it stores (audit twice)', async () => {
+  const loop = await startLoop(redis, { source: 'emptied' });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  await redis.handle.client.flushall();
+  await until(() => loop.told.some(({ level, message }) => level === 'error' && message.includes('was emptied')));
+  const { delivery } = loop.vendor.close('b');
+  expect((await loop.post(delivery)).status).toBe(202);
+  await loop.journey('b.1', 'asked');
+  const other = await startLoop(redis, { source: 'emptied', vendor: loop.vendor, feedback: loop.feedback });
+  expect(await other.store.get('b.1')).toMatchObject({ state: 'asked' });
+  // Told of once more, at the other one's door, by another webhook.
+  await other.post(loop.vendor.delivery([{ kind: 'closed', id: 'b', at: new Date(), key: 'again' }]));
+  await until(async () => (await other.store.trace('b.1')).some(({ text }) => text.includes('another webhook')));
+  expect(await other.store.queries.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
+  await other.close();
+  await loop.close();
+});
+
+test('a process whose Redis began anew with another key ends, and says what to do (audit twice)', async () => {
+  const { client } = redis.handle;
+  await client.flushall();
+  const service = await startFeedbackStandin({ seed: true });
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-emptied-'));
+  const config = join(dir, 'closeloop.yaml');
+  writeFileSync(
+    config,
+    `
+feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+redis: { path: ${redis.socket} }
+http: { port: 0 }
+sources:
+  shop:
+    connector: webhook
+    signature: { kind: token, header: x-secret, secrets: [a-long-enough-secret-for-a-test-here] }
+    event: { id: id, record: id, closed: "true", shape: $ }
+    rules: [{ name: all, campaign: 12, contact: email }]
+`,
+  );
+  await sealOf(client);
+  const anew = (await client.get(dataKey)) ?? expect.fail('no key');
+  await client.del(dataKey);
+  const running = background(['start', '--config', config, '--data', dir]);
+  await running.says(/started/);
+  const its = await sealOf(client);
+  await client.multi().flushall().set(dataKey, anew).exec();
+  await until(() => running.child.exitCode !== null);
+  expect([running.child.exitCode, running.errors()]).toEqual([2, expect.stringMatching(/start this process again/)]);
+  expect((await sealOf(client)).open(its.seal('text'))).toBe('text');
+  await service.close();
+  rmSync(dir, { recursive: true, force: true });
+});

@@ -1,0 +1,285 @@
+import { Queue } from 'bullmq';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { Holds } from '../../../../worker/operations/holds.ts';
+import { overriding } from '../../../support/by-hand.ts';
+import { type Loop, memoryLog, startLoop, until } from '../../../support/loop.ts';
+import { startTown } from '../../../support/loop-processes.ts';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+beforeEach(async () => {
+  await redis.handle.client.flushall();
+});
+
+const always = 1_000_000;
+/** Two rules, two campaigns: by what is in the record. */
+const twoRules = `{ name: north, when: ticket.store = "North", campaign: 40, contact: customer.email }
+      - { name: others, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }`;
+
+async function withTwo(source: string) {
+  const feedback = await startFeedbackStandin({ seed: true });
+  feedback.standin.addCampaign({ account: 'acme', id: 40, name: 'North' });
+  return { feedback, standin: feedback.standin, start: () => startLoop(redis, { source, rule: twoRules, feedback }) };
+}
+
+/** What /readyz says to anybody, and what the process knows. */
+async function readyOf({ app }: Pick<Loop, 'app'>) {
+  const { ok } = z.object({ ok: z.boolean() }).parse(await (await fetch(`${app.url}/readyz`)).json());
+  return { ok, paused: await app.engine.paused() };
+}
+const held = async ({ app }: Loop, source: string) => (await app.engine.pipelines.get(source)?.holds.list()) ?? [];
+
+/** Closings of the first rule, `n` of them, and ten of the other. */
+async function close(loop: Loop, n: number) {
+  const north = Array.from({ length: n }, (_, i) => `n${i}`);
+  const others = Array.from({ length: 10 }, (_, i) => `o${i}`);
+  for (const id of north) await loop.post(loop.vendor.close(id, { store: 'North' }).delivery);
+  for (const id of others) await loop.post(loop.vendor.close(id).delivery);
+  return { north: north.map((id) => `${id}.1`), others: others.map((id) => `${id}.1`) };
+}
+
+const everyone = (standin: { requests(): unknown[] }) => standin.requests().length;
+
+test.each([
+  ['inactive', 'inactive', 'ask', 'requests.create'],
+  ['a draft', 'draft', 'plan', 'campaigns.get'],
+] as const)(
+  'a campaign that is %s holds up only what asks in it, however much that is; mended, all of it goes on (audit 15)',
+  async (_, state, stage, call) => {
+    const source = `plan-${state}`;
+    const { feedback, standin, start } = await withTwo(source);
+    standin.changeCampaign({ id: 40, state });
+    const loop = await start();
+    const { north, others } = await close(loop, 200);
+    for (const id of others) await loop.journey(id, 'asked');
+    await until(async () => (await held(loop, source))[0]?.jobs === north.length);
+    expect(await held(loop, source)).toMatchObject([
+      { stage, only: 'campaign 40', why: expect.stringMatching(/campaign 40.*activate/i) },
+    ]);
+    expect(await readyOf(loop)).toMatchObject({
+      ok: false,
+      paused: { [source]: [{ stage: `${stage}, campaign 40` }] },
+    });
+    // Those who wait cost the service nothing: one at a time finds out.
+    standin.clearCalls();
+    await until(() => (standin.calls()[call] ?? 0) >= 2);
+    expect(await held(loop, source)).toMatchObject([{ jobs: north.length }]);
+    expect(loop.told.filter(({ level, message }) => level === 'error' && message.startsWith('held up'))).toHaveLength(
+      1,
+    );
+
+    standin.changeCampaign({ id: 40, state: 'active' });
+    for (const id of north) await loop.journey(id, 'asked');
+    expect([everyone(standin), await held(loop, source)]).toEqual([210, []]);
+    // It is looked at once in a while.
+    await until(async () => (await readyOf(loop)).ok);
+    await loop.close();
+    await feedback.close();
+  },
+);
+
+test.each([
+  ['switched off', 'inactive'],
+  ['set back to a draft', 'draft'],
+] as const)('a campaign that is %s while its journeys wait fails none of them (audit 17)', async (_, state) => {
+  const source = `ask-${state}`;
+  const feedback = await startFeedbackStandin({ seed: true });
+  const { standin } = feedback;
+  standin.addCampaign({ account: 'acme', id: 40, name: 'North' });
+  const rule = `{ name: north, when: ticket.store = "North", campaign: 40, contact: customer.email, delay: 2s }
+      - { name: others, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }`;
+  const loop = await startLoop(redis, { source, rule, feedback });
+  const { north, others } = await close(loop, 20);
+  for (const id of north) await loop.journey(id, 'waiting');
+  standin.changeCampaign({ id: 40, state });
+  await until(async () => (await held(loop, source))[0]?.jobs === north.length);
+  expect(await held(loop, source)).toMatchObject([{ stage: 'ask', only: 'campaign 40' }]);
+  for (const id of others) await loop.journey(id, 'asked');
+  for (const id of north) expect((await loop.store.get(id))?.state).toMatch(/^(?:waiting|creating)$/);
+  standin.changeCampaign({ id: 40, state: 'active' });
+  for (const id of north) await loop.journey(id, 'asked');
+  expect([everyone(standin), await held(loop, source)]).toEqual([30, []]);
+  await loop.close();
+  await feedback.close();
+});
+
+test.each([
+  ['a method that the service does not take', { method: 'PUT' }, /not for this method.*feedback\.operations\.create/],
+  ['a path that it does not have', { path: '/appeals/new/' }, /no such path.*feedback\.operations\.create/],
+  [
+    'a name that it does not know',
+    { body: { email: 'contact_email' } },
+    /does not know contact_email.*feedback\.operations\.create/,
+  ],
+])(
+  'create by %s fails nothing: it waits, with the remedy, and goes on with the right form (audit 17)',
+  async (_, create, why) => {
+    const feedback = await startFeedbackStandin({ seed: true });
+    const { standin } = feedback;
+    const wrong = await startLoop(redis, { source: 'form', feedback, operations: { create } });
+    const { vendor } = wrong;
+    const ids = Array.from({ length: 20 }, (_, i) => `f${i}`);
+    for (const id of ids) await wrong.post(vendor.close(id).delivery);
+    await until(async () => (await held(wrong, 'form'))[0]?.jobs === ids.length);
+    expect(await held(wrong, 'form')).toMatchObject([{ stage: 'ask', why: expect.stringMatching(why) }]);
+    await wrong.close();
+    const right = await startLoop(redis, { source: 'form', feedback, vendor });
+    for (const id of ids) await right.journey(`${id}.1`, 'asked');
+    expect(everyone(standin)).toBe(ids.length);
+    await right.close();
+    await feedback.close();
+  },
+);
+
+test('a rule whose fields do not fit its campaign holds up what it is chosen for, from the start, and nothing else (audit 15)', async () => {
+  const { feedback, standin } = await withTwo('misfit');
+  const rule = twoRules.replace(
+    'contact: customer.email }',
+    'contact: customer.email, fields: { Nonsense: ticket.store } }',
+  );
+  const loop = await startLoop(redis, { source: 'misfit', rule, feedback });
+  expect(await held(loop, 'misfit')).toMatchObject([
+    { only: 'rule "north"', why: expect.stringContaining('Nonsense'), jobs: 0 },
+  ]);
+  const { north, others } = await close(loop, 5);
+  for (const id of others) await loop.journey(id, 'asked');
+  await until(async () => (await held(loop, 'misfit'))[0]?.jobs === north.length);
+  expect(everyone(standin)).toBe(others.length);
+  await loop.close();
+  await feedback.close();
+});
+
+test('a refused key is about the account, and stops the stage (audit 15)', async () => {
+  const { feedback, standin, start } = await withTwo('key');
+  const loop = await start();
+  standin.faults.add({ path: '/api/', status: 401, body: { detail: 'Invalid token.' }, times: always });
+  await close(loop, 3);
+  const paused = await until(async () => (await readyOf(loop)).paused.key);
+  expect(paused).toMatchObject([
+    { stage: expect.stringMatching(/^(?:plan|ask)$/), why: expect.stringContaining('apiKey') },
+  ]);
+  expect(await held(loop, 'key')).toEqual([]);
+  await loop.close();
+  await feedback.close();
+});
+
+test.each([
+  ['a redirect', { path: '/api/contacts/', status: 301 }],
+  ['a 404 with other JSON', { path: '/api/contacts/', status: 404, body: { message: 'no Route matched' } }],
+  ['a page with 404', { path: '/api/contacts/', status: 404, headers: { 'content-type': 'text/html' }, body: '<p>' }],
+  ['JSON of another shape', { path: '/api/contacts/', status: 200, body: { ok: true } }],
+  [
+    'a page with 403',
+    { method: 'POST', path: '/api/appeals/$', status: 403, headers: { 'content-type': 'text/html' }, body: '<p>' },
+  ],
+])('%s, once, is tried again: it neither stops nor fails anything (audit 17)', async (_, fault) => {
+  const feedback = await startFeedbackStandin({ seed: true });
+  const { standin } = feedback;
+  const loop = await startLoop(redis, { source: 'hiccup', feedback });
+  standin.faults.add({ ...fault, times: 2 });
+  await loop.post(loop.vendor.close('h').delivery);
+  await loop.journey('h.1', 'asked');
+  expect(standin.faults.list()).toEqual([]);
+  expect(loop.told.filter(({ level }) => level === 'error')).toEqual([]);
+  await loop.close();
+  await feedback.close();
+});
+
+test('an odd answer that does not pass is believed after a few tries: it stops, with the remedy, and fails nothing (audit 17)', async () => {
+  const feedback = await startFeedbackStandin({ seed: true });
+  const loop = await startLoop(redis, { source: 'moved', feedback });
+  feedback.standin.faults.add({ path: '/api/contacts/', status: 301, times: always });
+  await loop.post(loop.vendor.close('m').delivery);
+  const paused = await until(async () => (await readyOf(loop)).paused.moved);
+  expect(paused).toMatchObject([{ stage: 'ask', why: expect.stringContaining('feedback.baseUrl') }]);
+  expect((await loop.store.get('m.1'))?.state).toBe('waiting');
+  await loop.close();
+  await feedback.close();
+});
+
+test('a hold is told once for however many jobs and probes, again when its reason is another (audit 15)', async () => {
+  const { log, told } = memoryLog();
+  const news: string[] = [];
+  const holds = new Holds({
+    redis: redis.handle.client,
+    tag: '{cl:told}',
+    source: 'told',
+    log,
+    onNews: async ({ why }) => void news.push(why),
+    queues: () => [],
+  });
+  for (let n = 0; n < 50; n++) await holds.set('ask', 'campaign 12', 'it is inactive', `job-${n}`);
+  expect([news, told.length, (await holds.list())[0]?.jobs]).toEqual([['it is inactive'], 1, 50]);
+  await expect(holds.pass('ask', ['rule "x"', 'campaign 12'])).rejects.toMatchObject({
+    message: 'it is inactive',
+    advice: { kind: 'config', only: 'campaign 12' },
+  });
+  await holds.pass('ask', ['rule "x"', 'campaign 13']);
+  await holds.pass('plan', ['campaign 12']);
+
+  // One ticket a probe, for whoever comes first.
+  await holds.probe();
+  await holds.probe();
+  await holds.pass('ask', ['campaign 12']);
+  await expect(holds.pass('ask', ['campaign 12'])).rejects.toThrow('it is inactive');
+  await holds.set('ask', 'campaign 12', "it is another account's");
+  expect(news).toHaveLength(2);
+  await holds.lift('ask', ['campaign 12', 'rule "x"']);
+  expect(await holds.list()).toEqual([]);
+  await holds.pass('ask', ['campaign 12']);
+});
+
+test('a thousand held jobs all go on, though the process that lets them go is killed in the middle (audit twice)', async () => {
+  const queue = new Queue('ask', { prefix: '{cl:many}', connection: redis.handle.bull() });
+  onTestFinished(() => queue.close());
+  const ids = Array.from({ length: 1_000 }, (_, n) => `ask-${n}`);
+  await queue.addBulk(ids.map((jobId) => ({ name: 'ask', data: {}, opts: { jobId, delay: 600_000 } })));
+  const holdsOf = (queues: Queue[]) =>
+    new Holds({
+      redis: redis.handle.client,
+      tag: '{cl:many}',
+      source: 'many',
+      log: memoryLog().log,
+      onNews: async () => undefined,
+      queues: () => queues,
+    });
+  const other = holdsOf([queue]);
+  for (const id of ids) await other.set('ask', 'campaign 12', 'it is inactive', id);
+  let left = 350;
+  const getJob = async (id: string) => (left-- > 0 ? await queue.getJob(id) : Promise.reject(new Error('killed')));
+  await expect(holdsOf([overriding(queue, { getJob })]).lift('ask', ['campaign 12'])).rejects.toThrow('killed');
+  expect([await queue.getDelayedCount(), await other.list()]).toEqual([expect.any(Number), []]);
+  expect(await queue.getDelayedCount()).toBeGreaterThan(0);
+  await other.probe();
+  expect([await queue.getDelayedCount(), await queue.getWaitingCount()]).toEqual([0, 1_000]);
+  expect(await redis.handle.client.keys('{cl:many}:hold*')).toEqual([]);
+  expect(await redis.handle.client.keys('{cl:many}:held*')).toEqual([]);
+});
+
+test('closings that a campaign holds up are asked once each, though workers are killed (audit twice)', async () => {
+  const ids = Array.from({ length: 200 }, (_, n) => `h${n}`);
+  const town = await startTown(redis, 'held', ids);
+  const { standin, store } = town;
+  standin.changeCampaign({ id: 12, state: 'inactive' });
+  const { client } = redis.handle;
+  const heldJobs = () => client.scard('{cl:held}:held:ask campaign 12');
+  const intake = await town.start('intake');
+  let worker = await town.start('worker');
+  for (let from = 0; from < ids.length; from += 100) await town.post(intake.url, ids.slice(from, from + 100));
+  await until(async () => (await heldJobs()) >= 60);
+  await worker.kill();
+  worker = await town.start('worker');
+  await until(async () => (await heldJobs()) === 200);
+  await worker.kill();
+  standin.changeCampaign({ id: 12, state: 'active' });
+  // The start of a worker lets them go on.
+  worker = await town.start('worker');
+  await until(() => everyone(standin) >= 20);
+  await worker.kill();
+  for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
+  await town.start('worker');
+  await until(async () => (await store.queries.counts()).asked === 200);
+  expect(everyone(standin)).toBe(200);
+});

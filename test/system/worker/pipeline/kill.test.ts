@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { until } from '../../../support/loop.ts';
+import { startTown } from '../../../support/loop-processes.ts';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+const create = { method: 'POST', path: '/api/appeals/$' };
+
+/** The lock on a person ends by itself, a minute after its holder was killed: that minute is over now. */
+async function minutePasses(): Promise<void> {
+  const { client } = redis.handle;
+  for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
+}
+
+test('it asks 30 customers once each, though the worker is killed three times in the middle of asking them', async () => {
+  const ids = Array.from({ length: 30 }, (_, i) => `r${i}`);
+  const town = await startTown(redis, 'killed', ids);
+  const { standin, store } = town;
+  const intake = await town.start('intake');
+  let worker = await town.start('worker');
+  const requests = () => standin.requests().length;
+  for (const tens of [0, 10, 20]) {
+    const before = requests();
+    // Killed with all kinds of creates under way: done and not answered, not done, not even begun.
+    standin.faults.add({ ...create, then: 'work-then-hang', times: 3 });
+    standin.faults.add({ ...create, then: 'cut', delayMs: 20, times: 2 });
+    standin.faults.add({ ...create, then: 'answer', delayMs: 40, times: 5 });
+    expect((await town.post(intake.url, ids.slice(tens, tens + 10))).status).toBe(202);
+    await until(() => requests() >= before + 4);
+    await worker.kill();
+    standin.faults.clear();
+    await minutePasses();
+    worker = await town.start('worker');
+  }
+  expect((await store.queries.counts()).creating).toBeGreaterThan(0);
+  await until(async () => (await store.queries.counts()).asked === 30);
+  const asked = standin.requests().map(({ email }) => email);
+  expect(asked.toSorted()).toEqual(ids.map((id) => `${id}@example.com`).sort());
+  const journeys = await Promise.all(ids.map((id) => store.get(`${id}.1`)));
+  expect(new Set(journeys.map((journey) => journey?.requestId)).size).toBe(30);
+});

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const folder = join(import.meta.dirname, '../../../connectors');
+const guide = readFileSync(join(folder, 'README.md'), 'utf8');
+const example = readFileSync(join(folder, '../examples/helpdesk-connector/connector.ts'), 'utf8');
+
+test('the guide shows the example as it is', () => {
+  const [, shown] = /```ts\n([\s\S]*?)```/.exec(guide) ?? [];
+  expect(shown, 'put the text of examples/helpdesk-connector/connector.ts into connectors/README.md').toBe(example);
+});
+
+test('the example is a whole connector in under 80 lines', () => {
+  expect(example.trimEnd().split('\n').length).toBeLessThan(80);
+  for (const part of ['settings', 'verify', 'events', 'read', 'writeBack', 'poll']) expect(example).toContain(part);
+});
+
+test('every link of the guide leads somewhere', () => {
+  const links = [...guide.matchAll(/\]\(([^)#]+)\)/g)].map(([, link]) => link ?? '');
+  expect(links.length).toBeGreaterThan(3);
+  expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+});

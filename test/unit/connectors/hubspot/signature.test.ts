@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { sign, verify } from '../../../../connectors/hubspot/signature.ts';
+import type { Delivery } from '../../../../core/connector/contract.ts';
+
+const Headers = z.record(z.string(), z.string());
+const vectors = z
+  .object({
+    clientSecret: z.string(),
+    vectors: z.array(
+      z.object({
+        id: z.string(),
+        method: z.string(),
+        uri: z.string(),
+        now: z.number(),
+        body: z.string(),
+        headers: Headers,
+        timestamp: z.string(),
+        signatures: z.object({ v3: z.string() }),
+      }),
+    ),
+    negatives: z.array(
+      z.object({
+        id: z.string(),
+        why: z.string(),
+        base: z.string(),
+        method: z.string(),
+        uri: z.string(),
+        timestamp: z.string().nullish(),
+        now: z.number(),
+        signatureV3: z.string().nullish(),
+        body: z.string().optional(),
+        expect: z.enum(['accept', 'reject']),
+      }),
+    ),
+    published: z.array(
+      z.object({
+        version: z.string(),
+        secret: z.string(),
+        method: z.string(),
+        uri: z.string(),
+        body: z.string(),
+        timestamp: z.string().optional(),
+        signature: z.string(),
+      }),
+    ),
+  })
+  .parse(
+    JSON.parse(
+      readFileSync(new URL('../../../support/connectors/hubspot/vectors/webhooks.json', import.meta.url), 'utf8'),
+    ),
+  );
+
+const secret = vectors.clientSecret;
+const first = vectors.vectors[0];
+if (first === undefined) throw new Error('no vectors');
+
+function delivery(of: {
+  method: string;
+  uri: string;
+  body: string;
+  headers: Delivery['headers'];
+  now: number;
+}): Delivery {
+  return {
+    method: of.method,
+    url: of.uri,
+    headers: of.headers,
+    raw: Buffer.from(of.body),
+    receivedAt: new Date(of.now),
+  };
+}
+
+describe('the signature v3', () => {
+  for (const vector of vectors.vectors) {
+    test(`of ${vector.id} is accepted`, () => {
+      expect(verify(delivery(vector), [secret])).toEqual({ ok: true });
+    });
+  }
+
+  const whys: Record<string, string> = {
+    stale: 'stale',
+    future: 'stale',
+    'missing-signature': 'unsigned',
+    'missing-timestamp': 'unsigned',
+  };
+  for (const negative of vectors.negatives) {
+    test(`${negative.expect}s ${negative.id}: ${negative.why}`, () => {
+      const base = vectors.vectors.find(({ id }) => id === negative.base);
+      const headers = {
+        'x-hubspot-signature-v3': negative.signatureV3 ?? undefined,
+        'x-hubspot-request-timestamp': negative.timestamp ?? undefined,
+      };
+      const verdict = verify(delivery({ ...negative, body: negative.body ?? base?.body ?? '', headers }), [secret]);
+      expect(verdict).toEqual(
+        negative.expect === 'accept' ? { ok: true } : { ok: false, why: whys[negative.id] ?? 'mismatch' },
+      );
+    });
+  }
+
+  for (const published of vectors.published.filter(({ version }) => version === 'v3')) {
+    test(`equals the published one of ${published.timestamp}`, () => {
+      const { method, uri: url, timestamp = '' } = published;
+      expect(sign(published.secret, { method, url, raw: Buffer.from(published.body), timestamp })).toBe(
+        published.signature,
+      );
+    });
+  }
+
+  test('fits either of two secrets while one is being rotated', () => {
+    expect(verify(delivery(first), ['another', secret])).toEqual({ ok: true });
+    expect(verify(delivery(first), [secret, 'another'])).toEqual({ ok: true });
+    expect(verify(delivery(first), ['another', 'third'])).toEqual({ ok: false, why: 'mismatch' });
+  });
+
+  test('is over the configured public URL where there is one', () => {
+    const proxied = { ...delivery(first), url: 'http://10.0.0.7:8080/hooks/support' };
+    expect(verify(proxied, [secret])).toEqual({ ok: false, why: 'mismatch' });
+    expect(verify(proxied, [secret], first.uri)).toEqual({ ok: true });
+  });
+
+  test('of version 1 alone, which could be replayed, is not enough', () => {
+    const { 'x-hubspot-signature-v3': _, ...headers } = first.headers;
+    expect(verify({ ...delivery(first), headers }, [secret])).toEqual({ ok: false, why: 'unsigned' });
+  });
+
+  test('fails when a single byte of the body changes', () => {
+    const raw = Buffer.from(first.body);
+    raw.writeUInt8(raw.readUInt8(20) ^ 1, 20);
+    expect(verify({ ...delivery(first), raw }, [secret])).toEqual({ ok: false, why: 'mismatch' });
+  });
+});

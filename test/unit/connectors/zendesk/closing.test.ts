@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { closingOf, meaningOf, type TicketFacts } from '../../../../connectors/zendesk/closing.ts';
+
+const solvedAt = new Date('2026-11-21T10:15:00Z');
+const changedAt = new Date('2026-11-25T11:00:00Z');
+const customer = { role: 'end-user', active: true, suspended: false };
+const solved: TicketFacts = { status: 'solved', tags: ['vip'], requester: customer, reopens: 0, solvedAt, changedAt };
+
+const first = { is: 'closed', closing: 'r0', closedAt: solvedAt };
+const out = (why: string): object => ({ is: 'out', why });
+const merged = out('the ticket was merged into another one');
+const deleted = out('the ticket was deleted');
+const noAgent = out('the requester is not a customer but an agent');
+
+describe('a ticket that', () => {
+  const rows: [name: string, ticket: Partial<TicketFacts>, expected: object][] = [
+    // Closings and their names.
+    ['was solved has its first closing', {}, first],
+    ['was closed directly has it too', { status: 'closed' }, first],
+    ['went from solved to closed, days later, has the same', { status: 'closed', reopens: 0 }, first],
+    ['was archived since has the same', { status: 'archived' }, first],
+    ['was reopened and solved again has another', { reopens: 1 }, { ...first, closing: 'r1' }],
+    ['was reopened twice and then closed has the third', { status: 'closed', reopens: 2 }, { ...first, closing: 'r2' }],
+    [
+      'comes without metrics has the first, at its last change',
+      { reopens: undefined, solvedAt: undefined },
+      { ...first, closedAt: changedAt },
+    ],
+    // Work in progress, whatever a custom status calls it.
+    ...['new', 'open', 'pending', 'hold'].map((status): [string, Partial<TicketFacts>, object] => [
+      `is ${status} is open`,
+      { status, reopens: 1 },
+      { is: 'open' },
+    ]),
+    ['has a status nobody has heard of is open', { status: 'dreaming' }, { is: 'open' }],
+    // Merge.
+    ['was merged away never counts', { status: 'closed', tags: ['closed_by_merge'] }, merged],
+    ['was merged away and archived never counts', { status: 'archived', tags: ['closed_by_merge'] }, merged],
+    // Delete, spam, restore.
+    ['was deleted never counts', { status: 'deleted' }, deleted],
+    ['was deleted for good never counts', { status: 'deleted', requester: undefined }, deleted],
+    ['was scrubbed never counts', { status: 'scrubbed' }, deleted],
+    ['was deleted and restored counts as before', { status: 'solved' }, first],
+    [
+      'was marked as spam has a suspended requester',
+      { requester: { ...customer, suspended: true } },
+      out('the requester is suspended (spam)'),
+    ],
+    ['was reopened as spam is open', { status: 'open', requester: { ...customer, suspended: true } }, { is: 'open' }],
+    // Follow-ups begin with the tags of their parent.
+    ['follows up on an answered one counts', { tags: ['fb_answered', 'fb_grade_9'] }, first],
+    ['follows up on an unanswered one counts', { tags: ['fb_no_answer'] }, first],
+    ['follows up on a merged one counts once solved', { tags: ['closed_by_merge'] }, first],
+    // Who would be asked.
+    ['belongs to an agent (a side conversation) never counts', { requester: { ...customer, role: 'agent' } }, noAgent],
+    ['belongs to an admin never counts', { requester: { ...customer, role: 'admin' } }, noAgent],
+    ['belongs to somebody of no known role never counts', { requester: { active: true } }, noAgent],
+    [
+      'belongs to a suspended user never counts',
+      { requester: { ...customer, suspended: true } },
+      out('the requester is suspended (spam)'),
+    ],
+    [
+      'belongs to a deleted user never counts',
+      { requester: { ...customer, active: false } },
+      out('the requester was deleted'),
+    ],
+    ['belongs to nobody any more never counts', { requester: undefined }, out('the requester does not exist any more')],
+    ['is found by a sweep counts before its requester is read', { requester: 'unread' }, first],
+    [
+      'is found by a sweep and was merged never counts',
+      { requester: 'unread', status: 'closed', tags: ['closed_by_merge'] },
+      merged,
+    ],
+  ];
+  test.each(rows)('%s', (_name, ticket, expected) => {
+    expect(closingOf({ ...solved, ...ticket })).toEqual(expected);
+  });
+
+  test('is seen a thousand times has one closing, whatever else changes on it', () => {
+    const anything = fc.record({
+      status: fc.constantFrom('solved', 'closed', 'archived'),
+      tags: fc.array(fc.constantFrom('vip', 'fb_answered', 'fb_grade_1', 'fb_no_answer')),
+      changedAt: fc.date({ noInvalidDate: true }),
+    });
+    fc.assert(
+      fc.property(anything, (look) => {
+        expect(closingOf({ ...solved, ...look })).toEqual(first);
+      }),
+    );
+  });
+});
+
+describe('an event', () => {
+  const statusChange = (previous: string, current: string) => ({ name: 'status_changed', previous, current });
+  const other = (name: string) => ({ name, previous: 'unknown', current: 'unknown' });
+  const before = 'the ticket was closed before';
+  const never = 'the ticket was not closed before';
+  const neither = 'neither opens nor closes a ticket';
+  const rows: [name: string, event: Parameters<typeof meaningOf>[0], expected: string][] = [
+    ['solved', statusChange('OPEN', 'SOLVED'), 'closed'],
+    ['closed directly', statusChange('PENDING', 'CLOSED'), 'closed'],
+    ['solved, then closed', statusChange('SOLVED', 'CLOSED'), before],
+    ['closed, then solved (not documented)', statusChange('CLOSED', 'SOLVED'), before],
+    ['taken out of the archive', statusChange('ARCHIVED', 'CLOSED'), before],
+    ['archived', statusChange('CLOSED', 'ARCHIVED'), 'archiving changes nothing'],
+    ['reopened by a reply', statusChange('SOLVED', 'OPEN'), 'changed'],
+    ['put on hold after solving', statusChange('SOLVED', 'HOLD'), 'changed'],
+    ['moved between open states', statusChange('OPEN', 'PENDING'), never],
+    ['deleted', statusChange('SOLVED', 'DELETED'), 'changed'],
+    ['restored as solved', statusChange('DELETED', 'SOLVED'), 'closed'],
+    ['scrubbed', statusChange('CLOSED', 'SCRUBBED'), 'changed'],
+    ['merged', other('merged'), 'changed'],
+    ['soft-deleted', other('soft_deleted'), 'changed'],
+    ['permanently deleted', other('permanently_deleted'), 'changed'],
+    ['marked as spam', other('marked_as_spam'), 'changed'],
+    ['undeleted', other('undeleted'), 'restored'],
+    ['solved differently (custom status)', other('custom_status_changed'), neither],
+    ['rated natively', other('csat_received'), neither],
+    ['tagged by an agent', other('tags_changed'), neither],
+  ];
+  const said = (meaning: ReturnType<typeof meaningOf>): string => (meaning.is === 'ignored' ? meaning.why : meaning.is);
+  test.each(rows)('%s', (_name, event, expected) => {
+    expect(said(meaningOf(event))).toBe(expected);
+    // Whoever it was: other software may use the same user.
+    if (expected !== neither) expect(said(meaningOf(event, true))).toBe(expected);
+  });
+
+  test.each(['custom_field_changed', 'tags_changed', 'comment_added'])('%s of ours is an echo', (name) => {
+    expect(said(meaningOf(other(name), true))).toBe('the echo of what we wrote');
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import {
+  cut,
+  isAnswerTag,
+  isOlderThan,
+  isSameText,
+  markerIn,
+  newestBy,
+  noteOf,
+  partsOf,
+  placesOf,
+  surveyText,
+  tagsOf,
+} from '../../../../core/connector/answer.ts';
+import type { WriteBack } from '../../../../core/connector/contract.ts';
+
+const answeredAt = new Date('2026-11-21T22:30:15Z');
+const answer: WriteBack = {
+  recordId: '7',
+  outcome: 'answered',
+  marker: '7.1',
+  grade: 9,
+  comment: 'Quick and kind',
+  answeredAt,
+  campaign: 'Support',
+  maxGrade: 10,
+};
+const noAnswer: WriteBack = { ...answer, outcome: 'no-answer', grade: null, comment: null, answers: { 17: 'x' } };
+
+describe('the parts of an answer', () => {
+  test('are all that was answered; a grade or comment that is gone is a part, too', () => {
+    expect(partsOf({ ...answer, comment: null, answers: { 17: 'late', q2: ['a', 'b'] } })).toEqual([
+      { part: 'grade', value: 9 },
+      { part: 'comment', value: null },
+      { part: 'answeredAt', value: answeredAt },
+      { part: 'status', value: 'answered' },
+      { part: 'answers.17', value: 'late' },
+      { part: 'answers.q2', value: ['a', 'b'] },
+    ]);
+  });
+
+  test('are the status alone where nobody answered', () => {
+    expect(partsOf(noAnswer)).toEqual([{ part: 'status', value: 'no-answer' }]);
+  });
+
+  test('go to the places that the settings name', () => {
+    const settings = { status: 's', grade: 'g', comment: undefined, note: true, answers: { 17: 'why' } };
+    expect([...placesOf(settings)]).toEqual([
+      ['grade', 'g'],
+      ['status', 's'],
+      ['answers.17', 'why'],
+    ]);
+  });
+});
+
+test.each([
+  ['text', 'text'],
+  [0, '0'],
+  [false, 'false'],
+  [['a', 'b'], 'a, b'],
+] as const)("a survey's answer %j is %j in text", (value, text) => expect(surveyText(value)).toBe(text));
+
+describe('a text', () => {
+  test.each([
+    ['twelve units', 12, 'twelve units'],
+    ['thirteen unit', 12, 'thirt… (cut)'],
+    ['🙂🙂🙂🙂🙂🙂🙂', 12, '🙂🙂… (cut)'],
+    ['🙂🙂🙂🙂🙂🙂🙂', 13, '🙂🙂🙂… (cut)'],
+  ])('%j is cut to %i units', (text, units, expected) => {
+    expect(cut(text, units)).toBe(expected);
+    expect(cut(text, units).length).toBeLessThanOrEqual(units);
+  });
+
+  test.each([
+    ['two\r\nlines ', 'two lines', true],
+    ['two  words', 'two words', true],
+    ['one', 'One', false],
+    ['', ' ', true],
+  ])('%j and %j: the same is %s', (one, other, same) => expect(isSameText(one, other)).toBe(same));
+});
+
+describe('tags', () => {
+  test('say what was answered', () => {
+    expect(tagsOf(answer)).toEqual(['fb_answered', 'fb_grade_9']);
+    expect(tagsOf({ ...answer, grade: null })).toEqual(['fb_answered']);
+    expect(tagsOf(noAnswer)).toEqual(['fb_no_answer']);
+  });
+
+  test.each([
+    ['fb_answered', true],
+    ['fb_no_answer', true],
+    ['fb_grade_10', true],
+    ['fb_grade_', false],
+    ['fb_grade_10x', false],
+    ['vip', false],
+  ])('%s is one of ours: %s', (tag, ours) => expect(isAnswerTag(tag)).toBe(ours));
+});
+
+describe('a note', () => {
+  test('tells the answer', () => {
+    expect(noteOf(answer)).toEqual({
+      title: 'Customer feedback: 9 of 10 (Support)',
+      comment: 'Quick and kind',
+      when: 'Answered 2026-11-21 22:30 UTC',
+      reference: 'closeloop ref 7.1',
+    });
+    const { maxGrade: _, ...unknown } = answer;
+    expect(noteOf({ ...unknown, comment: null })).toMatchObject({
+      title: 'Customer feedback: 9 (Support)',
+      comment: '',
+    });
+    expect(noteOf({ ...answer, grade: null }).title).toBe('Customer feedback: no grade (Support)');
+  });
+
+  test('tells that there was none', () => {
+    expect(noteOf(noAnswer)).toEqual({
+      title: 'No answer to the feedback request (Support)',
+      comment: '',
+      when: 'Waited for until 2026-11-21 22:30 UTC',
+      reference: 'closeloop ref 7.1',
+    });
+  });
+
+  test.each([
+    ['closeloop ref 7.1', '7.1'],
+    [' closeloop ref 7.12 ', '7.12'],
+    ['see closeloop ref 7.1', undefined],
+    ['', undefined],
+  ])('is found again by its last line: %j', (line, marker) => expect(markerIn(line)).toBe(marker));
+});
+
+describe('the newest answer', () => {
+  test.each([
+    [answeredAt.getTime() + 1, true],
+    [answeredAt.getTime(), false],
+    [undefined, false],
+    [Number.NaN, false],
+  ])('is on the record where its time is later: %s', (heldAt, older) => {
+    expect(isOlderThan(answer, heldAt)).toBe(older);
+  });
+
+  test('of each key is taken, and of those of one time the last', () => {
+    const at = (key: string, name: string, ms: number) => ({ key, name, at: new Date(ms) });
+    const items = [at('a', 'first', 2), at('b', 'b', 1), at('a', 'older', 1), at('a', 'last', 2)];
+    const newest = newestBy(
+      items,
+      ({ key }) => key,
+      (item) => item.at,
+    );
+    expect([...newest.values()].map(({ name }) => name)).toEqual(['last', 'b']);
+  });
+});

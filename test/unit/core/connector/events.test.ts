@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { SourceEvent } from '../../../../core/connector/events.ts';
+
+const happened = { at: new Date('2026-11-22T10:00:00Z'), key: 'k', what: 'closed' };
+const events: SourceEvent[] = [
+  { ...happened, kind: 'closed', recordId: '7', certain: true, closing: 'c', told: { shape: { a: [1] } } },
+  { ...happened, kind: 'changed', recordId: '7', mergedInto: '8' },
+  { ...happened, kind: 'erase', personIds: ['p'], contacts: [], everybody: true },
+  { ...happened, kind: 'graded', recordId: '7', grade: 4, comment: null },
+  { ...happened, kind: 'survey', requestId: '9', answers: { q: ['a', 'b'], r: 1, s: true } },
+  { ...happened, kind: 'revoked' },
+];
+
+test.each(events)('$kind comes back from a queue as it went in', (event) => {
+  expect(SourceEvent.parse(JSON.parse(JSON.stringify(event)))).toStrictEqual(event);
+});
+
+test.each([
+  ['another kind', { ...happened, kind: 'opened', recordId: '7' }],
+  ['no record', { ...happened, kind: 'closed' }],
+  ['no time', { ...happened, at: 'soon', kind: 'revoked' }],
+  ['no key', { at: happened.at, what: '', kind: 'revoked' }],
+  ['a grade in words', { ...happened, kind: 'graded', recordId: '7', grade: 'good', comment: null }],
+  ['an answer that is an object', { ...happened, kind: 'survey', requestId: '9', answers: { q: {} } }],
+])('what has %s is no event', (_what, event) => expect(SourceEvent.safeParse(event).success).toBe(false));

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { assumedOperations, type Operations } from '../../../../core/feedback/operations.ts';
+import {
+  cancelForm,
+  commentForm,
+  createForm,
+  getForm,
+  gradeForm,
+  listParameters,
+  type NewRequest,
+  parseRecord,
+} from '../../../../core/feedback/request-form.ts';
+import { phone, record, request } from '../../../support/core/feedback/samples.ts';
+
+const assumed = assumedOperations;
+const plain: NewRequest = { campaign: 12, contact: phone, customFields: {} };
+
+describe('the form of a call', () => {
+  /** Every call in a form that holds its id in the body, beside a constant. */
+  const inBody: Operations = {
+    ...assumed,
+    get: { ...assumed.get, method: 'POST', path: '/g', body: { id: 'q.id' }, constants: { 'q.kind': 1 } },
+    grade: { ...assumed.grade, path: '/r', body: { id: 'id', grade: 'n' }, constants: { v: 2 } },
+    comment: { ...assumed.comment, path: '/c', body: { id: 'id', comment: 't' }, constants: { v: 3 } },
+    cancel: { ...assumed.cancel, path: '/x', body: { id: 'id' }, constants: { v: 4 } },
+  };
+
+  test('it holds id and constants where the table says', () => {
+    const { method } = assumed.grade;
+    expect(getForm(inBody, 'a')).toEqual({ method: 'POST', path: '/g', body: { q: { id: 'a', kind: 1 } } });
+    expect(gradeForm(inBody, 'a', 0)).toEqual({ method, path: '/r', body: { id: 'a', n: 0, v: 2 } });
+    expect(commentForm(inBody, 'a', '')).toEqual({
+      method: assumed.comment.method,
+      path: '/c',
+      body: { id: 'a', t: '', v: 3 },
+    });
+    expect(cancelForm(inBody, 'a')).toEqual({ method: assumed.cancel.method, path: '/x', body: { id: 'a', v: 4 } });
+  });
+
+  test('it has no body where there is nothing to put in one', () => {
+    expect(getForm(assumed, 'a/b')).toEqual({
+      method: assumed.get.method,
+      path: assumed.get.path.replace(':id', 'a%2Fb'),
+      body: undefined,
+    });
+  });
+
+  test('it has neither a time nor custom fields where there are none', () => {
+    expect(createForm(assumed, plain).body).toStrictEqual({ campaign: 12, phone: '+37255512345' });
+    const due = { ...plain, scheduled: new Date('2026-03-02T10:00:00Z'), customFields: { Store: 'North', Vip: false } };
+    expect(createForm(assumed, due).body).toEqual({
+      campaign: 12,
+      phone: '+37255512345',
+      scheduled: '2026-03-02T10:00:00.000Z',
+      custom_fields: { Store: 'North', Vip: false },
+    });
+  });
+
+  test('it can hold places within one another, the later one on top', () => {
+    const body = { ...assumed.create.body, campaign: 'a', phone: 'a.b.c', scheduled: null };
+    const table = { ...assumed, create: { ...assumed.create, body, constants: { 'a.b.d': true } } };
+    expect(createForm(table, plain).body).toEqual({ a: { b: { c: '+37255512345' } } });
+  });
+
+  test('a list of custom fields has nothing to lay beside the others', () => {
+    const body = { ...assumed.create.body, customFields: '' };
+    const customFields = { layout: 'array', name: 'k', value: 'v.x' } as const;
+    const table: Operations = { ...assumed, customFields, create: { ...assumed.create, body } };
+    expect(createForm(table, { ...plain, customFields: { Store: 'North' } }).body).not.toHaveProperty('0');
+    const placed = { ...table, create: { ...table.create, body: { ...body, customFields: 'cf' } } };
+    expect(createForm(placed, { ...plain, customFields: { Store: 'North' } }).body).toMatchObject({
+      cf: [{ k: 'Store', v: { x: 'North' } }],
+    });
+  });
+
+  test.each(['', '.', '..', '\ud800'])('it is refused for the id %j, which would name another path', (id) => {
+    expect(() => cancelForm(assumed, id)).toThrow(
+      expect.objectContaining({
+        message: 'The id of the feedback request is empty or one that no address can name: give the id of its record.',
+        advice: { kind: 'permanent' },
+        outcome: 'never-sent',
+      }),
+    );
+  });
+
+  test('a path cannot hold what the call does not have', () => {
+    const table = { ...assumed, cancel: { ...assumed.cancel, path: '/x/:other2' } };
+    expect(() => cancelForm(table, 'a')).toThrow(/no address can name/);
+  });
+});
+
+describe('the parameters of the list', () => {
+  const filters = {
+    all: '{campaign}/{changedSince}/{dateFrom}/{dateTo}/{contact}/{status}',
+    twice: '{status}-{status}',
+    always: 'yes',
+  };
+  const table: Operations = { ...assumed, list: { ...assumed.list, filters } };
+
+  test('they are the campaign and every filter that has all its values', () => {
+    const query = {
+      campaign: 12,
+      changedSince: '2026-03-01',
+      dateFrom: '2026-01-01',
+      dateTo: '2026-02-01',
+      contact: { kind: 'phone', value: '00372 5551 2345' } as const,
+      status: 'S',
+    };
+    expect(listParameters(table, query)).toEqual([
+      ['campaign', '12'],
+      ['all', '12/2026-03-01/2026-01-01/2026-02-01/+37255512345/S'],
+      ['twice', 'S-S'],
+      ['always', 'yes'],
+    ]);
+    expect(listParameters(table, {})).toEqual([['always', 'yes']]);
+  });
+});
+
+describe('a record', () => {
+  const read = (more: object) => parseRecord(assumed, { ...record, ...more }, '');
+
+  test('it comes out with our names', () => {
+    expect(parseRecord(assumed, { in: { here: record } }, 'in.here')).toEqual({ ok: true, request });
+  });
+
+  const rows: [what: string, more: object, expected: object][] = [
+    ['a number for a text', { id: 7, phone: 372, comment: 0 }, { id: '7', phone: '372', comment: '0' }],
+    ['empty texts', { phone: '', email: '', identifier: '', status: '', comment: '' }, { phone: null, status: null }],
+    ['texts for numbers', { campaign: '12', grade: '-4.50' }, { campaign: 12, grade: -4.5 }],
+    ['nothing for numbers', { campaign: null, grade: undefined }, { campaign: null, grade: null }],
+    ['no time', { scheduled: null }, { scheduled: null }],
+    ['no custom fields', { custom_fields: null }, { customFields: {} }],
+  ];
+  test.each(rows)('it may hold %s', (_, more, expected) => {
+    expect(read(more)).toMatchObject({ ok: true, request: expected });
+  });
+
+  test('it may hold a list of custom fields, of which those with a name count', () => {
+    const list = [{ name: 'a', value: 1 }, { name: 7, value: 2 }, 3];
+    const parsed = read({ custom_fields: list });
+    expect(parsed.ok && parsed.request.customFields).toStrictEqual({ a: 1 });
+  });
+
+  test.each([
+    ['id', ''],
+    ['id', null],
+    ['grade', '4.'],
+    ['grade', 'x4'],
+    ['grade', '4x'],
+    ['grade', ''],
+    ['grade', true],
+    ['phone', {}],
+    ['scheduled', '2026-03-02'],
+    ['scheduled', ''],
+    ['custom_fields', 'x'],
+  ])('it is of another shape with %s: %j', (place, value) => {
+    expect(read({ [place]: value })).toEqual({ ok: false, mismatches: [place] });
+    expect(parseRecord(assumed, { in: { ...record, [place]: value } }, 'in')).toEqual({
+      ok: false,
+      mismatches: [`in.${place}`],
+    });
+  });
+
+  test('it is not found in what is no object, nor by a name that every object has', () => {
+    for (const nothing of [null, 'text', [record]]) {
+      expect(parseRecord(assumed, nothing, '')).toEqual({ ok: false, mismatches: ['id'] });
+    }
+    const table: Operations = { ...assumed, record: { ...assumed.record, status: 'toString', comment: null } };
+    expect(parseRecord(table, { ...record, comment: 'x' }, '')).toMatchObject({
+      request: { status: null, comment: null },
+    });
+  });
+});
+
+test.each(['comment', 'phone', 'email', 'identifier'] as const)(
+  'a %s in which nothing is to be seen is none (audit 34)',
+  (name) => {
+    const record = { id: 7, [name]: '\u200b \ufeff' };
+    expect(parseRecord(assumedOperations, record, '')).toMatchObject({
+      ok: true,
+      request: { [name]: null },
+    });
+  },
+);

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { abortFailure, networkFailure, timeoutFailure } from '../../../../core/feedback/unanswered.ts';
+
+const place = { place: 'GET /x' };
+
+/** As fetch throws it: what the system said is the cause, or the cause's cause. */
+function thrown(code: string, syscall?: string, depth = 1): Error {
+  let error: Error = Object.assign(new Error('secret 10.0.0.7'), { code }, syscall === undefined ? {} : { syscall });
+  for (let left = depth; left > 0; left -= 1) error = new TypeError('fetch failed', { cause: error });
+  return error;
+}
+
+const noName = (code: string) => `the host name was not found (${code}); check feedback.baseUrl and the name service`;
+const noWay = (code: string) => `no connection (${code}); check that feedback.baseUrl can be reached from this machine`;
+const noTls = (code: string) =>
+  `no secure connection (${code}); check that feedback.baseUrl is right and the service's certificate valid`;
+const noTime = () => 'this process stood still before it was sent; nothing was sent, it is tried anew';
+const broken = (code: string) => `the exchange broke off (${code}); the service may have done the work`;
+
+const rows: [code: string, syscall: string | undefined, says: (code: string) => string][] = [
+  ['ENOTFOUND', 'getaddrinfo', noName],
+  ['EAI_AGAIN', 'getaddrinfo', noName],
+  ['EAI_FAIL', undefined, noName],
+  ['EAI_NODATA', undefined, noName],
+  ['EAI_NONAME', undefined, noName],
+  ['ECONNREFUSED', 'connect', noWay],
+  ['ECONNREFUSED', undefined, noWay],
+  ['EHOSTUNREACH', undefined, noWay],
+  ['ENETUNREACH', undefined, noWay],
+  ['EHOSTDOWN', undefined, noWay],
+  ['ENETDOWN', undefined, noWay],
+  ['EADDRNOTAVAIL', undefined, noWay],
+  ['UND_ERR_CONNECT_TIMEOUT', undefined, noWay],
+  // Whatever happens while connecting, nothing was sent.
+  ['ETIMEDOUT', 'connect', noWay],
+  ['ECONNRESET', 'connect', noWay],
+  ['CLOSELOOP_LEFT_TOO_LATE', undefined, noTime],
+  ['CERT_HAS_EXPIRED', undefined, noTls],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined, noTls],
+  ['SELF_SIGNED_CERT_IN_CHAIN', undefined, noTls],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', undefined, noTls],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', undefined, noTls],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', undefined, noTls],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', undefined, noTls],
+  ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', undefined, noTls],
+  ['ERR_SSL_HANDSHAKE_FAILURE', undefined, noTls],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', undefined, noTls],
+  ['ERR_SSL_PROTOCOL_VERSION', undefined, noTls],
+  ['ECONNRESET', 'read', broken],
+  ['ECONNRESET', undefined, broken],
+  ['EPIPE', 'write', broken],
+  ['UND_ERR_SOCKET', undefined, broken],
+  ['ETIMEDOUT', 'read', broken],
+  ['UND_ERR_HEADERS_TIMEOUT', undefined, broken],
+  // From a running connection, so the request may have been read.
+  ['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', undefined, broken],
+  ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', undefined, broken],
+  ['ERR_SSL_WRONG_VERSION_NUMBER_LATER', undefined, broken],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL_LATER', undefined, broken],
+  ['ERR_SSL_HANDSHAKE_FAILURE_LATER', undefined, broken],
+  ['ERR_SSL_PROTOCOL_VERSION_LATER', undefined, broken],
+  ['ERR_TLS_CERT_ALTNAME_INVALID_FORMAT', undefined, broken],
+  ['ERR_CERT_X', undefined, broken],
+];
+
+describe('a call that ended without an answer', () => {
+  test.each(rows)('it knows what %s of %s means', (code, syscall, says) => {
+    const cause = thrown(code, syscall);
+    const never = says !== broken;
+    const error = networkFailure(cause, place);
+    expect(error).toMatchObject({ advice: { kind: 'transient' }, outcome: never ? 'never-sent' : 'unknown', cause });
+    expect(error.message).toBe(`Feedback service: GET /x: ${says(code)}.`);
+  });
+
+  test('it knows nothing where there is no code', () => {
+    for (const cause of ['EPIPE', new Error('x'), Object.assign(new Error('x'), { code: 7, syscall: 7 })]) {
+      expect(networkFailure(cause, place).message).toBe(
+        'Feedback service: GET /x: the exchange broke off; the service may have done the work.',
+      );
+    }
+  });
+});
+
+test('a call given up at its deadline may have been done', () => {
+  const error = timeoutFailure(place, 150);
+  expect(error).toMatchObject({ advice: { kind: 'transient' }, outcome: 'unknown' });
+  expect(Object.hasOwn(error, 'cause')).toBe(false);
+  expect(error.message).toBe(
+    'Feedback service: GET /x: no complete answer within 150 ms; the service may have done the work.',
+  );
+});
+
+test.each([
+  [true, 'unknown', 'the service may have done the work'],
+  [false, 'never-sent', 'nothing was sent'],
+])('a call stopped on request (sent: %s) is %s', (sent, outcome, remedy) => {
+  const error = abortFailure(place, sent);
+  expect(error).toMatchObject({ advice: { kind: 'transient' }, outcome });
+  expect(error.message).toBe(`Feedback service: GET /x: stopped on request; ${remedy}.`);
+});

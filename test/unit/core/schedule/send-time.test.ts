@@ -1,0 +1,445 @@
+import { describe, expect, test } from 'vitest';
+import { CloseloopError } from '../../../../core/errors.ts';
+import {
+  checkWindows,
+  nextSendTime,
+  type RuleWindow,
+  type SendTimeInput,
+} from '../../../../core/schedule/send-time.ts';
+
+/** Saturday, 17:30 in Tallinn (UTC+2 in winter, +3 from 29 March to 25 October 2026). */
+const saturday = '2026-11-21T15:30:00Z';
+const hour = 3_600_000;
+
+interface Row {
+  now?: string;
+  closedAt?: string;
+  delayMs?: number;
+  /** 'HH:MM-HH:MM' of the campaign, or with seconds. */
+  campaign?: string;
+  sendDelay?: number | null;
+  window?: RuleWindow;
+  zone?: string;
+  recipientZone?: string;
+  serviceAddsDelay?: boolean;
+}
+
+function inputOf(row: Row): SendTimeInput {
+  const [sendFrom = '', sendUntil = ''] = (row.campaign ?? '00:00-00:00')
+    .split('-')
+    .map((text) => (text.length === 5 ? `${text}:00` : text));
+  return {
+    now: new Date(row.now ?? saturday),
+    closedAt: new Date(row.closedAt ?? row.now ?? saturday),
+    delayMs: row.delayMs,
+    campaign: { id: 12, sendFrom, sendUntil, sendDelayMinutes: row.sendDelay ?? null },
+    window: row.window,
+    accountZone: row.zone ?? 'Europe/Tallinn',
+    recipientZone: row.recipientZone,
+    serviceAddsDelay: row.serviceAddsDelay,
+  };
+}
+
+const at = (row: Row) => nextSendTime(inputOf(row)).at.toISOString().replace('.000Z', 'Z');
+
+function table(title: string, rows: [name: string, row: Row, expected: string][]): void {
+  describe(title, () => {
+    for (const [name, row, expected] of rows) test(name, () => expect(at(row)).toBe(expected));
+  });
+}
+
+table('the delay', [
+  ['is nothing where neither rule nor campaign has one', {}, saturday],
+  ["is the rule's", { delayMs: 2 * hour, sendDelay: 30 }, '2026-11-21T17:30:00Z'],
+  ["is the campaign's where the rule has none", { sendDelay: 30 }, '2026-11-21T16:00:00Z'],
+  ["is none where the rule says so, whatever the campaign's", { delayMs: 0, sendDelay: 30 }, saturday],
+  [
+    'counts from the closing, not from now',
+    { closedAt: '2026-11-21T14:00:00Z', delayMs: 2 * hour },
+    '2026-11-21T16:00:00Z',
+  ],
+  ['is over already: now', { closedAt: '2026-11-20T14:00:00Z', delayMs: 2 * hour }, saturday],
+  ['keeps its milliseconds', { now: '2026-11-21T15:30:00.123Z', delayMs: 1 }, '2026-11-21T15:30:00.124Z'],
+]);
+
+table('with a service that adds its own delay, the request', [
+  ["is made at once for the campaign's delay", { sendDelay: 60, serviceAddsDelay: true }, saturday],
+  [
+    'waits only what the rule asks beyond it',
+    { delayMs: 3 * hour, sendDelay: 60, serviceAddsDelay: true },
+    '2026-11-21T17:30:00Z',
+  ],
+  ['is made at once where the rule asks less', { delayMs: 60_000, sendDelay: 60, serviceAddsDelay: true }, saturday],
+  [
+    "counts the service's delay from now when it comes late",
+    { closedAt: '2026-11-21T10:00:00Z', sendDelay: 60, campaign: '09:00-18:00', serviceAddsDelay: true },
+    '2026-11-22T06:00:00Z',
+  ],
+  [
+    'is made so that the message, not the request, is inside the windows',
+    { now: '2026-11-21T06:30:00Z', sendDelay: 60, campaign: '09:00-20:00', serviceAddsDelay: true },
+    '2026-11-21T06:30:00Z',
+  ],
+  [
+    'has no delay to count where the campaign has none',
+    { delayMs: hour, serviceAddsDelay: true },
+    '2026-11-21T16:30:00Z',
+  ],
+]);
+
+table("the campaign's window", [
+  ['is open', { campaign: '09:00-20:00' }, saturday],
+  ['opens later today', { now: '2026-11-21T05:00:00Z', campaign: '09:00-20:00' }, '2026-11-21T07:00:00Z'],
+  ['opens tomorrow', { now: '2026-11-21T18:30:00Z', campaign: '09:00-20:00' }, '2026-11-22T07:00:00Z'],
+  ['includes its first instant', { now: '2026-11-21T07:00:00Z', campaign: '09:00-20:00' }, '2026-11-21T07:00:00Z'],
+  [
+    'includes its last millisecond',
+    { now: '2026-11-21T17:59:59.999Z', campaign: '09:00-20:00' },
+    '2026-11-21T17:59:59.999Z',
+  ],
+  ['is kept to the second', { now: '2026-11-21T07:00:29Z', campaign: '09:00:30-20:00' }, '2026-11-21T07:00:30Z'],
+  ['excludes its end', { now: '2026-11-21T18:00:00Z', campaign: '09:00-20:00' }, '2026-11-22T07:00:00Z'],
+  [
+    'is always open when it begins where it ends',
+    { now: '2026-11-21T01:00:00Z', campaign: '09:00-09:00' },
+    '2026-11-21T01:00:00Z',
+  ],
+  [
+    'over midnight is open before midnight',
+    { now: '2026-11-21T21:00:00Z', campaign: '20:00-02:00' },
+    '2026-11-21T21:00:00Z',
+  ],
+  [
+    'over midnight is open after midnight',
+    { now: '2026-11-21T23:59:00Z', campaign: '20:00-02:00' },
+    '2026-11-21T23:59:00Z',
+  ],
+  ['over midnight closes', { now: '2026-11-22T00:00:00Z', campaign: '20:00-02:00' }, '2026-11-22T18:00:00Z'],
+  [
+    'is looked at after the delay',
+    { now: '2026-11-21T17:00:00Z', delayMs: 2 * hour, campaign: '09:00-20:00' },
+    '2026-11-22T07:00:00Z',
+  ],
+]);
+
+const weekdays: RuleWindow['days'] = ['mon', 'tue', 'wed', 'thu', 'fri'];
+table("a rule's window", [
+  [
+    'narrows the campaign',
+    { campaign: '09:00-20:00', window: { from: '10:00', until: '17:00', zone: 'account' } },
+    '2026-11-22T08:00:00Z',
+  ],
+  [
+    'never widens it',
+    { campaign: '09:00-17:00', window: { from: '08:00', until: '22:00', zone: 'account' } },
+    '2026-11-22T07:00:00Z',
+  ],
+  [
+    'without an end goes to midnight',
+    { now: '2026-11-21T22:00:00Z', window: { from: '10:00', zone: 'account' } },
+    '2026-11-22T08:00:00Z',
+  ],
+  ['without a beginning starts at midnight', { window: { until: '10:00', zone: 'account' } }, '2026-11-21T22:00:00Z'],
+  ['leaves out days', { campaign: '09:00-20:00', window: { days: weekdays, zone: 'account' } }, '2026-11-23T07:00:00Z'],
+  ['of days opens at midnight of the first', { window: { days: weekdays, zone: 'account' } }, '2026-11-22T22:00:00Z'],
+  ['on its day is open', { window: { days: ['sat'], zone: 'account' } }, saturday],
+  [
+    'on one day waits for a week',
+    { now: '2026-11-21T22:00:00Z', window: { days: ['sat'], zone: 'account' } },
+    '2026-11-27T22:00:00Z',
+  ],
+  [
+    "over midnight belongs to the day it opened: Friday's goes on into Saturday",
+    { now: '2026-11-20T23:00:00Z', window: { from: '20:00', until: '02:00', days: ['fri'], zone: 'account' } },
+    '2026-11-20T23:00:00Z',
+  ],
+  [
+    "over midnight belongs to the day it opened: Friday morning isn't Friday's",
+    { now: '2026-11-19T23:00:00Z', window: { from: '20:00', until: '02:00', days: ['fri'], zone: 'account' } },
+    '2026-11-20T18:00:00Z',
+  ],
+  [
+    "over midnight belongs to the day it opened: Sunday's goes on into Monday",
+    { now: '2026-11-22T23:00:00Z', window: { from: '20:00', until: '02:00', days: ['sun'], zone: 'account' } },
+    '2026-11-22T23:00:00Z',
+  ],
+  [
+    'that begins where it ends is open all of its days',
+    { window: { from: '09:00', until: '09:00', days: ['sun'], zone: 'account' } },
+    '2026-11-21T22:00:00Z',
+  ],
+]);
+
+table("the recipient's zone", [
+  [
+    'moves the rule’s hours, not the campaign’s',
+    {
+      campaign: '09:00-20:00',
+      window: { from: '09:00', until: '20:00', zone: 'recipient' },
+      recipientZone: 'America/New_York',
+    },
+    saturday,
+  ],
+  [
+    'is waited for',
+    {
+      now: '2026-11-21T08:00:00Z',
+      campaign: '09:00-20:00',
+      window: { from: '09:00', zone: 'recipient' },
+      recipientZone: 'America/New_York',
+    },
+    '2026-11-21T14:00:00Z',
+  ],
+  [
+    "falls back to the account's where it isn't known",
+    { now: '2026-11-21T05:00:00Z', window: { from: '09:00', zone: 'recipient' } },
+    '2026-11-21T07:00:00Z',
+  ],
+  [
+    "falls back to the account's where it isn't a zone",
+    {
+      now: '2026-11-21T05:00:00Z',
+      window: { from: '09:00', zone: 'recipient' },
+      recipientZone: 'Eastern Time (US & Canada)',
+    },
+    '2026-11-21T07:00:00Z',
+  ],
+  [
+    'is left alone where the rule does not ask for it',
+    { now: '2026-11-21T05:00:00Z', window: { from: '09:00', zone: 'account' }, recipientZone: 'America/New_York' },
+    '2026-11-21T07:00:00Z',
+  ],
+  [
+    'decides which day it is',
+    { now: '2026-11-23T02:00:00Z', window: { days: ['sun'], zone: 'recipient' }, recipientZone: 'America/New_York' },
+    '2026-11-23T02:00:00Z',
+  ],
+]);
+
+// Tallinn: 03:00 becomes 04:00 on 29 March 2026 (01:00Z); 04:00 becomes 03:00 on 25 October 2026 (01:00Z).
+table('a clock change', [
+  [
+    'that skips the opening opens at its first instant',
+    { now: '2026-03-29T00:00:00Z', campaign: '03:30-12:00' },
+    '2026-03-29T01:00:00Z',
+  ],
+  [
+    'that skips the whole window leaves it out that day',
+    { now: '2026-03-29T00:00:00Z', campaign: '03:15-03:45' },
+    '2026-03-30T00:15:00Z',
+  ],
+  [
+    'that skips a weekly window leaves it out that week',
+    { now: '2026-03-22T12:00:00Z', window: { from: '03:15', until: '03:45', days: ['sun'], zone: 'account' } },
+    '2026-04-05T00:15:00Z',
+  ],
+  [
+    'does not move an opening after it',
+    { now: '2026-03-29T00:00:00Z', campaign: '09:00-20:00' },
+    '2026-03-29T06:00:00Z',
+  ],
+  [
+    'that repeats the opening opens the first time',
+    { now: '2026-10-24T23:00:00Z', campaign: '03:30-12:00' },
+    '2026-10-25T00:30:00Z',
+  ],
+  [
+    'that repeats the opening closes until it comes again',
+    { now: '2026-10-25T01:10:00Z', campaign: '03:30-12:00' },
+    '2026-10-25T01:30:00Z',
+  ],
+  [
+    'that repeats the end opens again',
+    { now: '2026-10-25T00:45:00Z', campaign: '01:00-03:30' },
+    '2026-10-25T01:00:00Z',
+  ],
+  [
+    'that repeats the end closes the second time',
+    { now: '2026-10-25T01:30:00Z', campaign: '01:00-03:30' },
+    '2026-10-25T23:00:00Z',
+  ],
+  [
+    'at midnight does not move an opening',
+    { now: '2026-04-23T22:10:00Z', campaign: '09:00-20:00', zone: 'Africa/Cairo' },
+    '2026-04-24T06:00:00Z',
+  ],
+  [
+    'just before midnight opens what it skipped, not a while later',
+    { now: '2026-03-28T23:30:00Z', campaign: '23:15-02:00', zone: 'America/Scoresbysund' },
+    '2026-03-29T01:00:00Z',
+  ],
+  [
+    'at midnight opens the day',
+    { now: '2026-04-23T20:00:00Z', window: { days: ['fri'], zone: 'account' }, zone: 'Africa/Cairo' },
+    '2026-04-23T22:00:00Z',
+  ],
+  [
+    'at midnight does not open a window of the day before the next change',
+    { now: '2026-04-23T22:10:00Z', window: { days: ['thu'], zone: 'account' }, zone: 'Africa/Cairo' },
+    '2026-04-29T21:00:00Z',
+  ],
+  [
+    'at midnight can be the last of its zone',
+    { now: '2022-02-24T23:00:00Z', campaign: '09:00-20:00', zone: 'Asia/Amman' },
+    '2022-02-25T06:00:00Z',
+  ],
+  [
+    'of half an hour counts',
+    { now: '2026-10-03T15:15:00Z', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' },
+    '2026-10-03T15:30:00Z',
+  ],
+  [
+    'lies in a delay without making it longer or shorter',
+    { now: '2026-03-28T22:00:00Z', delayMs: 12 * hour },
+    '2026-03-29T10:00:00Z',
+  ],
+]);
+
+describe('the trace', () => {
+  const why = (row: Row) => nextSendTime(inputOf(row)).why;
+
+  test('says nothing where there is nothing to wait for', () => {
+    expect(why({ campaign: '09:00-20:00' })).toStrictEqual([]);
+  });
+
+  test('names delay and windows, each in its own zone', () => {
+    const window: RuleWindow = { from: '10:00', until: '16:30', days: weekdays, zone: 'recipient' };
+    const row: Row = {
+      now: '2026-11-21T17:00:00Z',
+      delayMs: 2 * hour,
+      campaign: '09:00-20:00',
+      window,
+      recipientZone: 'Europe/London',
+    };
+    expect(why(row)).toStrictEqual([
+      "the rule's delay of 2h ends Sat 21 Nov 21:00",
+      'campaign 12 sends 09:00–20:00 Europe/Tallinn; closed until Sun 22 Nov 09:00',
+      'the rule sends 10:00–16:30 mon, tue, wed, thu, fri Europe/London; closed until Mon 23 Nov 10:00',
+    ]);
+  });
+
+  test('says that a zone is not known, without quoting what the vendor called it', () => {
+    expect(why({ window: { zone: 'recipient' }, recipientZone: 'Mordor' })).toStrictEqual([
+      "the recipient's time zone is not known: the rule's window is in the account's, Europe/Tallinn",
+    ]);
+  });
+
+  test('names hours to the second where they are so, and a campaign without its id', () => {
+    const input = inputOf({ now: '2026-11-21T05:00:00Z', campaign: '09:00:30-20:00' });
+    const { why } = nextSendTime({ ...input, campaign: { ...input.campaign, id: undefined } });
+    expect(why).toStrictEqual(['campaign sends 09:00:30–20:00 Europe/Tallinn; closed until Sat 21 Nov 09:00:30']);
+  });
+
+  const allDay: RuleWindow[] = [
+    { days: ['sun'], zone: 'account' },
+    { from: '09:00', until: '09:00', days: ['sun'], zone: 'account' },
+    { from: '00:00', until: '24:00', days: ['sun'], zone: 'account' },
+  ];
+  test.each(allDay)('says that %o is all day', (window) => {
+    expect(why({ window })).toStrictEqual([
+      'the rule sends at any hour sun Europe/Tallinn; closed until Sun 22 Nov 00:00',
+    ]);
+  });
+
+  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  test.each(months)('calls a month %s', (month) => {
+    const now = new Date(`1 ${month} 2027 12:00 UTC`).toISOString();
+    expect(why({ now, delayMs: hour, zone: 'UTC' })).toStrictEqual([
+      expect.stringMatching(`^the rule's delay of 1h ends [A-Z][a-z]{2} 1 ${month} 13:00$`),
+    ]);
+  });
+
+  test('says what the service waits itself', () => {
+    expect(why({ sendDelay: 60, serviceAddsDelay: true })).toStrictEqual([
+      "the campaign's delay of 1h ends Sat 21 Nov 18:30",
+      'the service itself waits 1h after the request: message Sat 21 Nov 18:30',
+    ]);
+  });
+});
+
+describe('windows that can not work', () => {
+  const window = (from: string, until: string, days?: RuleWindow['days']): RuleWindow => ({
+    from,
+    until,
+    days,
+    zone: 'account',
+  });
+  const rows: [name: string, row: Row, message: string][] = [
+    [
+      'are named when they never meet',
+      { campaign: '09:00-18:00', window: window('18:00', '22:00') },
+      "campaign 12 sends 09:00–18:00 Europe/Tallinn, and the rule sends 18:00–22:00 Europe/Tallinn: never open together. Change the rule's window, or the campaign's hours",
+    ],
+    [
+      'are named when one goes over midnight',
+      { campaign: '22:00-02:00', window: window('02:00', '22:00') },
+      "campaign 12 sends 22:00–02:00 Europe/Tallinn, and the rule sends 02:00–22:00 Europe/Tallinn: never open together. Change the rule's window, or the campaign's hours",
+    ],
+    [
+      'are a list of no days',
+      { window: { days: [], zone: 'account' } },
+      'the rule sends on no day: give window.days at least one, or leave it out',
+    ],
+    [
+      'are hours that are none',
+      { window: window('9:00', '20:00') },
+      'the rule sends from or until "9:00": must be a time of day like "09:00"',
+    ],
+    [
+      'are hours with something before them',
+      { window: window('at 09:00', '20:00') },
+      'the rule sends from or until "at 09:00": must be a time of day like "09:00"',
+    ],
+    [
+      'are hours with something after them',
+      { window: window('09:00', '20:00 sharp') },
+      'the rule sends from or until "20:00 sharp": must be a time of day like "09:00"',
+    ],
+    [
+      'are hours beyond the day',
+      { window: window('09:00', '24:01') },
+      'the rule sends from or until "24:01": must be a time of day like "09:00"',
+    ],
+    [
+      'are in a zone that is none',
+      { zone: 'Europe/Talinn' },
+      'feedback.timeZone: "Europe/Talinn" is not a time zone like Europe/Tallinn',
+    ],
+  ];
+  for (const [name, row, message] of rows) {
+    test(name, () => {
+      expect(checkWindows(inputOf(row))).toStrictEqual([message]);
+      expect(() => nextSendTime(inputOf(row))).toThrow(
+        expect.objectContaining({ message, advice: { kind: 'config' }, outcome: 'never-sent' }),
+      );
+    });
+  }
+
+  test("stop nothing but the journey when it is the recipient's zone", () => {
+    const row: Row = {
+      campaign: '09:00-20:00',
+      window: { from: '09:00', until: '20:00', zone: 'recipient' },
+      recipientZone: 'Pacific/Honolulu',
+    };
+    expect(checkWindows(inputOf(row))).toStrictEqual([]);
+    try {
+      nextSendTime(inputOf(row));
+      expect.unreachable();
+    } catch (error) {
+      expect(error instanceof CloseloopError && error.advice).toStrictEqual({ kind: 'permanent' });
+    }
+  });
+
+  const fine: [name: string, row: Row][] = [
+    ['that share a minute', { campaign: '09:00-18:00', window: window('17:59', '22:00') }],
+    ["that share Sunday's night", { campaign: '00:00-03:00', window: window('22:00', '02:00', ['sun']) }],
+    ['that share a day', { campaign: '09:00-09:00', window: window('00:00', '00:00', ['sat']) }],
+    [
+      "that may meet in a recipient's zone",
+      { campaign: '09:00-18:00', window: { ...window('18:00', '22:00'), zone: 'recipient' } },
+    ],
+    ['without a rule', { campaign: '09:00-18:00' }],
+  ];
+  for (const [name, row] of fine)
+    test(`are not those ${name}`, () => expect(checkWindows(inputOf(row))).toStrictEqual([]));
+});

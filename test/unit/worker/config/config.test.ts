@@ -1,0 +1,426 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own notation
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineConnector } from '../../../../core/connector/contract.ts';
+import { type Config, loadConfig } from '../../../../worker/config/config.ts';
+import { ConfigError, type Problem } from '../../../../worker/config/problem.ts';
+import { testPorts } from '../../../support/connectors/zendesk/ports.ts';
+
+const settings = z.strictObject({
+  account: z.string().min(1),
+  secrets: z.array(z.string().min(1)).min(1).max(2),
+  pages: z.int().default(1),
+  writeBack: z.strictObject({ grade: z.int().optional() }).optional(),
+});
+const shop = defineConnector({
+  name: 'shop',
+  settings,
+  account: ({ account }) => account,
+  // Opened, it throws what it was opened with.
+  open: (parsed) => expect.fail(JSON.stringify(parsed)),
+});
+const desk = defineConnector({ name: 'desk', settings: z.strictObject({}), open: () => expect.unreachable() });
+const env = { KEY: 'k-1234', SECRET: '98765', EMPTY: '', PORT: '9000', ZONE: 'Europe/Tallinn' };
+
+const load = (text: string, variables: Record<string, string> = env) =>
+  loadConfig(text, { env: variables, connectors: [shop, desk], file: 'c.yaml' });
+
+/** What the first source would be opened with. */
+function settingsOf({ sources: [source] }: Config): unknown {
+  try {
+    source?.open(testPorts().ports);
+  } catch (error) {
+    return JSON.parse(error instanceof Error ? error.message : '');
+  }
+  return expect.fail('it was opened');
+}
+
+function problems(text: string, variables?: Record<string, string>): readonly Problem[] {
+  try {
+    load(text, variables);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const feedback = 'feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }';
+const rule = '{ name: all, campaign: 12, contact: requester.phone }';
+const source = (rules: string, more = '') =>
+  `sources: { main: { connector: shop, account: a, secrets: [s], rules: [${rules}]${more === '' ? '' : `, ${more}`} } }`;
+const whole = (general: string, sources = source(rule)) => [feedback, general, sources].join('\n');
+const withRule = (more: string) => whole('', source(`{ name: all, campaign: 12, contact: requester.phone, ${more} }`));
+
+describe('a whole configuration', () => {
+  test('it comes out with durations in milliseconds, shares as numbers and defaults filled in', () => {
+    const config = load(`
+feedback:
+  baseUrl: https://feedback.example.com/api
+  apiKey: \${KEY}
+  timeZone: \${ZONE}
+redis: redis://h:6379/2
+http: { port: "\${PORT}", publicUrl: https://closeloop.example.com/ }
+sources:
+  main-1:
+    connector: shop
+    account: acct-\${SECRET}
+    secrets: ["\${SECRET}"]
+    pages: \${SECRET}
+    rules:
+      - name: phone team
+        when: ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)
+        campaign: 12
+        contact: [requester.phone, requester.email]
+        fields:
+          Store: ticket.fields.store
+        delay: 2h
+        window: { from: "09:00", until: "20:00", days: [mon, sat], zone: recipient }
+        throttle: 30d
+        sample: 50%
+        again: each closing
+      - { name: others, campaign: 13, contact: requester.email }
+    writeBack:
+      grade: 360001
+`);
+    expect(config).toEqual({
+      feedback: expect.objectContaining({ apiKey: 'k-1234', timeZone: 'Europe/Tallinn' }),
+      redis: { url: 'redis://h:6379/2' },
+      poll: { every: 600_000, headStart: 120_000 },
+      http: { host: '127.0.0.1', port: 9000, publicUrl: 'https://closeloop.example.com', trustProxy: [] },
+      collect: { every: 300_000, fullEvery: 86_400_000 },
+      lookup: { after: 30_000 },
+      retry: { for: 604_800_000 },
+      retention: { journeys: 400 * 86_400_000 },
+      expireAfter: 14 * 86_400_000,
+      marker: 'closeloop',
+      sources: [
+        {
+          name: 'main-1',
+          connector: shop,
+          account: 'acct-98765',
+          open: expect.any(Function),
+          rules: [
+            {
+              name: 'phone team',
+              when: 'ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)',
+              campaign: 12,
+              contact: ['requester.phone', 'requester.email'],
+              fields: { Store: 'ticket.fields.store' },
+              delay: 7_200_000,
+              window: { from: '09:00', until: '20:00', days: ['mon', 'sat'], zone: 'recipient' },
+              throttle: 30 * 86_400_000,
+              sample: 0.5,
+              again: 'each closing',
+            },
+            { name: 'others', campaign: 13, contact: 'requester.email', fields: {}, again: 'never' },
+          ],
+        },
+      ],
+    });
+    const given = { account: 'acct-98765', secrets: ['98765'], pages: 98765, writeBack: { grade: 360001 } };
+    expect(settingsOf(config)).toEqual(given);
+  });
+
+  const redis: [written: string, expected: object | undefined, variables?: Record<string, string>][] = [
+    ['', undefined],
+    ['', { url: 'redis://env' }, { REDIS_URL: 'redis://env' }],
+    ['redis: redis://file', { url: 'redis://file' }, { REDIS_URL: 'redis://env' }],
+    ['redis: { url: "rediss://u:p@h" }', { url: 'rediss://u:p@h' }],
+    ['redis: { path: /run/redis.sock }', { path: '/run/redis.sock' }],
+    ['redis: { cluster: ["redis://a", "redis://b"] }', { cluster: ['redis://a', 'redis://b'] }],
+    [
+      'redis: { sentinel: { name: main, nodes: ["redis://a:26379"], password: p } }',
+      { sentinel: { name: 'main', nodes: ['redis://a:26379'], password: 'p' } },
+    ],
+  ];
+  test.each(redis)('it takes %j as the Redis %j', (written, expected, variables = {}) => {
+    expect(load(whole(written), variables).redis).toEqual(expected);
+  });
+
+  const samples: [written: string, share: number][] = [
+    ['50%', 0.5],
+    ['"12.5 %"', 0.125],
+    ['0.25', 0.25],
+    ['100%', 1],
+    ['0', 0],
+    ['1', 1],
+  ];
+  test.each(samples)('it reads a sample of %s as %d', (written, share) => {
+    expect(load(withRule(`sample: ${written}`)).sources[0]?.rules[0]?.sample).toBe(share);
+  });
+
+  test('it leaves $${NAME} alone but for a $, and variables in comments', () => {
+    const text = whole(`marker: $\${KEY} # \${NOBODY_HAS_THIS}`);
+    expect(load(text).marker).toBe('${KEY}');
+  });
+});
+
+const mistakes: [what: string, text: string, path: string, message: RegExp][] = [
+  ['a missing section', source(rule), 'feedback', /^is missing: a section/],
+  ['no sources', feedback, 'sources', /name at least one source/],
+  ['an unknown setting', whole('colect: {}'), 'colect', /did you mean "collect"\?/],
+  ['an unknown setting deeper down', whole('http: { prot: 1 }'), 'http.prot', /did you mean "port"\?/],
+  ['a setting of no known kind', whole('zzzzzz: 1'), 'zzzzzz', /there are sources, feedback, redis/],
+  ['a sensitive service address', `${feedback.replace('https', 'http')}\n${source(rule)}`, 'feedback.baseUrl', /https/],
+  ['an unset variable', whole('marker: ${NOBODY}'), 'marker', /^the environment variable NOBODY is not set$/],
+  ['an empty variable', whole('marker: x${EMPTY}'), 'marker', /^the environment variable EMPTY is empty$/],
+  ['a variable that is no number', whole('http: { port: "${KEY}" }'), 'http.port', /^must be a number$/],
+  ['a duration without a unit', whole('expireAfter: "14"'), 'expireAfter', /must be a duration like/],
+  ['a period of nothing', whole('collect: { every: 0s }'), 'collect.every', /longer than 0/],
+  [
+    'a proxy that is no address',
+    whole('http: { trustProxy: [proxy] }'),
+    'http.trustProxy[0]',
+    /must be an address like/,
+  ],
+  [
+    'a proxy range that is none',
+    whole('http: { trustProxy: [10.0.0.0/33] }'),
+    'http.trustProxy[0]',
+    /must be an address like/,
+  ],
+  ['a port out of range', whole('http: { port: 70000 }'), 'http.port', /at most 65535/],
+  ['a public address without TLS', whole('http: { publicUrl: "http://a.example" }'), 'http.publicUrl', /https address/],
+  ['a Redis of another kind', whole('redis: http://x'), 'redis', /redis:\/\/ or rediss:\/\//],
+  ['a Redis that is a number', whole('redis: 5'), 'redis', /must be a text or a section/],
+  ['a Redis with a wrong key', whole('redis: { pth: /x }'), 'redis.pth', /did you mean "path"\?/],
+  ['an empty cluster', whole('redis: { cluster: [] }'), 'redis.cluster', /at least 1 entry/],
+  ['a bad source name', whole('', source(rule).replace('main', 'Main_1')), 'sources.Main_1', /small letters/],
+  [
+    'an unknown connector',
+    whole('', source(rule).replace('shop', 'shpo')),
+    'sources.main.connector',
+    /one of shop, desk; did you mean "shop"\?/,
+  ],
+  [
+    'no connector',
+    whole('', 'sources: { main: { rules: [] } }'),
+    'sources.main.connector',
+    /is missing: one of shop, desk/,
+  ],
+  ['a source that is a text', whole('', 'sources: { main: shop }'), 'sources.main', /must be a section/],
+  ['no rules', whole('', source('')), 'sources.main.rules', /at least one rule/],
+  [
+    "a mistake in the connector's settings",
+    whole('', source(rule, 'pages: many')),
+    'sources.main.pages',
+    /must be a number/,
+  ],
+  [
+    'an unknown setting of the connector',
+    whole('', source(rule, 'acount: a')),
+    'sources.main.acount',
+    /did you mean "account"\?/,
+  ],
+  [
+    'a misspelt name of ours among them',
+    whole('', source(rule, 'rulse: a')),
+    'sources.main.rulse',
+    /did you mean "rules"\?/,
+  ],
+  [
+    'an unknown setting within them',
+    whole('', source(rule, 'writeBack: { grad: 1 }')),
+    'sources.main.writeBack.grad',
+    /did you mean "grade"\?/,
+  ],
+  ['two rules of one name', whole('', source(`${rule}, ${rule}`)), 'sources.main.rules[1].name', /another rule/],
+  [
+    'a campaign that is a text',
+    whole('', source('{ name: all, campaign: "12", contact: a }')),
+    'sources.main.rules[0].campaign',
+    /must be a number/,
+  ],
+  ['a broken expression', withRule('when: "a = ("'), 'sources.main.rules[0].when', /a = \(.*near character/],
+  [
+    'a broken expression of a field',
+    withRule('fields: { Store: "a.(" }'),
+    'sources.main.rules[0].fields.Store',
+    /mistake/,
+  ],
+  [
+    'a broken expression in a list',
+    withRule('sample: 1').replace('requester.phone', '[a, "b["]'),
+    'sources.main.rules[0].contact[1]',
+    /mistake/,
+  ],
+  ['no contact', whole('', source('{ name: x, campaign: 1 }')), 'sources.main.rules[0].contact', /is missing/],
+  ['a share above all', withRule('sample: 120%'), 'sources.main.rules[0].sample', /share like 50%/],
+  ['a share that looks like a percentage', withRule('sample: 50'), 'sources.main.rules[0].sample', /share like 50%/],
+  [
+    'an hour that no clock shows',
+    withRule('window: { from: "25:00" }'),
+    'sources.main.rules[0].window.from',
+    /time of day/,
+  ],
+  [
+    'a day in another language',
+    withRule('window: { days: [mon, esm] }'),
+    'sources.main.rules[0].window.days[1]',
+    /one of mon, tue/,
+  ],
+  ['no day at all', withRule('window: { days: [] }'), 'sources.main.rules[0].window.days', /at least one day/],
+  [
+    'a wrong zone',
+    withRule('window: { zone: acount }'),
+    'sources.main.rules[0].window.zone',
+    /did you mean "account"\?/,
+  ],
+  ['a wrong again', withRule('again: each-closing'), 'sources.main.rules[0].again', /did you mean "each closing"\?/],
+  ['a file that is a list', '- a', '', /begins with feedback: and sources:/],
+  ['a name that stands twice', whole('marker: a\nmarker: b'), '', /stands twice/],
+  ['a tab', 'feedback:\n\tapiKey: x', '', /tab/],
+  ['an unquoted variable in brackets', whole('http: { port: ${PORT} }'), '', /needs quotes/],
+  ['an alias without an anchor', whole('marker: *nobody'), '', /alias/],
+];
+
+describe('a mistake', () => {
+  test.each(mistakes)('it is reported once, with its path: %s', (_, text, path, message) => {
+    const found = problems(text).filter((problem) => message.test(problem.message));
+    expect(found).toEqual([expect.objectContaining({ path })]);
+  });
+
+  const alone = mistakes.filter(([, , path]) => path.startsWith('sources.main.rules[0]') || path.startsWith('http'));
+  test.each(alone)('it brings no others with it: %s', (_, text) => {
+    expect(problems(text)).toHaveLength(1);
+  });
+
+  test('it comes with all others, in the order of the file, with line and column', () => {
+    const text = `feedback:
+  baseUrl: https://feedback.example.com/api
+  apiKey: \${A}\${B}
+  timezone: Europe/Tallinn
+sources:
+  main:
+    connector: shop
+    secrets: [""]
+    rules:
+      - name: one
+        campaign: 0
+        contact: a
+`;
+    expect(problems(text, {}).map(({ line, column, path }) => `${line}:${column} ${path}`)).toEqual([
+      '1:1 feedback.timeZone',
+      '3:3 feedback.apiKey',
+      '3:3 feedback.apiKey',
+      '4:3 feedback.timezone',
+      '6:3 sources.main.account',
+      '8:15 sources.main.secrets[0]',
+      '11:9 sources.main.rules[0].campaign',
+    ]);
+    expect(() => load(text, {})).toThrow(
+      /^c\.yaml has 7 mistakes:\n {2}c\.yaml:1:1: feedback\.timeZone: is missing[\s\S]*\n {2}c\.yaml:11:9: .*more than 0$/,
+    );
+  });
+
+  test('it is a configuration error to whoever asks', () => {
+    expect(() => load('')).toThrow(expect.objectContaining({ advice: { kind: 'config' }, outcome: 'never-sent' }));
+  });
+
+  test('it says that a wrong address came from REDIS_URL', () => {
+    expect(problems(whole(''), { REDIS_URL: 'http://pw@x' })).toEqual([
+      { path: 'redis', message: '(from REDIS_URL) must begin with redis:// or rediss://' },
+    ]);
+  });
+
+  const secret = 'hunter2hunter2';
+  const leaks: [where: string, text: string][] = [
+    ['the Redis address', whole('redis: "http://:${S}@h"')],
+    ['the public address', whole('http: { publicUrl: "${S}" }')],
+    ['a number', whole('http: { port: "${S}" }')],
+    ['a choice', withRule('again: "${S}"')],
+    ['an expression', withRule('when: "a = (${S}"')],
+    ['the connector', whole('', source(rule).replace('shop', '"${S}"'))],
+    ["the connector's settings", whole('', source(rule, 'pages: "${S}"'))],
+    ['the key of the service', whole('').replace('apiKey: key', 'apiKey: "${S} "')],
+  ];
+  test.each(leaks)('it never shows a secret in %s', (_, text) => {
+    const found = problems(text, { S: secret });
+    expect(found.length).toBeGreaterThan(0);
+    expect(JSON.stringify(found)).not.toContain(secret);
+  });
+
+  test('it never quotes a broken file', () => {
+    expect(JSON.stringify(problems(`feedback:\n  apiKey: "${secret}\n  x: [${secret}`))).not.toContain(secret);
+  });
+});
+
+test('a custom field that JavaScript would lose is told, not left out (audit 34)', () => {
+  expect(problems(withRule('fields: { __proto__: requester.name, constructor: requester.name }'))).toMatchObject([
+    { path: 'sources.main.rules[0].fields.__proto__', message: expect.stringMatching(/JavaScript reserves/) },
+  ]);
+});
+
+describe('what YAML passes over in silence is told with its line and what to do (audit 31)', () => {
+  const tagged = /^a value that begins with ! has a YAML tag.*in quotes$/;
+  const rows: [what: string, text: string, line: number, message: RegExp][] = [
+    ['an unknown tag', whole('marker: !env MARKER'), 2, tagged],
+    [
+      'a password that begins with !',
+      whole('redis: { sentinel: { name: m, nodes: ["redis://a"], password: !s3cret } }'),
+      2,
+      tagged,
+    ],
+    ['a tag on a section', whole('http: !local { port: 1 }'), 2, tagged],
+    ['a known tag that makes something else of a text', whole('marker: !!binary aGVsbG8='), 2, tagged],
+    ['a merge key', whole('x: &x { port: 1 }\nhttp: { <<: *x }'), 3, /merge key .* is not taken/],
+    ['the directive of another YAML', `%YAML 1.1\n---\n${whole('')}`, 1, /remove it, the file is read as YAML 1.2/],
+    ['an unknown directive', `%FOO bar\n---\n${whole('')}`, 1, /remove it/],
+    ['a second document', `${whole('')}\n---\nmarker: other`, 4, /only one is read/],
+    ['a name that stands twice', whole('marker: a\nmarker: b'), 3, /stands twice/],
+    ['a name that stands twice, once in quotes', withRule('fields: { 5: a, "5": b }'), 3, /stands twice/],
+    ['a name that is a section', whole('{ a: b }: c'), 2, /a name must be a text/],
+  ];
+  test.each(rows)('%s', (_, text, line, message) => {
+    const found = problems(text);
+    expect(found).toContainEqual(expect.objectContaining({ line, message: expect.stringMatching(message) }));
+    expect(JSON.stringify(found)).not.toContain('s3cret');
+  });
+
+  test('tags of plain values, and anchors for whole sections and numbers, are taken', () => {
+    const config = load(
+      whole('marker: !!str 5\nhttp: &h { port: &p "${PORT}" }\npoll: { every: 10m }', source(rule, 'pages: *p')),
+    );
+    expect([config.marker, config.http.port]).toEqual(['5', 9000]);
+    expect(settingsOf(config)).toMatchObject({ pages: 9000 });
+  });
+});
+
+describe('variables that a command has no use for', () => {
+  const text = [
+    'feedback: { baseUrl: "https://feedback.example.com/api", apiKey: "${NO_KEY}", timeZone: Europe/Tallinn }',
+    'alerts: { url: "https://alerts.example.com", secrets: ["${NO_ALERT}"] }',
+    `sources: { main: { connector: shop, account: a, secrets: ["\${NO_HOOK}"], rules: [${rule}] } }`,
+  ].join('\n');
+  const loaded = (uses: 'redis' | 'service', more = '', variables = {}) =>
+    loadConfig(`${more}\n${text}`, { env: variables, connectors: [shop, desk], file: 'c.yaml', uses });
+
+  test('what only looks at what Redis keeps needs neither secrets nor the key of the service (audit 37)', () => {
+    const config = loaded('redis');
+    expect(config.sources).toMatchObject([{ name: 'main', rules: [{ name: 'all' }] }]);
+    expect(config.alerts).toBeUndefined();
+    expect(config.sources[0]?.connector.name).toBe('shop');
+  });
+
+  test('what only calls the service needs its key, and no other variable (audit 37)', () => {
+    expect(loaded('service', 'redis: "${NO_REDIS}"', { NO_KEY: 'k' }).feedback.apiKey).toBe('k');
+    expect(() => loaded('service')).toThrow(
+      /1 mistake[\s\S]*feedback\.apiKey: the environment variable NO_KEY is not set$/,
+    );
+  });
+
+  test('the key that seals what Redis keeps is needed to look at it (audit 37)', () => {
+    expect(() => loaded('redis', 'redis: redis://h:6379')).toThrow(/1 mistake[\s\S]*NO_KEY is not set$/);
+    expect(() => loaded('redis', 'secretsKey: "${NO_SECRET}"')).toThrow(
+      /secretsKey: the environment variable NO_SECRET/,
+    );
+    const key = Buffer.alloc(32).toString('base64');
+    expect(loaded('redis', `redis: redis://h:6379\nsecretsKey: ${key}`).sources).toHaveLength(1);
+  });
+
+  test('everything else needs them all, and other mistakes are told as ever (audit 37)', () => {
+    expect(problems(text, {})).toHaveLength(3);
+    expect(() => loaded('redis', 'retentoin: 5d')).toThrow(/retentoin/);
+  });
+});

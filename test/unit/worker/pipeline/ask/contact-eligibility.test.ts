@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
+import { Rule } from '../../../../../worker/config/rule.ts';
+import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
+import { whyIneligible } from '../../../../../worker/pipeline/ask/contact-eligibility.ts';
+import { loadRule } from '../../../../../worker/pipeline/rules.ts';
+
+const now = new Date('2026-11-21T12:00:00Z');
+const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
+const ruleOf = (more: object) =>
+  loadRule(Rule.parse({ name: 'all', campaign: 12, contact: 'customer.email', ...more }));
+const monthly = ruleOf({ throttle: '30d' });
+const always = ruleOf({});
+
+const known = (more: Partial<ContactRecord>): ContactRecord => ({
+  contact: 'erika@example.com',
+  num_appeals: 1,
+  num_feedback: 0,
+  avg_grade: [],
+  index_csat: null,
+  index_nps: null,
+  last_appeal: null,
+  last_grade: null,
+  last_comment: null,
+  last_survey: null,
+  blacklist: null,
+  graylist: null,
+  ...more,
+});
+const atService = (days: number) => known({ last_appeal: daysAgo(days) });
+const here = (days: number, more: Partial<LastAsked> = {}): LastAsked => ({
+  at: daysAgo(days),
+  journey: 'shop/1.1',
+  ...more,
+});
+const graylist = (id: number) => ({
+  entry: 'erika@example.com',
+  campaigns: [{ id, name: 'Phone', date_added: daysAgo(1) }],
+});
+const blacklist = { entry: 'erika@example.com', date_added: daysAgo(1) };
+
+const rows: [
+  what: string,
+  known: ContactRecord | undefined,
+  here: LastAsked | undefined,
+  rule: typeof always,
+  why: RegExp | undefined,
+][] = [
+  ['nobody has asked them', undefined, undefined, monthly, undefined],
+  ['they are on the blacklist', known({ blacklist }), undefined, always, /blacklist/],
+  ["they are on the campaign's graylist", known({ graylist: graylist(12) }), undefined, always, /graylist/],
+  ["they are on another campaign's graylist", known({ graylist: graylist(13) }), undefined, always, undefined],
+  ['the service has asked them, past closeloop', atService(29), undefined, monthly, /29 days ago/],
+  ['the service has asked them, past closeloop and long ago', atService(31), undefined, monthly, undefined],
+  ['closeloop has asked them, which the service does not show', known({}), here(29), monthly, /29 days ago/],
+  ['closeloop has asked them, which the service does not know', undefined, here(29), monthly, /29 days ago/],
+  ['closeloop has asked them long ago', undefined, here(31), monthly, undefined],
+  ['the later of the two is long ago', atService(31), here(40), monthly, undefined],
+  ['the later of the two is the service', atService(5), here(40), monthly, /5 days ago/],
+  ['they were asked lately, by a rule without a throttle', atService(1), here(1), always, undefined],
+  ['the request was withdrawn before it was sent', atService(1), here(1, { withdrawn: true }), monthly, undefined],
+  ['the service has asked since one was withdrawn', atService(1), here(2, { withdrawn: true }), monthly, /1 days ago/],
+];
+test.each(rows)('a person is asked, or not: %s', (_, contact, lastHere, rule, why) => {
+  const said = whyIneligible(contact, lastHere, rule, now);
+  if (why) expect(said).toMatch(why);
+  else expect(said).toBeUndefined();
+});

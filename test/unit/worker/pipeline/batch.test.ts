@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createBatcher } from '../../../../worker/pipeline/batch.ts';
+
+/** A window that no test waits out: only a full batch is sent. */
+const never = 600_000;
+
+function batcher(
+  size: number,
+  windowMs: number,
+  answer = async (keys: readonly string[]) => keys.map((key) => `${key}!`),
+  mayGrow = async () => false,
+) {
+  const calls: string[][] = [];
+  const load = createBatcher<string, string>({
+    size,
+    windowMs,
+    mayGrow,
+    keyOf: (key) => key,
+    run: async (keys) => {
+      calls.push([...keys]);
+      return await answer(keys);
+    },
+  });
+  return { load, calls };
+}
+
+test('it gathers what comes within the window into one call', async () => {
+  const { load, calls } = batcher(100, 30);
+  const first = load('a');
+  await sleep(1);
+  expect(await Promise.all([first, load('b'), load('c')])).toEqual(['a!', 'b!', 'c!']);
+  expect(calls).toEqual([['a', 'b', 'c']]);
+});
+
+test('it does not count the time for which the process stood still', async () => {
+  const { load, calls } = batcher(100, 30);
+  const first = load('a');
+  const second = new Promise<string>((resolve) => {
+    // Out of the check phase: timers that have become due are next, and only then what comes from outside.
+    setImmediate(() => {
+      setImmediate(() => resolve(load('b')));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    });
+  });
+  await Promise.all([first, second]);
+  expect(calls).toEqual([['a', 'b']]);
+});
+
+test('it waits for jobs that have not begun, and not for ever', async () => {
+  let isAwaited = true;
+  const { load, calls } = batcher(100, 10, undefined, async () => isAwaited);
+  const first = load('a');
+  await sleep(40);
+  const second = load('b');
+  isAwaited = false;
+  await Promise.all([first, second]);
+  isAwaited = true;
+  expect(await load('c')).toBe('c!');
+  expect(calls).toEqual([['a', 'b'], ['c']]);
+});
+
+test('it does without knowing who is on the way', async () => {
+  const { load } = batcher(100, 10, undefined, async () => {
+    throw new Error('Redis is away');
+  });
+  expect(await load('a')).toBe('a!');
+});
+
+test('it does not wait for the window when a batch is full', async () => {
+  const { load, calls } = batcher(2, never);
+  expect(await Promise.all(['a', 'b', 'c', 'd'].map(load))).toEqual(['a!', 'b!', 'c!', 'd!']);
+  expect(calls).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ]);
+});
+
+test('it asks for equal keys once, and answers every caller', async () => {
+  const { load, calls } = batcher(4, never);
+  expect(await Promise.all(['a', 'b', 'a', 'a'].map(load))).toEqual(['a!', 'b!', 'a!', 'a!']);
+  expect(calls).toEqual([['a', 'b']]);
+});
+
+test('it asks anew for a key that was answered before: a record changes', async () => {
+  const { load, calls } = batcher(1, never);
+  await load('a');
+  await load('a');
+  expect(calls).toEqual([['a'], ['a']]);
+});
+
+test('it fails the callers of a call that failed, and nobody else', async () => {
+  const { load } = batcher(2, never, async (keys) => {
+    if (keys.includes('b')) throw new Error('429');
+    return keys.map((key) => `${key}!`);
+  });
+  const settled = await Promise.allSettled(['a', 'b', 'c', 'd'].map(load));
+  expect(settled).toMatchObject([
+    { reason: new Error('429') },
+    { reason: new Error('429') },
+    { value: 'c!' },
+    { value: 'd!' },
+  ]);
+});
+
+test('it tells a caller whose answer is missing, and answers the others', async () => {
+  const { load } = batcher(2, never, async () => ['a!']);
+  expect(await Promise.allSettled(['a', 'b'].map(load))).toMatchObject([
+    { value: 'a!' },
+    { reason: new Error('the connector gave no result for b') },
+  ]);
+});
+
+test('it never sends more than a batch at once, and gives everybody their own answer', async () => {
+  const keys = fc.array(fc.stringMatching(/^[a-f]{1,2}$/), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(keys, fc.integer({ min: 1, max: 7 }), async (wanted, size) => {
+      const { load, calls } = batcher(size, 1);
+      expect(await Promise.all(wanted.map(load))).toEqual(wanted.map((key) => `${key}!`));
+      for (const call of calls) {
+        expect(call.length).toBeLessThanOrEqual(size);
+        expect(new Set(call).size).toBe(call.length);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Rule } from '../../../../worker/config/rule.ts';
+import { chooseRule, inSample, loadRule } from '../../../../worker/pipeline/rules.ts';
+
+function rule(name: string, when?: string) {
+  return loadRule(
+    Rule.parse({ name, campaign: 12, contact: 'customer.email', ...(when === undefined ? {} : { when }) }),
+  );
+}
+
+describe('chooseRule', () => {
+  const shape = { ticket: { group: 'Phone', tags: ['vip'], price: 3 } };
+  const rows: [name: string, rules: [name: string, when?: string][], expected: string | RegExp][] = [
+    ['takes the first that is true', [['a', 'ticket.group = "Mail"'], ['b', '"vip" in ticket.tags'], ['c']], 'b'],
+    ['takes a rule without a condition', [['a']], 'a'],
+    [
+      'prefers the earlier of two that are true',
+      [
+        ['a', 'true'],
+        ['b', 'true'],
+      ],
+      'a',
+    ],
+    ['takes a number for no', [['a', 'ticket.price']], /no rule's condition is true \("a"\)/],
+    ['takes a text for no', [['a', '"true"']], /no rule's condition/],
+    ['takes what is missing for no', [['a', 'ticket.nothing.here']], /no rule's condition/],
+    [
+      'names all that it passed',
+      [
+        ['a', 'false'],
+        ['b', 'false'],
+      ],
+      /\("a", "b"\)/,
+    ],
+    ['says so when there are none', [], /there are no rules/],
+    [
+      'stops at a condition that fails',
+      [['a', '$number("x") > 1'], ['b']],
+      /condition of rule "a" could not be evaluated/,
+    ],
+  ];
+  test.each(rows)('it %s', async (_, rules, expected) => {
+    const choice = await chooseRule(
+      rules.map(([name, when]) => rule(name, when)),
+      shape,
+    );
+    if (typeof expected === 'string') expect(choice.rule?.name).toBe(expected);
+    else expect(choice).toEqual({ rule: undefined, why: expect.stringMatching(expected) });
+  });
+
+  test('it does not quote the record when a condition fails', async () => {
+    const choice = await chooseRule([rule('a', '$number(customer.email) > 1')], {
+      customer: { email: 'private@example.com' },
+    });
+    expect(JSON.stringify(choice)).not.toContain('private');
+  });
+});
+
+test('loadRule compiles one contact like a list of one, and every field', async () => {
+  const one = loadRule(Rule.parse({ name: 'r', campaign: 1, contact: 'a', fields: { Store: 'b', Agent: 'c.d' } }));
+  const list = loadRule(Rule.parse({ name: 'r', campaign: 1, contact: ['a', 'b'] }));
+  expect(one.contact.map(({ source }) => source)).toEqual(['a']);
+  expect(list.contact.map(({ source }) => source)).toEqual(['a', 'b']);
+  expect([...one.mapping].map(([name, { source }]) => [name, source])).toEqual([
+    ['Store', 'b'],
+    ['Agent', 'c.d'],
+  ]);
+  expect([one.when, one.again]).toEqual([undefined, 'never']);
+});
+
+describe('inSample', () => {
+  const refs = Array.from({ length: 4_000 }, (_, i) => `support/${i}.1`);
+  test.each([
+    [undefined, 1],
+    [1, 1],
+    [0, 0],
+    [0.5, 0.5],
+    [0.05, 0.05],
+  ])('it takes a share of %s', (share, expected) => {
+    const taken = refs.filter((ref) => inSample(share, ref)).length / refs.length;
+    expect(Math.abs(taken - expected)).toBeLessThan(expected === 0 || expected === 1 ? 1e-9 : 0.03);
+  });
+
+  test('it always answers the same for a journey, and keeps it in every larger share', () => {
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(fc.string(), share, share, (ref, one, other) => {
+        expect(inSample(one, ref)).toBe(inSample(one, ref));
+        return !inSample(Math.min(one, other), ref) || inSample(Math.max(one, other), ref);
+      }),
+    );
+  });
+});
