@@ -446,17 +446,12 @@ describe('what would stay for good', () => {
 });
 
 describe('two sources of one account', () => {
-  class SharedVendor extends ToyVendor {
-    override get connector() {
-      return { ...super.connector, account: () => 'the only account' };
-    }
-  }
   const rule = '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }';
 
   test.each(['in one process', 'in two'])(
     'a person is forgotten in both, though only one is told by their id (%s) (audit trace)',
     async (where) => {
-      const vendor = new SharedVendor();
+      const vendor = Object.assign(new ToyVendor(), { account: 'the only account' });
       const town = quiet({ vendor, rule, ...(where === 'in one process' && { others: ['other'] }) });
       const second = where === 'in one process' ? town : quiet({ vendor, rule, source: 'other' });
       for (const { engine } of [town, second]) await engine.noteSources();
