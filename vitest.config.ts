@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** Minutes of kills, outages, clocks that jump and inputs by the thousand: `npm run test:long`, which CI runs as well. */
-const long = ['test/system/{chaos,fuzz,redis-outages}/*.test.ts', 'test/integration/e2e/shopify-points.test.ts'];
+/** Minutes of kills, outages, clocks that jump, inputs and closings by the thousand: `npm run test:long`, which CI runs as well. */
+const long = [
+  'test/system/{chaos,fuzz,redis-outages}/*.test.ts',
+  'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
+];
 
 /** Sockets, and nothing that lives on: no Redis, no loop. */
 const sockets = ['test/integration/{conformance,connectors,core,standins}/**/*.test.ts', 'examples/**/*.test.ts'];
