@@ -132,7 +132,9 @@ function credentialsOf(
  * Our `request`, loaded the way `zendesk-node-api` loads it. Both must share one instance, or the package's requests would
  * not find who sends them; a bundler or test runner that transforms imports would make two.
  */
-const { sendingBy }: typeof requestPackage = createRequire(import.meta.url)('./request/index.cjs');
+// The package's own `request`: another copy of that module would know nothing of who sends.
+const packageFile = createRequire(import.meta.url).resolve('zendesk-node-api');
+const { sendingBy }: typeof requestPackage = createRequire(packageFile)('request');
 
 /** "Removed restricted keys ["grade"] from parameters …": of a header's words only what can be a name. */
 const quotedNames = (text: string): string[] =>
