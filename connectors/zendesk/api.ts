@@ -129,10 +129,9 @@ function credentialsOf(
 }
 
 /**
- * Our `request`, loaded the way `zendesk-node-api` loads it. Both must share one instance, or the package's requests would
- * not find who sends them; a bundler or test runner that transforms imports would make two.
+ * The `request` that `zendesk-node-api` itself loads. Both must share one instance, or the package's requests would not find who
+ * sends them; a bundler, a test runner that transforms imports, or another checkout beside would make two.
  */
-// The package's own `request`: another copy of that module would know nothing of who sends.
 const packageFile = createRequire(import.meta.url).resolve('zendesk-node-api');
 const { sendingBy }: typeof requestPackage = createRequire(packageFile)('request');
 
