@@ -16,6 +16,7 @@ const Stored = z.object({
   ofNewerVersion: z.string().optional(),
   contact: z.object({ value: z.string() }).optional(),
   updatedAt: z.coerce.date(),
+  erasedAt: z.coerce.date().optional(),
   answer: z
     .object({ grade: z.number().nullable(), comment: z.string().nullable(), seenAt: z.coerce.date() })
     .optional(),

@@ -6,13 +6,17 @@ const root = resolve(import.meta.dirname, '../../..');
 const rooms = ['core', 'connectors', 'worker', 'standins', 'package.json', 'closeloop.schema.json'];
 const journeySchema = 'worker/journey/journey.ts';
 
-/** Journeys that the newer version has saved, over the whole run: none may lose its field to an older version. */
+/**
+ * Journeys that the newer version has saved, over the whole run: none may lose its field to an older version, unless its person
+ * is forgotten: what the older one doesn't know may tell of them, and has to go.
+ */
 export class FieldWatch {
   readonly #seen = new Set<string>();
   readonly dropped = new Set<string>();
 
-  look(journeys: readonly Pick<StoredJourney, 'id' | 'source' | 'ofNewerVersion'>[]): void {
-    for (const { id, ofNewerVersion } of journeys) {
+  look(journeys: readonly Pick<StoredJourney, 'id' | 'source' | 'ofNewerVersion' | 'erasedAt'>[]): void {
+    for (const { id, ofNewerVersion, erasedAt } of journeys) {
+      if (erasedAt) continue;
       if (ofNewerVersion !== undefined) this.#seen.add(id);
       else if (this.#seen.has(id)) this.dropped.add(id);
     }
