@@ -3,7 +3,10 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
-/** The installation's key, sealed with the operator's; behind a space those that others began with who did not know of it. */
+/**
+ * The installation's key, sealed with the operator's; then those that others began with who did not know of it; at last the
+ * installation's key by its digest, for who has another operator's key. Spaces between.
+ */
 const dataKeyKey = '{cl}:data-key';
 
 export interface KeySettings {
@@ -77,7 +80,10 @@ export class DataKey {
     const stored = (await redis.get(dataKeyKey)) ?? (await make(redis, current, replicated));
     const known = keysIn(stored, wrappers);
     if (!known) throw sealedWithAnother();
-    if (keysIn(stored, [current]) === undefined) await redis.set(dataKeyKey, sealedWith(current, known));
+    if (keysIn(stored, [current]) === undefined) {
+      const isChanged = (await redis.eval(changeScript, 1, dataKeyKey, stored, sealedWith(current, known))) === 1;
+      if (!isChanged) return await DataKey.open(redis, keys, replicated);
+    }
     return new DataKey(redis, wrappers, replicated, known);
   }
 
@@ -99,7 +105,9 @@ export class DataKey {
       this.#others = known.slice(1);
       return 'same';
     }
-    if (!known || known.includes(this.#own)) return 'another';
+    // Sealed with an operator's key that this process was not given: secretsKey is being changed.
+    if (!known) return stored.endsWith(` ${idOf(this.#own)}`) ? 'same' : 'another';
+    if (known.includes(this.#own)) return 'another';
     const both = sealedWith(current, [known[0], ...new Set([...known.slice(1), ...all])]);
     if ((await this.#redis.eval(changeScript, 1, dataKeyKey, stored, both)) !== 1) return await this.look();
     await this.#replicated();
@@ -114,7 +122,7 @@ export async function openSeal(...options: Parameters<typeof DataKey.open>): Pro
 
 /** Of two processes that begin at once one makes it. */
 async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise<void>): Promise<string> {
-  const made = wrapper.seal(randomBytes(32).toString('base64'), dataKeyKey);
+  const made = sealedWith(wrapper, [randomBytes(32).toString('base64')]);
   await redis.set(dataKeyKey, made, 'NX');
   await replicated();
   return (await redis.get(dataKeyKey)) ?? made;
@@ -122,8 +130,11 @@ async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise
 
 const bytesOf = (key: string): Uint8Array => Buffer.from(key, 'base64');
 
-function sealedWith(wrapper: Seal, keys: readonly string[]): string {
-  return keys.map((key) => wrapper.seal(key, dataKeyKey)).join(' ');
+/** Tells nothing of the key, which is random. */
+const idOf = (key: string): string => createSeal(bytesOf(key)).digest(dataKeyKey);
+
+function sealedWith(wrapper: Seal, keys: readonly [string, ...string[]]): string {
+  return [...keys.map((key) => wrapper.seal(key, dataKeyKey)), idOf(keys[0])].join(' ');
 }
 
 /** Undefined: the first, which is the installation's, does not open. */

@@ -92,6 +92,16 @@ describe('the key of an installation whose Redis is emptied while processes run'
     expect((await open(key(2))).open(sealed)).toBe('text');
   });
 
+  test('one that runs goes on while secretsKey is changed by those that start later (audit twice)', async () => {
+    const running = await begin(key(1));
+    const later = await begin(key(2), key(1));
+    expect([await running.look(), await later.look()]).toEqual(['same', 'same']);
+    expect((await open(key(2))).open(running.seal.seal('text'))).toBe('text');
+    await redis.handle.client.flushall();
+    await begin(key(2));
+    expect(await running.look()).toBe('another');
+  });
+
   test("one that finds a key which another operator's has sealed ends, and changes nothing (audit twice)", async () => {
     const running = await begin(key(1));
     await redis.handle.client.flushall();
