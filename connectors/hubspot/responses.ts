@@ -110,7 +110,7 @@ const table: MeaningTable = {
     problem: 'a redirect, which is not followed',
     remedy: "set baseUrl to the API's own address, or leave it out",
   },
-  423: { kind: 'wait', ms: 2000, pauses: 'nobody', problem: 'locked for a moment', remedy: again },
+  423: { kind: 'transient', outcome: 'refused', ms: 2000, problem: 'locked for a moment', remedy: again },
   477: {
     kind: 'wait',
     ms: 3_600_000,

@@ -29,7 +29,9 @@ export type Meaning = Words &
         kind: 'transient';
         /** Default `unknown`: the vendor may have done the work. */
         outcome?: Outcome;
-        /** Nobody may call the account before; Retry-After comes before it. */
+        /** How long this call waits where no Retry-After says it. */
+        ms?: number;
+        /** The same, and nobody may call the account before. */
         pauseMs?: number;
       }
     | {
@@ -116,7 +118,8 @@ function keysOf(response: HttpResponse): string[] {
   const { status, headers } = response;
   if (status >= 200 && status < 300) return isPage(response) ? ['page'] : [];
   const suffixes = [...(isPage(response) ? [' page'] : []), ...(headers.has('retry-after') ? [' later'] : []), ''];
-  return [...suffixes.map((suffix) => `${status}${suffix}`), `${Math.floor(status / 100)}xx`];
+  // 408: the vendor's side ran out of time, which refuses nothing.
+  return [...suffixes.map((suffix) => `${status}${suffix}`), `${status === 408 ? 5 : Math.floor(status / 100)}xx`];
 }
 
 /** Something else than JSON: of a proxy, a firewall, a login. An empty body says nothing. */
@@ -140,8 +143,8 @@ function consequences(meaning: Meaning, given: number | undefined, isDoubtful: b
   switch (meaning.kind) {
     case 'wait': {
       const { ms, pauses = 'account', outcome = 'refused' } = meaning;
-      // "0" is no wait: where the vendor's window is known it is that.
-      const waitMs = ms === undefined ? given : given || ms;
+      // "0" is no wait: it is the vendor's window where that is known, and the usual one elsewhere.
+      const waitMs = given || ms;
       const advice: Advice = {
         kind: 'transient',
         throttled: true,
@@ -150,8 +153,8 @@ function consequences(meaning: Meaning, given: number | undefined, isDoubtful: b
       return { advice, outcome, ...pauseOf(waitMs ?? unsaidMs, pauses) };
     }
     case 'transient': {
-      const { outcome = 'unknown', pauseMs } = meaning;
-      const waitMs = pauseMs === undefined ? given : given || pauseMs;
+      const { outcome = 'unknown', pauseMs, ms = pauseMs } = meaning;
+      const waitMs = ms === undefined ? given : given || ms;
       const advice: Advice = { kind: 'transient', ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
       return { advice, outcome, ...(pauseMs !== undefined && pauseOf(waitMs ?? 0, 'account')) };
     }

@@ -207,7 +207,7 @@ describe('an answer', () => {
       /DAILY/,
       { timeZone: 'Europe/Tallinn' },
     ],
-    ['423 waits two seconds', { status: 423 }, throttled(2000), [], /locked/],
+    ['423 waits two seconds', { status: 423 }, { kind: 'transient', retryAfterMs: 2000 }, [], /locked/],
     [
       '477 parks the account',
       { status: 477, headers: { 'retry-after': '86400' } },

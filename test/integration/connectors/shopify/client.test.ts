@@ -126,6 +126,7 @@ describe('refusals', () => {
     [402, null, {}, config, /frozen/],
     [403, null, {}, config, /read_fulfillments/],
     [404, null, {}, config, /permanent address/],
+    [408, null, {}, transient, /408/],
     [423, null, {}, config, /locked/],
     [301, null, undefined, { ...config, doubtful: true }, /another address/],
     [429, '7', {}, wait(7_000), /429/],

@@ -191,6 +191,12 @@ describe('a failed call', () => {
       'check `subdomain`',
     ],
     [
+      '408 is tried again: it refuses nothing',
+      { status: 408, body: {} },
+      { advice: { kind: 'transient' }, outcome: 'unknown' },
+      'gave up on the call (408)',
+    ],
+    [
       '409 is tried again',
       { status: 409, body: { error: 'UpdateConflict' } },
       { advice: { kind: 'transient' }, outcome: 'refused' },

@@ -173,9 +173,10 @@ describe('a refusal', () => {
     [{ status: 429 }, { ...transient, throttled: true }, 'refused', [60_000]],
     [
       { status: 429, headers: { 'retry-after': '0' } },
-      { ...transient, retryAfterMs: 0, throttled: true },
+      // Taken at its word, every waiting call would be made at once, again and again.
+      { ...transient, throttled: true },
       'refused',
-      [],
+      [60_000],
     ],
     [
       { status: 429, headers: { 'retry-after': 'Sat, 21 Nov 2026 12:00:07 GMT' } },
@@ -346,7 +347,7 @@ describe('classifyResponse', () => {
     [423, '{}', undefined, 'transient refused: somebody works on the same thing (423)'],
     [429, '{}', undefined, 'transient throttled refused: the vendor asks us to wait (429) pauses 60000'],
     [429, 'page', '7', 'transient throttled 7000 refused: the vendor asks us to wait (429, a page) pauses 7000'],
-    [429, '{}', '0', 'transient throttled 0 refused: the vendor asks us to wait (429)'],
+    [429, '{}', '0', 'transient throttled refused: the vendor asks us to wait (429) pauses 60000'],
     [499, '{}', undefined, 'permanent refused: the vendor refuses the call (499)'],
     [500, 'page', undefined, 'transient unknown: the vendor fails (500, a page)'],
     [502, '', '7', 'transient 7000 unknown: the vendor fails (502)'],
