@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbeddedRedis } from '../../../worker/redis/embedded.ts';
 import { serverCache } from '../../support/redis-cache.ts';
 import { socketed } from './deliveries.ts';
-import { Pipe, raw } from './http.ts';
+import { Pipe, raw, type Sent } from './http.ts';
 import { beforeStart, chanceFor, type Lab, lab } from './lab.ts';
 import { type Order, Report } from './protocol.ts';
 
@@ -221,6 +221,14 @@ async function sockets(target: Target, report: FuzzReport, options: FuzzOptions)
   await Promise.all(Array.from({ length: pipes }, one));
 }
 
+/** The status; 0 where the connection is closed without one. */
+async function onItsOwn(url: string, delivery: Sent): Promise<number> {
+  const pipe = new Pipe(url);
+  const status = await pipe.send(delivery).catch(() => 0);
+  pipe.close();
+  return status;
+}
+
 async function deliver(
   { name, from, count: total }: Omit<Order, 'seed'>,
   pipe: Pipe,
@@ -236,8 +244,9 @@ async function deliver(
       const input = next++;
       const delivery = make(chanceFor(seed, name, input), url);
       const alone = () => raw(url, Buffer.concat([Buffer.from(delivery.head, 'latin1'), delivery.body]));
-      // A connection that happens to send too many requests within one turn is closed: the rest come again by themselves.
-      const status = delivery.alone ? await alone() : await pipe.send(delivery).catch(alone);
+      // A connection that sends too many requests at once, or bodies in small pieces, is closed: the rest come again by
+      // themselves, and wait for their answer, as Node answers nobody who has closed one half.
+      const status = delivery.alone ? await alone() : await pipe.send(delivery).catch(() => onItsOwn(url, delivery));
       count(report, name, status === 0 ? 'closed' : String(status));
       if (delivery.right.includes(status)) continue;
       const isTaken = status >= 200 && status < 300 && delivery.genuine !== true;
