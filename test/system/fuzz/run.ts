@@ -46,7 +46,7 @@ const healthEveryMs = 50;
  * As README.md advises for a small machine. V8 keeps what it has freed: by default up to three times 32 MiB for young objects alone,
  * and it returns nothing while it is busy. A leak ends the process.
  */
-const heapFlags = ['--max-old-space-size=128', '--max-semi-space-size=16'];
+const heapFlags = ['--max-old-space-size=112', '--max-semi-space-size=4'];
 /** So many of a kind say enough. */
 const mostViolations = 20;
 
