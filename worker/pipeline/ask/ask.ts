@@ -3,6 +3,7 @@ import { firstOf, ifStill } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
+import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import { statusOf } from '../record-status.ts';
 import { endJourney, postpone } from './ask-steps.ts';
@@ -64,7 +65,10 @@ async function recheck(journey: Journey, context: SourceContext): Promise<{ why:
   const gone = (why: string) => ({ why, isOut: false });
   const status = statusOf(await context.read(journey.recordId, 'ask'));
   if (status.is === 'closed' && status.record.currentId !== journey.recordId) {
-    return gone(await mergedUnseen(journey, status.record.currentId, status.closedAt, context));
+    const { currentId: remaining } = status.record;
+    await context.store.merge(journey.recordId, remaining);
+    await queueRemaining(journey.recordId, remaining, status.closedAt, context);
+    return gone(`the record was merged into ${remaining}`);
   }
   if (status.is === 'open') return gone('the record is open again');
   if (status.is === 'out') return { why: status.why, isOut: true };
@@ -80,18 +84,4 @@ async function recheck(journey: Journey, context: SourceContext): Promise<{ why:
     receivedAt: new Date(),
   });
   return gone('the record was reopened and closed again since: the new closing has a journey of its own');
-}
-
-/** The record turns out to be another one now: that one is looked at, and decided about, by itself. */
-async function mergedUnseen(journey: Journey, remaining: string, at: Date, context: SourceContext): Promise<string> {
-  await context.store.merge(journey.recordId, remaining);
-  await context.queueEvent({
-    kind: 'closed',
-    recordId: remaining,
-    at,
-    key: `merged, seen when asking:${journey.recordId}:${remaining}`,
-    what: `${journey.recordId} was merged into it`,
-    receivedAt: new Date(),
-  });
-  return `the record was merged into ${remaining}`;
 }

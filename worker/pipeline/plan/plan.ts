@@ -57,7 +57,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Job
   const live = journeys.filter((one) => one.state === 'creating' || endable(one));
   // The service may be at work on it: what becomes of the request decides what can still be done.
   if (live.some(({ state }) => state === 'creating')) return retryLater;
-  if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, context);
+  if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, event.at, context);
   if (event.kind === 'changed' && live.length === 0) return done;
 
   const status = statusOf(await context.read(event.recordId, 'plan'));
@@ -126,7 +126,7 @@ async function planClosed(
   const { store } = context;
   // Nobody has told of the merge, or not yet: whoever was asked about the one counts as asked about the other.
   if (record.currentId !== event.recordId) {
-    const noted = await merged(event.recordId, record.currentId, context);
+    const noted = await merged(event.recordId, record.currentId, closedAt, context);
     if (noted.do === 'wait') return noted;
   }
   if (event.kind === 'changed' || isOutside(closedAt, event)) return done;
