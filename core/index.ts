@@ -75,6 +75,7 @@ export {
   TokenGrant,
 } from './connector/token.ts';
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
+export { listOf, mapOf, orElse } from './entries.ts';
 export { type Advice, CloseloopError, type Outcome } from './errors.ts';
 export type { Log, Ports } from './ports.ts';
 export { Duration } from './schedule/duration.ts';

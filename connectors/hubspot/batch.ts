@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
+import { listOf, mapOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mismatchesOf } from '../../core/mismatches.ts';
 import type { HubSpotApi } from './api.ts';
@@ -10,24 +11,21 @@ import { ErrorBody, inWords, refusalOf } from './responses.ts';
 export const batchSize = 100;
 
 /** HubSpot sends every value as text, or null; anything else becomes text rather than spoil the other 99 records. */
-export const Texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
+export const Texts = mapOf(z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 
 const BatchResult = z.object({
   id: z.coerce.string(),
   properties: Texts.default({}),
-  propertiesWithHistory: z
-    .record(
-      z.string(),
-      z.array(
-        z
-          .object({
-            value: z.string().nullish(),
-            timestamp: z.union([z.string(), z.number()]).pipe(z.coerce.date()),
-          })
-          .transform(({ value, timestamp }) => ({ value: value ?? '', at: timestamp })),
-      ),
-    )
-    .optional(),
+  propertiesWithHistory: mapOf(
+    listOf(
+      z
+        .object({
+          value: z.string().nullish(),
+          timestamp: z.union([z.string(), z.number()]).pipe(z.coerce.date()),
+        })
+        .transform(({ value, timestamp }) => ({ value: value ?? '', at: timestamp })),
+    ),
+  ).optional(),
 });
 export type BatchResult = z.output<typeof BatchResult>;
 
@@ -39,9 +37,9 @@ const Identified = z.object({ id: z.union([z.string(), z.number()]).transform(St
  */
 export const BatchResponse = z
   .object({
-    results: z.array(z.unknown()),
+    results: listOf(z.unknown(), 1_000),
     numErrors: z.number().optional(),
-    errors: z.array(ErrorBody).optional(),
+    errors: listOf(ErrorBody).optional(),
   })
   .transform(({ results, ...rest }) => {
     const parsed = results.map((raw) => ({ raw, result: BatchResult.safeParse(raw) }));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding, PreflightContext } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { hubSpotApi } from './api.ts';
 import {
   Account,
@@ -128,7 +129,7 @@ async function definitionFindings(
   return findings;
 }
 
-const Labels = z.object({ results: z.array(z.object({ typeId: z.number(), label: z.string().nullish() })) });
+const Labels = z.object({ results: listOf(z.object({ typeId: z.number(), label: z.string().nullish() })) });
 
 /** Of several kinds of record, one with the label is enough. */
 async function labelFindings({ objects, contactLabel }: HubSpotSettings, prober: AccountProber): Promise<Finding[]> {

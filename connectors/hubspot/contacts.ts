@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
 import { BatchResponse, type BatchResult, batchSize, type Fate, fates } from './batch.ts';
@@ -12,19 +13,19 @@ import type { HubSpotSettings } from './settings.ts';
 const candidatesPerRecord = 10;
 
 const Associations = z.object({
-  results: z.array(
+  results: listOf(
     z.object({
       from: z.object({ id: z.coerce.string() }),
-      to: z.array(
+      to: listOf(
         z.object({
           // typed as text, sent as a number
           toObjectId: z.coerce.string(),
-          associationTypes: z.array(z.object({ typeId: z.number() })).default([]),
+          associationTypes: listOf(z.object({ typeId: z.number() })).default([]),
         }),
       ),
     }),
   ),
-  errors: z.array(ErrorBody).optional(),
+  errors: listOf(ErrorBody).optional(),
 });
 type Associated = z.output<typeof Associations>['results'][number]['to'];
 

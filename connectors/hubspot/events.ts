@@ -8,6 +8,7 @@ import {
   type SourceEvent,
 } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { type ObjectType, objectTypes, recordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -15,7 +16,7 @@ import type { HubSpotSettings } from './settings.ts';
 const Id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
 
 /** One odd field (null, a number for a text) must not cost us the event: it counts as left out. */
-const lenient = <S extends z.ZodType>(schema: S) => schema.optional().catch(undefined);
+const lenient = <S extends z.ZodType>(schema: S) => orElse(schema, undefined);
 const id = lenient(Id);
 /** HubSpot's are shorter. Keys are made of them, one for each record of a merge. */
 const text = lenient(z.union([z.string().max(200), z.number()]).transform(String));
@@ -38,7 +39,7 @@ const HubSpotEvent = z
     changeSource: text,
     sourceId: text,
     primaryObjectId: id,
-    mergedObjectIds: lenient(z.array(z.unknown()).max(mostEvents).pipe(z.array(Id))),
+    mergedObjectIds: lenient(z.array(z.unknown()).max(mostEvents).pipe(listOf(Id))),
     newObjectId: id,
     associationType: text,
     associationRemoved: lenient(z.boolean()),

@@ -3,6 +3,7 @@ import { markerIn, noteOf } from '../../core/connector/answer.ts';
 import { chunks } from '../../core/connector/batches.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { maxTextUnits } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
@@ -53,8 +54,8 @@ function escapedWithin(text: string, maxUnits: number): string {
 }
 
 const Created = z.object({
-  results: z.array(z.object({ properties: Texts.default({}) })).default([]),
-  errors: z.array(ErrorBody).optional(),
+  results: listOf(z.object({ properties: Texts.default({}) })).default([]),
+  errors: listOf(ErrorBody).optional(),
 });
 
 /**
@@ -107,10 +108,10 @@ const refused = (type: ObjectType, why: string) =>
   new CloseloopError(`HubSpot did not take the note on the ${type}: ${why}`, { kind: 'permanent' });
 
 const Associations = z.object({
-  results: z.array(
+  results: listOf(
     z.object({
       from: z.object({ id: z.coerce.string() }),
-      to: z.array(z.object({ toObjectId: z.coerce.string() })),
+      to: listOf(z.object({ toObjectId: z.coerce.string() })),
       paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
     }),
   ),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cached } from '../../core/connector/cached.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
+import { listOf } from '../../core/entries.ts';
 import type { HubSpotApi } from './api.ts';
 import { paths } from './objects.ts';
 import type { HubSpotOwner } from './record.ts';
@@ -9,7 +10,7 @@ const keepMs = 10 * 60_000;
 const againMs = 60_000;
 
 const Owners = z.object({
-  results: z.array(
+  results: listOf(
     z.object({
       id: z.coerce.string(),
       email: z.string().nullish(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cached } from '../../core/connector/cached.ts';
+import { listOf, mapOf } from '../../core/entries.ts';
 import type { HubSpotApi } from './api.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
 
@@ -7,17 +8,17 @@ const keepMs = 5 * 60_000;
 const againMs = 10_000;
 
 export const PipelineList = z.object({
-  results: z.array(
+  results: listOf(
     z.object({
       id: z.coerce.string(),
       label: z.string().nullish(),
       archived: z.boolean().nullish(),
-      stages: z.array(
+      stages: listOf(
         z.object({
           id: z.coerce.string(),
           label: z.string().nullish(),
           archived: z.boolean().nullish(),
-          metadata: z.record(z.string(), z.coerce.string()).nullish(),
+          metadata: mapOf(z.coerce.string()).nullish(),
         }),
       ),
     }),

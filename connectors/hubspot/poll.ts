@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PollPage, RecordEvent } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { instant } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
@@ -10,7 +11,7 @@ import type { PipelineReader, Pipelines } from './pipelines.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 const Found = z.object({
-  results: z.array(
+  results: listOf(
     z.object({ id: z.coerce.string(), properties: Texts }).transform(({ id, properties }, context) => {
       const at = instant(properties[modified]);
       if (at === undefined) context.addIssue({ code: 'custom', path: ['properties', modified] });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AnswerPlaces, isSurveyPart, placesOf } from '../../core/connector/answer.ts';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { statusValues } from './answer.ts';
 import { type CrmObject, objectTypes, pluralOf } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -101,18 +102,17 @@ export const Definition = z.object({
   name: z.string(),
   type: z.string(),
   fieldType: z.string(),
-  options: z
-    .array(
-      z
-        .object({
-          label: z.string(),
-          value: z.string(),
-          displayOrder: z.number().default(-1),
-          hidden: z.boolean().default(false),
-          description: z.string().nullish(),
-        })
-        .transform(({ description, ...option }) => (description ? { ...option, description } : option)),
-    )
+  options: listOf(
+    z
+      .object({
+        label: z.string(),
+        value: z.string(),
+        displayOrder: z.number().default(-1),
+        hidden: z.boolean().default(false),
+        description: z.string().nullish(),
+      })
+      .transform(({ description, ...option }) => (description ? { ...option, description } : option)),
+  )
     .nullish()
     .transform((options) => options ?? []),
   calculated: z.boolean().nullish(),
@@ -122,7 +122,7 @@ export const Definition = z.object({
 });
 export type Definition = z.output<typeof Definition>;
 
-export const DefinitionList = z.object({ results: z.array(Definition) });
+export const DefinitionList = z.object({ results: listOf(Definition) });
 
 /** What HubSpot has, by kind of record and name; a kind that couldn't be read isn't there. */
 export type Definitions = ReadonlyMap<CrmObject, ReadonlyMap<string, Definition>>;

@@ -3,6 +3,7 @@ import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
+import { listOf, mapOf, orElse } from '../../core/entries.ts';
 import { objectTypes } from './objects.ts';
 import { untilMidnightMs } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -23,27 +24,20 @@ export interface Refusal {
   policyName?: string;
 }
 
-const Texts = z.union([z.string().transform((text) => [text]), z.array(z.coerce.string())]).catch([]);
+const text = orElse(z.string(), undefined).optional();
+const Texts = orElse(z.union([z.string().transform((text) => [text]), listOf(z.coerce.string())]), []);
+const context = orElse(mapOf(Texts), undefined).optional();
 
 /** Every field of an error is optional at HubSpot. Also the shape of one entry of `errors` in a 200 or 207. */
 export const ErrorBody = z.object({
-  status: z.string().optional().catch(undefined),
-  category: z.string().optional().catch(undefined),
-  subCategory: z.string().optional().catch(undefined),
-  code: z.string().optional().catch(undefined),
-  message: z.string().optional().catch(undefined),
-  policyName: z.string().optional().catch(undefined),
-  context: z.record(z.string(), Texts).optional().catch(undefined),
-  errors: z
-    .array(
-      z.object({
-        code: z.string().optional().catch(undefined),
-        subCategory: z.string().optional().catch(undefined),
-        context: z.record(z.string(), Texts).optional().catch(undefined),
-      }),
-    )
-    .optional()
-    .catch(undefined),
+  status: text,
+  category: text,
+  subCategory: text,
+  code: text,
+  message: text,
+  policyName: text,
+  context,
+  errors: orElse(listOf(z.object({ code: text, subCategory: text, context })), undefined).optional(),
 });
 export type ErrorBody = z.output<typeof ErrorBody>;
 
@@ -51,7 +45,7 @@ const isCode = (text: string | undefined): text is string => /^[A-Z][A-Z0-9_]{1,
 const isName = (text: string | undefined): text is string => /^[a-z][a-z0-9_]{0,99}$/.test(text ?? '');
 
 /** In validation errors the details sit as JSON within `message`, after "Property values were not valid:". */
-const Items = z.array(z.object({ name: z.string().optional(), error: z.string().optional() })).catch([]);
+const Items = orElse(listOf(z.object({ name: z.string().optional(), error: z.string().optional() })), []);
 function itemsWithin(message = ''): z.output<typeof Items> {
   const start = message.indexOf('[');
   // JSON within a text of the answer: how intricate it is was not looked at with the answer.
@@ -61,7 +55,7 @@ function itemsWithin(message = ''): z.output<typeof Items> {
 
 /** Of a whole answer. */
 export const refusalIn = ({ status, json }: HttpResponse): Refusal =>
-  refusalOf(status, ErrorBody.catch({}).parse(json));
+  refusalOf(status, ErrorBody.safeParse(json).data ?? {});
 
 /** @param status 0: one record's, in an answer about many */
 export function refusalOf(status: number, body: ErrorBody): Refusal {

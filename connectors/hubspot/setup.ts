@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PreflightContext, SetupStep } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { statusValues } from './answer.ts';
 import { type HubSpotApi, hubSpotApi } from './api.ts';
@@ -54,7 +55,7 @@ async function propertySteps(wanted: readonly WantedProperty[], api: HubSpotApi)
   return steps;
 }
 
-const Groups = z.object({ results: z.array(z.object({ name: z.string() })) });
+const Groups = z.object({ results: listOf(z.object({ name: z.string() })) });
 
 async function hasGroup(api: HubSpotApi, path: string): Promise<boolean> {
   const { results } = await api.call('GET', `${path}/groups`, Groups);

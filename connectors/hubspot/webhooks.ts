@@ -3,6 +3,7 @@ import { isLoopback } from '../../core/address.ts';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding } from '../../core/connector/contract.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import { listOf } from '../../core/entries.ts';
 import { type CrmObject, objectTypes } from './objects.ts';
 import type { WantedProperty } from './properties.ts';
 import { responseRules } from './responses.ts';
@@ -197,7 +198,7 @@ export function webhookApi(settings: HubSpotSettings, appId: string, key: string
       await api.call(callTo('PUT', 'settings', { targetUrl, throttling: { maxConcurrentRequests: 10 } }), Hook);
     },
     subscriptions: async () =>
-      (await api.find(callTo('GET', 'subscriptions'), z.object({ results: z.array(Subscription) })))?.results ?? [],
+      (await api.find(callTo('GET', 'subscriptions'), z.object({ results: listOf(Subscription) })))?.results ?? [],
     async subscribe(eventType, propertyName) {
       const call = callTo('POST', 'subscriptions', { eventType, ...(propertyName && { propertyName }), active: true });
       const response = await api.exchange(call);

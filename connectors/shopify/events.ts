@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
 import { exactJsonBody } from '../../core/connector/json-body.ts';
+import { listOf } from '../../core/entries.ts';
 import { isOrderId } from './ids.ts';
 import { missingScopes } from './scopes.ts';
 import type { ShopifySettings } from './settings.ts';
@@ -28,11 +29,11 @@ const Refund = z.object({ order_id: id });
 const Shop = z.object({ shop_domain: z.string() });
 const Redact = z.object({
   customer: z.object({ id: id.nullish().catch(undefined), email: contact, phone: contact }).nullish(),
-  orders_to_redact: z.array(id).nullish().catch(undefined),
+  orders_to_redact: listOf(id).nullish().catch(undefined),
   data_request: z.unknown().optional(),
 });
 const Uninstalled = z.object({ myshopify_domain: z.string() });
-const Scopes = z.object({ current: z.array(z.string()) });
+const Scopes = z.object({ current: listOf(z.string()) });
 
 /**
  * What a verified delivery says. Retries of a delivery share their id; two subscriptions to one topic don't, and are told to be

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Source } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { removalFrom } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
@@ -9,7 +10,7 @@ import { type Mutation, mutationsFor, sender } from './mutations.ts';
 import type { ShopifySettings } from './settings.ts';
 
 const Installation = z.object({
-  currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: z.string() })) }),
+  currentAppInstallation: z.object({ accessScopes: listOf(z.object({ handle: z.string() })) }),
 });
 
 const scopesQuery = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
 import { fieldsOf, type Held } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
@@ -7,12 +8,7 @@ import { idOf, orderGid } from './ids.ts';
 import type { ShopifySettings } from './settings.ts';
 
 const Nodes = z.object({
-  nodes: z.array(
-    z
-      .looseObject({ id: z.string(), tags: z.array(z.string()), note: z.string().nullish() })
-      .nullable()
-      .catch(null),
-  ),
+  nodes: listOf(orElse(z.looseObject({ id: z.string(), tags: listOf(z.string()), note: z.string().nullish() }), null)),
 });
 const Metafield = z.object({ value: z.string() });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../core/entries.ts';
 import type { ShopifyApi } from './api.ts';
 import type { ShopifySettings } from './settings.ts';
 import { type Subscription, Subscriptions, subscriptionFields } from './subscriptions.ts';
@@ -6,18 +7,18 @@ import { type Subscription, Subscriptions, subscriptionFields } from './subscrip
 const Definition = z.object({
   key: z.string(),
   type: z.object({ name: z.string() }),
-  validations: z.array(z.object({ name: z.string(), value: z.string().nullish() })),
+  validations: listOf(z.object({ name: z.string(), value: z.string().nullish() })),
 });
 export type Definition = z.output<typeof Definition>;
 
 const Answer = z.object({
   currentAppInstallation: z.object({
-    accessScopes: z.array(z.object({ handle: z.string() })),
+    accessScopes: listOf(z.object({ handle: z.string() })),
     app: z.object({ webhookApiVersion: z.string() }),
   }),
   shop: z.object({ myshopifyDomain: z.string() }),
   ...Subscriptions.shape,
-  metafieldDefinitions: z.object({ nodes: z.array(Definition) }),
+  metafieldDefinitions: z.object({ nodes: listOf(Definition) }),
 });
 
 /** What is at the shop of all that this source needs. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf, mapOf } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
 import type { Change } from './answer.ts';
 import type { Request, ShopifyApi } from './api.ts';
@@ -22,10 +23,10 @@ const price = { base: 0, each: 11 };
 /** Asked for of every mutation; only metafields have codes. */
 const Outcome = z
   .object({
-    userErrors: z.array(
+    userErrors: listOf(
       z.object({
         code: z.string().nullish(),
-        field: z.array(z.string()).nullish(),
+        field: listOf(z.string()).nullish(),
         elementIndex: z.number().nullish(),
       }),
     ),
@@ -75,7 +76,7 @@ export type Undone = Map<string, string | CloseloopError>;
 
 /** Sends orders' mutations, as many in one call as the points afford; those of an order stay together, in their order. */
 export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string, Mutation[]>) => Promise<Undone> {
-  const operation = { name, data: z.record(z.string(), Outcome), price };
+  const operation = { name, data: mapOf(Outcome), price };
   type Item = readonly [id: string, mutations: Mutation[]];
   const requestOf = (items: readonly Item[]) =>
     callOf(

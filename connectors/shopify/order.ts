@@ -1,11 +1,9 @@
 import { z } from 'zod';
+import { listOf, orElse } from '../../core/entries.ts';
 
 /** A value the API may leave out, or give as null or, where an app may not see personal data, as ''. */
 const absent = <S extends z.ZodType>(schema: S) =>
-  schema
-    .nullish()
-    .catch(undefined)
-    .transform((value) => (value === '' ? undefined : (value ?? undefined)));
+  orElse(schema, undefined).transform((value) => (value === '' ? undefined : value));
 const text = absent(z.string());
 const date = absent(z.iso.datetime({ offset: true }).transform((value) => new Date(value)));
 
@@ -34,10 +32,10 @@ const state = {
   sourceName: text,
   displayFinancialStatus: text,
   displayFulfillmentStatus: z.string(),
-  fulfillments: z.array(Fulfillment).default([]),
-  transactions: z
-    .array(z.object({ id: z.string(), kind: z.string(), status: z.string(), processedAt: date }))
-    .default([]),
+  fulfillments: listOf(Fulfillment).default([]),
+  transactions: listOf(z.object({ id: z.string(), kind: z.string(), status: z.string(), processedAt: date })).default(
+    [],
+  ),
 };
 export const OrderState = z.object(state);
 export type OrderState = z.output<typeof OrderState>;
@@ -51,12 +49,12 @@ export const Order = z.object({
   phone: text,
   customerLocale: text,
   note: text,
-  tags: z.array(z.string()).default([]),
-  discountCodes: z.array(z.string()).default([]),
-  customAttributes: z.array(z.object({ key: z.string(), value: text })).default([]),
+  tags: listOf(z.string()).default([]),
+  discountCodes: listOf(z.string()).default([]),
+  customAttributes: listOf(z.object({ key: z.string(), value: text })).default([]),
   currentTotalPriceSet: absent(z.object({ shopMoney: z.object({ amount: z.string(), currencyCode: z.string() }) })),
   retailLocation: absent(Place),
-  shipped: z.array(z.object({ location: absent(Place) })).default([]),
+  shipped: listOf(z.object({ location: absent(Place) })).default([]),
   shippingAddress: absent(Address),
   billingAddress: absent(Address),
   customer: absent(
@@ -65,7 +63,7 @@ export const Order = z.object({
       firstName: text,
       lastName: text,
       locale: text,
-      tags: z.array(z.string()).default([]),
+      tags: listOf(z.string()).default([]),
       /** A 64-bit number, as text. */
       numberOfOrders: absent(z.coerce.number()),
       defaultEmailAddress: absent(z.object({ emailAddress: text, marketingState: text })),
@@ -76,7 +74,7 @@ export const Order = z.object({
   ),
   lineItems: z
     .object({
-      nodes: z.array(
+      nodes: listOf(
         z.object({
           title: z.string(),
           variantTitle: text,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import type { ShopifyApi } from './api.ts';
 import { stateOf } from './closing.ts';
 import { idOf } from './ids.ts';
@@ -26,7 +27,7 @@ const Cursor = z.object({
 });
 
 const Ids = z.object({
-  orders: z.object({ nodes: z.array(z.object({ id: z.string(), updatedAt: z.coerce.date() })) }),
+  orders: z.object({ nodes: listOf(z.object({ id: z.string(), updatedAt: z.coerce.date() })) }),
 });
 const idsDocument = `query ChangedOrderIds($query: String!, $after: String, $first: Int!) {
   orders(first: $first, after: $after, query: $query, sortKey: UPDATED_AT) { nodes { id updatedAt } }
@@ -35,7 +36,7 @@ const idsDocument = `query ChangedOrderIds($query: String!, $after: String, $fir
 const Page = z.object({
   orders: z.object({
     // An odd one must not keep the others from being found.
-    nodes: z.array(OrderState.nullable().catch(null)),
+    nodes: listOf(orElse(OrderState, null)),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
   }),
 });

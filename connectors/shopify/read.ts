@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
 import type { Operation, ShopifyApi } from './api.ts';
@@ -11,7 +12,7 @@ import { present } from './record.ts';
 import { completer, Node } from './rest.ts';
 import type { ShopifySettings } from './settings.ts';
 
-const Nodes = z.object({ nodes: z.array(z.unknown()) });
+const Nodes = z.object({ nodes: listOf(z.unknown(), 1_000) });
 const Metafield = z.object({ value: z.string() });
 
 /** One way to read orders: what is asked of each, and what becomes of the answer. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Meaning, type MeaningTable, type ResponseRules, VendorError } from '../../core/connector/classify.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { scopes } from './scopes.ts';
 
 /** More than any plan has: a figure beyond is nobody's count. */
@@ -19,27 +20,18 @@ export type Cost = z.output<typeof Cost>;
 /** Of an error, its code and the names on its way: messages may repeat what we sent. */
 type GraphqlError = z.output<typeof GraphqlError>;
 const GraphqlError = z.object({
-  extensions: z
-    .object({ code: z.string().regex(/^[A-Z_]{1,60}$/), cost: z.number().positive().optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-  path: z
-    .array(z.union([z.string().regex(/^\w{1,60}$/), z.number()]))
-    .optional()
-    .catch(undefined),
+  extensions: orElse(
+    z.object({ code: z.string().regex(/^[A-Z_]{1,60}$/), cost: orElse(z.number().positive(), undefined) }),
+    undefined,
+  ),
+  path: orElse(listOf(z.union([z.string().regex(/^\w{1,60}$/), z.number()])), undefined),
 });
 
 /** Every answer of the API, good or bad, also with HTTP 200. A locked shop or a bad token is told as text. */
 export const Envelope = z.object({
-  data: z.record(z.string(), z.unknown()).nullish().catch(undefined),
-  errors: z
-    .array(GraphqlError)
-    .optional()
-    .catch([{ extensions: undefined, path: undefined }]),
-  extensions: z
-    .object({ cost: Cost.optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
+  data: orElse(z.record(z.string(), z.unknown()), undefined).optional(),
+  errors: orElse(listOf(GraphqlError).optional(), [{ extensions: undefined, path: undefined }]).optional(),
+  extensions: orElse(z.object({ cost: orElse(Cost, undefined) }), undefined).optional(),
 });
 export type Envelope = z.output<typeof Envelope>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SetupStep, Source } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Field, fieldsOf } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
@@ -9,7 +10,7 @@ import type { ShopifySettings } from './settings.ts';
 import { subscribe, topicsFor, unsubscribe } from './subscriptions.ts';
 
 const Made = z.object({
-  made: z.object({ userErrors: z.array(z.object({ code: z.string().nullish() })) }).nullable(),
+  made: z.object({ userErrors: listOf(z.object({ code: z.string().nullish() })) }).nullable(),
 });
 
 /** What is missing at the shop: definitions of metafields, webhooks. Applying a step again does no harm. */

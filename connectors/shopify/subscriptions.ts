@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Urgency } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
 import { scopes } from './scopes.ts';
@@ -20,7 +21,7 @@ export const Subscription = z.object({
   uri: z.string(),
   format: z.string(),
   filter: z.string().nullish(),
-  includeFields: z.array(z.string()),
+  includeFields: listOf(z.string()),
 });
 export type Subscription = z.output<typeof Subscription>;
 
@@ -28,7 +29,7 @@ export type Subscription = z.output<typeof Subscription>;
 export const subscriptionFields =
   'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
 export const subscriptionPoints = 102;
-export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: z.array(Subscription) }) });
+export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
 
 export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Promise<Subscription[]> {
   const document = `query Subscriptions { ${subscriptionFields} }`;
@@ -37,7 +38,7 @@ export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Prom
   return found.webhookSubscriptions.nodes;
 }
 
-const Outcome = z.object({ userErrors: z.array(z.object({ field: z.array(z.string()).nullish() })) }).nullable();
+const Outcome = z.object({ userErrors: listOf(z.object({ field: listOf(z.string()).nullish() })) }).nullable();
 const change = { data: z.object({ done: Outcome }), price: { base: 11, each: 0 } };
 
 /** Makes one. That it is there already, from an attempt whose outcome nobody learnt, is as good. */

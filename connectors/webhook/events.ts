@@ -11,6 +11,7 @@ import type {
 } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { signedMessageId } from '../../core/connector/standard-webhook.ts';
+import { listOf, mapOf } from '../../core/entries.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
 import type { ToldRecord } from './record.ts';
@@ -18,13 +19,14 @@ import { recordIdFrom } from './record-id.ts';
 import type { WebhookSettings } from './settings.ts';
 
 const Shape = z.record(z.string(), z.unknown());
-const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
-const Answers = z.record(z.string().min(1).max(100), Answer.nullable());
+const Answer = z.union([z.string(), z.number(), z.boolean(), listOf(z.string())]);
+const Answers = mapOf(Answer.nullable()).refine((answers) =>
+  Object.keys(answers).every((question) => question !== '' && question.length <= 100),
+);
 const Text = z.union([z.string(), z.int().transform(String)]);
 const Contacts = z
-  .union([Text, z.array(Text.nullable())])
-  .transform((found) => [found].flat().filter((text) => text !== null && text.trim() !== ''))
-  .pipe(z.array(z.string()));
+  .union([Text, listOf(Text.nullable())])
+  .transform((found) => [found].flat().flatMap((text) => (text === null || text.trim() === '' ? [] : [text])));
 
 /** What all events of one delivery have in common. */
 interface Told {
@@ -161,7 +163,7 @@ function survey(find: Find, told: Told): SurveyEvent {
     throw new Unreadable('event.survey.answers must find an object of question ids and answers');
   }
   const given = Object.entries(found.data).flatMap(([question, value]) => (value === null ? [] : [[question, value]]));
-  const answers = z.record(z.string(), Answer).parse(Object.fromEntries(given));
+  const answers = mapOf(Answer).parse(Object.fromEntries(given));
   return { ...happened('survey', told), requestId, answers };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ReadResult, RecordState, Told } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 
 /**
  * A record as an event told it: there is no API to read it from. Of one that is open again nothing else is kept, so that
@@ -15,7 +16,7 @@ export const ToldRecord = z.discriminatedUnion('state', [
     timeZone: z.string().optional(),
     locale: z.string().optional(),
     /** The person's: finds what to erase. */
-    contacts: z.array(z.string()).optional(),
+    contacts: listOf(z.string()).optional(),
     shape: z.record(z.string(), z.unknown()),
   }),
 ]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf, orElse } from '../../core/entries.ts';
 import { WrittenOrder } from './answer.ts';
 import type { Shop } from './api.ts';
 
@@ -8,11 +9,11 @@ export type Change = readonly { key: string; value: string | null }[];
 /** 200, whatever became of the rows. PHP's empty object is `[]`. */
 const BatchAnswer = z.union([
   z.object({
-    update: z.array(
+    update: listOf(
       z.union([
         z.object({
           id: z.unknown(),
-          error: z.object({ code: z.string(), data: z.object({ status: z.number() }).nullish().catch(null) }),
+          error: z.object({ code: z.string(), data: orElse(z.object({ status: z.number() }).nullish(), null) }),
         }),
         WrittenOrder,
       ]),

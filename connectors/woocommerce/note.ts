@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { markerIn, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import type { Shop } from './api.ts';
 import { id } from './order.ts';
 
-const Note = z.object({ note: z.string().catch('') });
+const Note = z.object({ note: orElse(z.string(), '') });
 const Listed = Note.extend({ id });
 
 /** The private note, as the shop's staff read it. Tags would be filtered out of it, and what they enclose shown wrongly. */
@@ -37,7 +38,7 @@ export async function removeNotes(shop: Shop, orderId: string): Promise<void> {
 
 /** One call: the list isn't paged. */
 async function notesOn(shop: Shop, orderId: string): Promise<{ id: string; marker: string | undefined }[]> {
-  const { data } = await shop.call('GET', `orders/${orderId}/notes`, z.array(Listed), { query: { type: 'internal' } });
+  const { data } = await shop.call('GET', `orders/${orderId}/notes`, listOf(Listed), { query: { type: 'internal' } });
   return data.map(({ id, note }) => ({ id, marker: markerIn(note.trimEnd().split(/\r?\n/).at(-1) ?? '') }));
 }
 

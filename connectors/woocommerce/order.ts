@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import type { RecordState } from '../../core/connector/contract.ts';
+import { listOf, mapOf, orElse } from '../../core/entries.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
 /** Orders, products, customers, notes: numbers on the wire, texts here. Nothing else becomes part of an address, or is told. */
 export const id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
-const text = z.union([z.string(), z.number()]).transform(String).catch('');
+const text = orElse(z.union([z.string(), z.number()]).transform(String), '');
+const idOrNone = orElse(id, '0');
 /** PHP has no empty objects: `[]` stands for them. */
-const texts = z.record(z.string(), text).catch({});
+const noTexts: Readonly<Record<string, string>> = {};
+const texts = orElse(mapOf(text), noTexts);
 
 /** `2026-11-18T14:42:10`: UTC although it doesn't say so. Only fields called `…_gmt` are. */
 const gmt = z
@@ -25,7 +28,7 @@ const status = z.string().regex(/^[a-z0-9_-]{1,40}$/);
 const moments = {
   id,
   status,
-  parent_id: id.catch('0'),
+  parent_id: idOrNone,
   date_created_gmt: gmt,
   date_modified_gmt: gmt,
   date_completed_gmt: gmt,
@@ -36,9 +39,9 @@ export const OrderMoment = z.object(moments);
 export type OrderMoment = z.output<typeof OrderMoment>;
 
 /** An order in a list: one odd one must not spoil it for the others. */
-export const ListedOrder = z.object({ ...moments, status: status.catch('unknown') });
+export const ListedOrder = z.object({ ...moments, status: orElse(status, 'unknown') });
 
-export const Meta = z.array(z.object({ key: z.string(), value: z.unknown() })).catch([]);
+export const Meta = orElse(listOf(z.object({ key: z.string(), value: z.unknown() })), []);
 export type Meta = z.output<typeof Meta>;
 
 /** The fields that are asked for, and no others: less work for the shop, less personal data on its way. */
@@ -46,29 +49,30 @@ export const Order = ListedOrder.extend({
   number: text,
   currency: text,
   total: text,
-  customer_id: id.catch('0'),
+  customer_id: idOrNone,
   created_via: text,
   payment_method: text,
   payment_method_title: text,
   date_paid_gmt: gmt,
-  needs_processing: z.boolean().catch(true),
+  needs_processing: orElse(z.boolean(), true),
   billing: texts,
   shipping: texts,
-  line_items: z
-    .array(
+  line_items: orElse(
+    listOf(
       z.object({
-        product_id: id.catch('0'),
-        variation_id: id.catch('0'),
+        product_id: idOrNone,
+        variation_id: idOrNone,
         name: text,
         sku: text,
-        quantity: z.number().catch(0),
+        quantity: orElse(z.number(), 0),
         total: text,
       }),
-    )
-    .catch([]),
-  shipping_lines: z.array(z.object({ method_title: text })).catch([]),
-  coupon_lines: z.array(z.object({ code: text })).catch([]),
-  refunds: z.array(z.object({ total: text })).catch([]),
+    ),
+    [],
+  ),
+  shipping_lines: orElse(listOf(z.object({ method_title: text })), []),
+  coupon_lines: orElse(listOf(z.object({ code: text })), []),
+  refunds: orElse(listOf(z.object({ total: text })), []),
   meta_data: Meta,
 });
 export type Order = z.output<typeof Order>;

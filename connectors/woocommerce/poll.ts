@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Source } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
+import { listOf } from '../../core/entries.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './api.ts';
 import { oddEvent, outcomeOf } from './events.ts';
@@ -27,7 +28,7 @@ const Cursor = z.object({
   /** When the webhooks were last looked at. */
   watched: instant.nullable(),
   /** Topics of the webhooks that delivered here then: one that is missing later was lost. */
-  here: z.array(z.enum(wantedTopics)).default([]),
+  here: listOf(z.enum(wantedTopics)).default([]),
 });
 type Cursor = z.output<typeof Cursor>;
 
@@ -53,7 +54,7 @@ export function poller(
       page: String(cursor.page),
       _fields: momentFields,
     };
-    const { data, at } = await shop.call('GET', 'orders', z.array(z.unknown()), { query, urgency: 'background' });
+    const { data, at } = await shop.call('GET', 'orders', listOf(z.unknown(), 1_000), { query, urgency: 'background' });
     const told = { ...settings, via: 'poll', what: 'poll', news: cursor.since, at } as const;
     const orders = data.map((raw) => ({ raw, ...listed(ListedOrder, raw) }));
     const events = orders.flatMap(({ raw, order }) => {

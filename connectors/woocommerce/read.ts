@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ReadResult } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import type { Shop } from './api.ts';
 import { isOrderId, Order, OrderMoment, orderFields, stateOf } from './order.ts';
 import { present, type WooCommerceShape } from './record.ts';
@@ -57,7 +58,7 @@ export async function ordersOf<S extends z.ZodType<{ id: string }>>(
       _fields: fields,
       ...(status && { status }),
     };
-    const { data } = await shop.call('GET', 'orders', z.array(z.unknown()), { query });
+    const { data } = await shop.call('GET', 'orders', listOf(z.unknown(), 1_000), { query });
     for (const raw of data) {
       const { id, order } = listed(schema, raw);
       // Of one without a readable id nobody knows which of them it is.

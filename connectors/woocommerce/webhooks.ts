@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Urgency } from '../../core/connector/contract.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import type { Shop } from './api.ts';
 import { id } from './order.ts';
 
@@ -8,10 +9,10 @@ const namePrefix = 'closeloop ';
 
 export const Webhook = z.object({
   id,
-  name: z.string().catch(''),
+  name: orElse(z.string(), ''),
   status: z.string(),
-  topic: z.string().catch(''),
-  delivery_url: z.string().catch(''),
+  topic: orElse(z.string(), ''),
+  delivery_url: orElse(z.string(), ''),
 });
 export type Webhook = z.output<typeof Webhook>;
 
@@ -27,7 +28,7 @@ export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promi
   const all: Webhook[] = [];
   for (let page = 1; ; page++) {
     const query = { per_page: String(perPage), page: String(page) };
-    const { data } = await shop.call('GET', 'webhooks', z.array(Webhook), { query, urgency });
+    const { data } = await shop.call('GET', 'webhooks', listOf(Webhook), { query, urgency });
     all.push(...data);
     if (data.length < perPage) return all;
   }

@@ -1,33 +1,35 @@
 import { z } from 'zod';
+import { listOf, orElse } from '../../core/entries.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 import { incrementalExports } from './quota.ts';
 
 /** What admins set up in the Admin Center, as far as `check` and `setup` look at it. */
 
 const id = z.union([z.number(), z.string()]).transform(String);
-const text = z.string().nullish().catch(null);
+const text = orElse(z.string(), null);
 
 const Webhook = z.object({
   id,
-  name: z.string().catch(''),
-  endpoint: z.string().catch(''),
+  name: orElse(z.string(), ''),
+  endpoint: orElse(z.string(), ''),
   status: z.string(),
-  http_method: z.string().catch(''),
-  request_format: z.string().catch(''),
-  subscriptions: z.array(z.string()).nullish(),
+  http_method: orElse(z.string(), ''),
+  request_format: orElse(z.string(), ''),
+  subscriptions: listOf(z.string()).nullish(),
 });
 export type Webhook = z.output<typeof Webhook>;
 
-const Conditions = z
-  .array(z.object({ field: z.string().catch(''), operator: z.string().catch(''), value: z.unknown() }))
+const Conditions = listOf(
+  z.object({ field: orElse(z.string(), ''), operator: orElse(z.string(), ''), value: z.unknown() }),
+)
   .nullish()
   .transform((list) => list ?? []);
 const Rule = z.object({
   id,
-  title: z.string().catch(''),
-  active: z.boolean().catch(true),
+  title: orElse(z.string(), ''),
+  active: orElse(z.boolean(), true),
   conditions: z.object({ all: Conditions, any: Conditions }).partial().nullish(),
-  actions: z.array(z.object({ field: z.string().catch(''), value: z.unknown() })).catch([]),
+  actions: orElse(listOf(z.object({ field: orElse(z.string(), ''), value: z.unknown() })), []),
 });
 /** A trigger or an automation. */
 export type Rule = z.output<typeof Rule>;
@@ -35,7 +37,7 @@ export type Rule = z.output<typeof Rule>;
 const Invocation = z.object({ status: z.string() });
 const Secret = z.object({ signing_secret: z.object({ secret: z.string() }) });
 const Me = z.object({ user: z.object({ id: id.nullish(), role: text }) });
-const Token = z.object({ token: z.object({ scopes: z.array(z.string()) }) });
+const Token = z.object({ token: z.object({ scopes: listOf(z.string()) }) });
 const Settings = z.object({
   settings: z.object({ active_features: z.object({ customer_satisfaction: z.boolean().nullish() }).nullish() }),
 });
@@ -47,7 +49,7 @@ export const automations = (api: ZendeskApi): Promise<Rule[]> => all(api, 'autom
 /** The latest deliveries of the last 7 days, newest first. */
 export async function latestStatuses(api: ZendeskApi, webhookId: string): Promise<string[]> {
   const path = `/api/v2/webhooks/${encodeURIComponent(webhookId)}/invocations?page[size]=100&sort=-latest_completed_at`;
-  const { invocations } = await api.get(path, z.object({ invocations: z.array(Invocation) }));
+  const { invocations } = await api.get(path, z.object({ invocations: listOf(Invocation) }));
   return invocations.map(({ status }) => status);
 }
 
@@ -81,7 +83,7 @@ export function bodiesFor(rule: Rule, webhookId: string): string[] {
 
 async function all<S extends z.ZodType>(api: ZendeskApi, name: string, item: S): Promise<z.output<S>[]> {
   const items: z.output<S>[] = [];
-  const Page = z.looseObject({}).transform((page) => ({ items: z.array(item).parse(page[name]) }));
+  const Page = z.looseObject({}).transform((page) => ({ items: listOf(item).parse(page[name]) }));
   await readPages(api, `/api/v2/${name}`, Page, (page) => {
     items.push(...page.items);
     return false;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, notTaken, type Values, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './api.ts';
@@ -16,7 +17,7 @@ const RecordOfObject = z.object({
 });
 type RecordOfObject = z.output<typeof RecordOfObject>;
 const One = z.object({ custom_object_record: RecordOfObject });
-const Many = z.object({ custom_object_records: z.array(RecordOfObject) });
+const Many = z.object({ custom_object_records: listOf(RecordOfObject) });
 
 /** Puts answers on records of the custom object, one per ticket. One result per answer, in order; at most 100. */
 export type WriteRecords = (items: readonly WriteBack[]) => Promise<WriteResult[]>;

@@ -2,29 +2,30 @@ import { z } from 'zod';
 import { type Cached, cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 
 /* The fields that an account adds to its tickets, its users and the records of a custom object. */
 
 const Option = z.object({
-  id: z.number().nullish().catch(null),
+  id: orElse(z.number(), null).optional(),
   name: z.string(),
   /** The name as it was set: of dynamic content its placeholder, where `name` is its text in our user's language. */
-  raw_name: z.string().nullish().catch(null),
+  raw_name: orElse(z.string(), null).optional(),
   /** The tag. */
   value: z.string(),
 });
 
-const isSet = z.boolean().nullish().catch(null);
+const isSet = orElse(z.boolean(), null).optional();
 
 const Field = z.object({
   type: z.string(),
   title: z.string().nullish(),
   active: z.boolean().nullish(),
   /** A checkbox's, where it has one. */
-  tag: z.string().nullish().catch(null),
-  custom_field_options: z.array(Option).nullish(),
+  tag: orElse(z.string(), null).optional(),
+  custom_field_options: listOf(Option).nullish(),
 });
 
 const TicketField = Field.extend({
@@ -34,7 +35,7 @@ const TicketField = Field.extend({
   agent_can_edit: isSet,
   /** Agents can't solve a ticket without it. */
   required: isSet,
-  regexp_for_validation: z.string().nullish().catch(null),
+  regexp_for_validation: orElse(z.string(), null).optional(),
 });
 export type TicketField = z.output<typeof TicketField>;
 
@@ -42,7 +43,7 @@ export type TicketField = z.output<typeof TicketField>;
 const KeyedField = Field.extend({ key: z.string().nullish() });
 export type KeyedField = z.output<typeof KeyedField>;
 
-export const ticketFields = (api: ZendeskApi): Promise<TicketField[]> => api.listTicketFields(z.array(TicketField));
+export const ticketFields = (api: ZendeskApi): Promise<TicketField[]> => api.listTicketFields(listOf(TicketField));
 
 /** All user fields, however many. */
 export const userFields = (api: ZendeskApi): Promise<KeyedField[]> => keyedFields(api, '/api/v2/user_fields.json');
@@ -62,8 +63,8 @@ export async function objectFieldsIfAny(api: ZendeskApi, object: string): Promis
 }
 
 const Page = z.object({
-  user_fields: z.array(KeyedField).default([]),
-  custom_object_fields: z.array(KeyedField).default([]),
+  user_fields: listOf(KeyedField).default([]),
+  custom_object_fields: listOf(KeyedField).default([]),
 });
 
 async function keyedFields(api: ZendeskApi, path: string): Promise<KeyedField[]> {

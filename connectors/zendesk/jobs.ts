@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
 
@@ -19,7 +20,7 @@ const Job = z.object({
 export type Job = z.output<typeof Job>;
 
 export const JobResponse = z.object({ job_status: Job });
-const JobsResponse = z.object({ job_statuses: z.array(Job) });
+const JobsResponse = z.object({ job_statuses: listOf(Job) });
 
 /** The first look at a job comes after the time that the last one took; the next when it is twice as old. */
 const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: 15 * 60_000 };

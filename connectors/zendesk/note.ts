@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cut, markerIn, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 
@@ -15,13 +16,10 @@ export function noteText(item: WriteBack): string {
 }
 
 const Audit = z.object({
-  events: z.array(z.object({ type: z.string().nullish(), body: z.unknown().optional() })).default([]),
-  metadata: z
-    .object({ custom: z.object({ closeloop_ref: z.unknown() }).partial().nullish() })
-    .nullish()
-    .catch(null),
+  events: listOf(z.object({ type: z.string().nullish(), body: z.unknown().optional() })).default([]),
+  metadata: orElse(z.object({ custom: z.object({ closeloop_ref: z.unknown() }).partial().nullish() }), null),
 });
-const Audits = z.object({ audits: z.array(Audit) });
+const Audits = z.object({ audits: listOf(Audit) });
 
 /** Is the note of this marker on the ticket? Looks through its whole history, 100 entries a call. */
 export async function hasNote(api: ZendeskApi, ticketId: string, marker: string): Promise<boolean> {

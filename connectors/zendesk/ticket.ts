@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
 import type { ZendeskApi } from './api.ts';
@@ -8,7 +9,7 @@ import type { Via } from './quota.ts';
 const Id = z.union([z.number(), z.string()]).transform(String);
 
 /** `custom_fields` values: text, number, tick, the tag of an option, tags of several. */
-export const FieldValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
+export const FieldValue = z.union([z.string(), z.number(), z.boolean(), listOf(z.string()), z.null()]);
 export type FieldValue = z.output<typeof FieldValue>;
 
 const MetricSet = z.object({
@@ -33,8 +34,8 @@ const Ticket = z.object({
   via: z.object({ channel: z.union([z.string(), z.number()]).transform(String).nullish() }).nullish(),
   brand_id: Id.nullish(),
   ticket_form_id: Id.nullish(),
-  tags: z.array(z.string()).default([]),
-  custom_fields: z.array(z.object({ id: Id, value: FieldValue.catch(null) })).default([]),
+  tags: listOf(z.string()).default([]),
+  custom_fields: listOf(z.object({ id: Id, value: orElse(FieldValue, null) })).default([]),
   requester_id: Id.nullish(),
   assignee_id: Id.nullish(),
   group_id: Id.nullish(),
@@ -64,25 +65,21 @@ export type Named = z.output<typeof Named>;
 
 /** What an account names once for all tickets. A custom status is known by what agents call it. */
 const Names = z.object({
-  brands: z.array(Named).default([]),
-  ticket_forms: z.array(Named).default([]),
-  custom_statuses: z
-    .array(
-      z
-        .object({ id: Id, agent_label: z.string().nullish() })
-        .transform((one) => ({ id: one.id, name: one.agent_label })),
-    )
-    .default([]),
+  brands: listOf(Named).default([]),
+  ticket_forms: listOf(Named).default([]),
+  custom_statuses: listOf(
+    z.object({ id: Id, agent_label: z.string().nullish() }).transform((one) => ({ id: one.id, name: one.agent_label })),
+  ).default([]),
 });
 export type NameList = keyof typeof Names.shape;
 
 /** Each ticket is parsed alone, so that one strange ticket doesn't cost the other 99. */
 const Page = z.object({
-  tickets: z.array(z.object({ id: Id }).loose()),
-  users: z.array(User).default([]),
-  groups: z.array(Named).default([]),
-  organizations: z.array(Named).default([]),
-  metric_sets: z.array(MetricSet).default([]),
+  tickets: listOf(z.object({ id: Id }).loose(), 1_000),
+  users: listOf(User).default([]),
+  groups: listOf(Named).default([]),
+  organizations: listOf(Named).default([]),
+  metric_sets: listOf(MetricSet).default([]),
   ...Names.shape,
 });
 
@@ -151,13 +148,13 @@ function byId<T extends { id: string }>(things: readonly T[]): ReadonlyMap<strin
 /** Up to 100 users in one call, none for none; who doesn't exist any more is absent. */
 export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promise<ReadonlyMap<string, User>> {
   if (ids.length === 0) return new Map();
-  const page = await api.get(`/api/v2/users/show_many.json?ids=${ids.join(',')}`, z.object({ users: z.array(User) }));
+  const page = await api.get(`/api/v2/users/show_many.json?ids=${ids.join(',')}`, z.object({ users: listOf(User) }));
   return byId(page.users);
 }
 
 const ExportPage = z.object({
-  tickets: z.array(z.object({ id: Id }).loose()),
-  metric_sets: z.array(MetricSet).default([]),
+  tickets: listOf(z.object({ id: Id }).loose(), 1_000),
+  metric_sets: listOf(MetricSet).default([]),
   after_cursor: z.string().nullish(),
   end_of_stream: z.boolean().nullish(),
 });

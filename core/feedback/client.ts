@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { longestNext } from '../connector/pages.ts';
 import type { CampaignType, Contact } from '../contact.ts';
 import { contactPath } from '../contact.ts';
+import { listOf } from '../entries.ts';
 import type { Ports } from '../ports.ts';
 import type { Place } from './failure.ts';
 import { FeedbackError, isNobody, notJsonFailure, shapeFailure } from './failure.ts';
@@ -198,7 +199,7 @@ function campaignsOf({
         ['changed_since', day(query.changedSince, 'changedSince')],
       ];
       const path = `/appeals/custom-fields${search(chosen)}`;
-      return get(path, z.array(CustomFieldStatistic), '/appeals/custom-fields', options);
+      return get(path, listOf(CustomFieldStatistic), '/appeals/custom-fields', options);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { campaignTypes } from '../contact.ts';
+import { listOf, mapOf } from '../entries.ts';
 
 /*
  * What the service sends, as the specification's section 2 gives it. Keys are the service's own. Unknown keys are
@@ -33,7 +34,7 @@ export const CustomFieldDefinition = z.object({
   field_type: z.enum(fieldTypes),
   required: z.boolean(),
   /** Possible values for `Choice`; empty for other types. */
-  choices: z.array(z.string()),
+  choices: listOf(z.string()),
 });
 export type CustomFieldDefinition = z.output<typeof CustomFieldDefinition>;
 
@@ -48,7 +49,7 @@ export const CampaignStats = z.object({
   /** Null or absent when nothing was graded. */
   average_grade: Figure.optional(),
   /** Graded feedback requests per grade; the keys are the grades. */
-  grade_counts: z.record(z.string(), Count),
+  grade_counts: mapOf(Count),
 });
 export type CampaignStats = z.output<typeof CampaignStats>;
 
@@ -58,13 +59,13 @@ export const Campaign = z.object({
   metric: z.enum(metrics),
   name: z.string(),
   /** In order; empty for survey-only campaigns. */
-  grade_list: z.array(z.number()),
+  grade_list: listOf(z.number()),
   /** Wall-clock `HH:MM:SS` in the account's zone. */
   send_from: TimeOfDay,
   send_until: TimeOfDay,
   /** Minutes the service itself waits before sending a request without a scheduled date. */
   send_delay: Count.nullable(),
-  custom_fields: z.array(CustomFieldDefinition),
+  custom_fields: listOf(CustomFieldDefinition),
   stats: CampaignStats,
 });
 export type Campaign = z.output<typeof Campaign>;
@@ -73,7 +74,7 @@ export const CustomFieldStatistic = z.object({
   id: z.int(),
   name: z.string(),
   /** One entry per value entered, highest average grade first. */
-  values: z.array(
+  values: listOf(
     z.object({
       value: z.union([z.string(), z.number(), z.boolean(), z.null()]),
       count: Count,
@@ -88,7 +89,7 @@ export const ContactRecord = z.object({
   num_appeals: Count,
   num_feedback: Count,
   /** One entry per grading scale the contact was graded on. */
-  avg_grade: z.array(z.object({ scale: z.string(), avg: z.number() })),
+  avg_grade: listOf(z.object({ scale: z.string(), avg: z.number() })),
   index_csat: z.number().nullable(),
   index_nps: z.number().nullable(),
   /** When the last feedback request was scheduled. */
@@ -102,7 +103,7 @@ export const ContactRecord = z.object({
   graylist: z
     .object({
       entry: z.string(),
-      campaigns: z.array(z.object({ id: z.int(), name: z.string(), date_added: Timestamp })),
+      campaigns: listOf(z.object({ id: z.int(), name: z.string(), date_added: Timestamp })),
     })
     .nullable(),
 });
@@ -156,15 +157,15 @@ export const Question = z.discriminatedUnion('answer_type', [
       label_mid: z.string(),
       label_end: z.string(),
       // A scale other than nps has no promoters; the specification doesn't say whether it then sends the keys.
-      nps_promoters: z.array(z.int()).nullish(),
-      nps_detractors: z.array(z.int()).nullish(),
+      nps_promoters: listOf(z.int()).nullish(),
+      nps_detractors: listOf(z.int()).nullish(),
     }),
   }),
   z.object({
     ...questionKeys,
     answer_type: z.literal('choice'),
     config: z.looseObject({
-      choices: z.array(z.string()),
+      choices: listOf(z.string()),
       limit: z.string().nullish(),
       limit_exact: z.int().nullish(),
       limit_min: z.int().nullish(),
@@ -194,7 +195,7 @@ export const Question = z.discriminatedUnion('answer_type', [
 export type Question = z.output<typeof Question>;
 
 /** `questions`: in the order the customer sees them. */
-export const Survey = z.object({ ...SurveyEntry.shape, questions: z.array(Question) });
+export const Survey = z.object({ ...SurveyEntry.shape, questions: listOf(Question) });
 export type Survey = z.output<typeof Survey>;
 
 /** One page of a list; at most 1,000 records. */
@@ -210,6 +211,6 @@ export function envelopeOf<Item extends z.ZodType>(item: Item) {
     count: Count,
     next: z.string().nullable(),
     previous: z.string().nullable(),
-    results: z.array(item),
+    results: listOf(item),
   });
 }

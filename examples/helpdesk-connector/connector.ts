@@ -1,4 +1,13 @@
-import { createVendorApi, defineConnector, jsonBody, type RecordEvent, staticToken, verifyHmac, z } from 'closeloop';
+import {
+  createVendorApi,
+  defineConnector,
+  jsonBody,
+  listOf,
+  type RecordEvent,
+  staticToken,
+  verifyHmac,
+  z,
+} from 'closeloop';
 
 const Ticket = z.object({
   id: z.string(),
@@ -8,7 +17,7 @@ const Ticket = z.object({
   customer: z.object({ id: z.string(), email: z.string() }),
   grade: z.number().nullable(),
 });
-const Tickets = z.object({ tickets: z.array(Ticket) });
+const Tickets = z.object({ tickets: listOf(Ticket) });
 
 /** Deskly's webhook delivers one of these, its feed lists them all; one thing has one id in both. */
 const Happening = z
@@ -16,7 +25,7 @@ const Happening = z
   .transform(({ id, ticket, event, at }): RecordEvent => {
     return { kind: event === 'closed' ? 'closed' : 'changed', recordId: ticket, at, key: id, what: `ticket ${event}` };
   });
-const Feed = z.object({ happenings: z.array(Happening), next: z.string(), more: z.boolean() });
+const Feed = z.object({ happenings: listOf(Happening), next: z.string(), more: z.boolean() });
 
 export default defineConnector({
   name: 'deskly',
