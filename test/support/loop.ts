@@ -7,7 +7,8 @@ import { loadConfig } from '../../worker/config/config.ts';
 import type { Erasures } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import type { JourneyStore } from '../../worker/journey/store.ts';
-import { liveClock } from '../../worker/pipeline/clock.ts';
+import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
+import type { Engine } from '../../worker/pipeline/engine.ts';
 import { accountKey, knownSourcesKey, seenKey } from '../../worker/redis/keys.ts';
 import type { TestRedis } from './redis.ts';
 import { ToyVendor } from './toy-connector.ts';
@@ -36,6 +37,22 @@ export async function until<T>(find: () => Promise<T | undefined | false> | T | 
   }
 }
 
+/** The machine's clock, which a test puts forward: nobody waits for what is hours away. */
+export function movableClock() {
+  let aheadMs = 0;
+  const now = () => new Date(Date.now() + aheadMs);
+  const clock: Clock = { ...liveClock, now, until: (at) => Math.max(0, at.getTime() - now().getTime()) };
+  return {
+    clock,
+    /** So much time passes at once, when `engine` has nothing to do: the asking that waits for it is due then. */
+    async pass(engine: Engine, ms: number) {
+      await until(async () => (await engine.busy()) === 0);
+      aheadMs += ms;
+      for (const { stages } of engine.pipelines.values()) await stages.ask.queue.promoteJobs();
+    },
+  };
+}
+
 export interface Loop {
   vendor: ToyVendor;
   feedback: StandinServer & { standin: FeedbackStandin };
@@ -47,6 +64,8 @@ export interface Loop {
   text: string;
   post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
   journey(id: string, state: JourneyState): Promise<Journey>;
+  /** So many hours pass at once. */
+  hoursPass(hours: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,7 +115,8 @@ sources:${sources.join('')}
   if (lastService.get(redis) !== feedback) await handle.client.del(seenKey(12), knownSourcesKey, accountKey);
   lastService.set(redis, feedback);
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-  const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
+  const { clock, pass } = movableClock();
+  const app = await run(runtime, { role: 'all', clock, log, batchWindowMs: 10, sweepEveryMs: 200 });
   const { store, erasures } = app.engine.pipelines.get(options.source)?.context ?? missing(options.source);
   return {
     vendor,
@@ -117,6 +137,7 @@ sources:${sources.join('')}
         const journey = await store.get(id);
         return journey?.state === state ? journey : undefined;
       }),
+    hoursPass: (hours) => pass(app.engine, hours * 3_600_000),
     close: async () => {
       await app.close();
       if (!options.feedback) await feedback.close();

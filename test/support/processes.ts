@@ -33,6 +33,8 @@ export interface Running {
   errors(): string;
   /** Resolves with the first match on standard output. @throws when the process ends before */
   says(pattern: RegExp): Promise<string>;
+  /** Resolves with its exit code when it has ended, and all that it said is here. */
+  ended: Promise<number | null>;
   /** SIGTERM, and its exit code. */
   stop(): Promise<number | null>;
 }
@@ -52,6 +54,7 @@ export function background(args: readonly string[], env: Record<string, string> 
     child,
     output: () => output,
     errors: () => err,
+    ended,
     async says(pattern) {
       for (;;) {
         const found = pattern.exec(output)?.[0];

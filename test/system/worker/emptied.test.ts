@@ -57,8 +57,7 @@ sources:
   await running.says(/started/);
   const its = await sealOf(client);
   await client.multi().flushall().set(dataKey, anew).exec();
-  await until(() => running.child.exitCode !== null);
-  expect([running.child.exitCode, running.errors()]).toEqual([2, expect.stringMatching(/start this process again/)]);
+  expect([await running.ended, running.errors()]).toEqual([2, expect.stringMatching(/start this process again/)]);
   expect((await sealOf(client)).open(its.seal('text'))).toBe('text');
   await service.close();
   rmSync(dir, { recursive: true, force: true });

@@ -136,7 +136,7 @@ describe('a closing', () => {
   test('it ends the journey of the one before, though the worker was killed right after noting it', async () => {
     const vendor = new ToyVendor();
     vendor.namesClosingWhenAsking = false;
-    const rule = ruleOf(12, ', delay: 2s, again: never');
+    const rule = ruleOf(12, ', delay: 1h, again: never');
     const loop = await startLoop(redis, { source: 'killed', vendor, rule });
     await loop.post(vendor.close('k').delivery);
     await loop.journey('k.1', 'waiting');
@@ -146,6 +146,8 @@ describe('a closing', () => {
     await loop.store.getOrCreate(claimed, ['and here the worker was killed']);
     await loop.post(vendor.delivery([event]));
     expect((await loop.journey('k.1', 'cancelled')).why).toMatch(/closed again: journey killed\/k\.2/);
+    await loop.journey('k.2', 'waiting');
+    await loop.hoursPass(1);
     await loop.journey('k.2', 'asked');
     expect(loop.feedback.standin.requests({ contact: 'k@example.com' })).toHaveLength(1);
     await loop.close();
@@ -184,7 +186,7 @@ describe('a closing', () => {
 
 describe('a waiting journey', () => {
   test('it is planned anew, and asked once, by the rule that stands where its own was', async () => {
-    const rule = '{ name: old, campaign: 12, contact: customer.email, delay: 1500ms, fields: { Store: ticket.store } }';
+    const rule = '{ name: old, campaign: 12, contact: customer.email, delay: 1h, fields: { Store: ticket.store } }';
     const before = await startLoop(redis, { source: 'renamed', rule });
     const { vendor, feedback } = before;
     await before.post(vendor.close('r').delivery);
@@ -193,6 +195,7 @@ describe('a waiting journey', () => {
 
     const newer = '{ name: new, campaign: 12, contact: customer.email, fields: { Agent: ticket.store } }';
     const after = await startLoop(redis, { source: 'renamed', vendor, feedback, rule: newer });
+    await after.hoursPass(1);
     expect(await after.journey('r.1', 'asked')).toMatchObject({ rule: 'new' });
     const requests = feedback.standin.requests({ contact: 'r@example.com' });
     expect(requests).toMatchObject([{ customFields: { Agent: 'Tallinn' } }]);

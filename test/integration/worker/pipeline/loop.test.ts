@@ -74,11 +74,12 @@ describe('the loop', () => {
   });
 
   test('it does not ask about a record that was reopened without a webhook', async () => {
-    const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 300ms }';
+    const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
     const loop = await startLoop(redis, { source: fresh(), rule });
     await loop.post(loop.vendor.close('t4').delivery);
     await loop.journey('t4.1', 'waiting');
     loop.vendor.close('t4', { state: { is: 'open' } });
+    await loop.hoursPass(1);
     await loop.journey('t4.1', 'cancelled');
     await loop.close();
   });
@@ -192,13 +193,14 @@ describe('a create of unknown outcome', () => {
   });
 
   test('it is parked, not guessed, when the service cannot tell', async () => {
-    const loop = await startLoop(redis, { source: fresh() });
+    const loop = await startLoop(redis, { source: fresh(), lookAfter: '1h' });
     const { standin } = loop.feedback;
     standin.faults.add({ ...create, then: 'work-then-cut' });
     // Somebody else's request to the same person at the same moment: which one is ours?
     await loop.post(loop.vendor.close('p').delivery);
     await until(() => standin.requests({ contact: 'p@example.com' }).length === 1);
     await request(loop, 'p@example.com');
+    await loop.hoursPass(1);
     expect((await loop.journey('p.1', 'parked')).why).toMatch(/2 requests to this contact/);
     await loop.close();
   });

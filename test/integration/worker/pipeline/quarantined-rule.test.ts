@@ -15,18 +15,19 @@ test('a rule whose expression runs away holds up its own journeys only, and nobo
     general: 'alerts: { url: "http://127.0.0.1:9/", secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLhSN] }',
   });
   const bad = loop.vendor.close('bad', { store: `${'a'.repeat(60)}!` });
-  await loop.post(bad.delivery);
-
-  const numbers = Array.from({ length: 1_000 }, (_, i) => `good-${i}`);
-  const events = numbers.map((id) => ({ kind: 'closed' as const, id, at: loop.vendor.close(id).at }));
-  for (let i = 0; i < events.length; i += 100) await loop.post(loop.vendor.delivery(events.slice(i, i + 100)));
-
   let healthy = 0;
-  const waits = await until(async () => {
+  const stopped = until(async () => {
     const answer = await fetch(`${loop.app.url}/healthz`);
     if (answer.ok) healthy += 1;
     return loop.told.find(({ message }) => message.startsWith('an expression was stopped'));
   });
+  await loop.post(bad.delivery);
+
+  const numbers = Array.from({ length: 200 }, (_, i) => `good-${i}`);
+  const events = numbers.map((id) => ({ kind: 'closed' as const, id, at: loop.vendor.close(id).at }));
+  for (let i = 0; i < events.length; i += 100) await loop.post(loop.vendor.delivery(events.slice(i, i + 100)));
+
+  const waits = await stopped;
   // While it stood still there would have been one.
   expect(healthy).toBeGreaterThan(5);
   expect(waits.fields.why).toMatch(/of rule "poisonous" was stopped, as it ran for more than 1 s/);

@@ -88,12 +88,13 @@ test.each([
   const feedback = await startFeedbackStandin({ seed: true });
   const { standin } = feedback;
   standin.addCampaign({ account: 'acme', id: 40, name: 'North' });
-  const rule = `{ name: north, when: ticket.store = "North", campaign: 40, contact: customer.email, delay: 2s }
+  const rule = `{ name: north, when: ticket.store = "North", campaign: 40, contact: customer.email, delay: 1h }
       - { name: others, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }`;
   const loop = await startLoop(redis, { source, rule, feedback });
   const { north, others } = await close(loop, 20);
   for (const id of north) await loop.journey(id, 'waiting');
   standin.changeCampaign({ id: 40, state });
+  await loop.hoursPass(1);
   await until(async () => (await held(loop, source))[0]?.jobs === north.length);
   expect(await held(loop, source)).toMatchObject([{ stage: 'ask', only: 'campaign 40' }]);
   for (const id of others) await loop.journey(id, 'asked');

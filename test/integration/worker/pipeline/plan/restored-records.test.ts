@@ -4,13 +4,11 @@ import { startFeedbackStandin } from '../../../../../standins/feedback/standin.t
 import { startZendeskStandin } from '../../../../../standins/zendesk/standin.ts';
 import { run } from '../../../../../worker/cli/app.ts';
 import { loadConfig } from '../../../../../worker/config/config.ts';
-import { liveClock } from '../../../../../worker/pipeline/clock.ts';
-import { type Loop, memoryLog, startLoop, until } from '../../../../support/loop.ts';
+import { type Loop, memoryLog, movableClock, startLoop, until } from '../../../../support/loop.ts';
 import { useRedis } from '../../../../support/redis.ts';
 
 const redis = useRedis();
-/** Long enough for a record to be deleted before its customer is asked. */
-const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 5s }';
+const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
 
 const idle = (loop: Loop) => until(async () => (await loop.app.engine.busy()) === 0);
 const lines = async (loop: Loop, id: string) => (await loop.store.trace(id)).map(({ text }) => text).join('\n');
@@ -32,6 +30,8 @@ test('a record that was deleted before its customer was asked, and is back, asks
   loop.vendor.records.set('a1', record);
   const back = [2, 3].map((ms) => ({ kind: 'closed' as const, id: 'a1', at: new Date(at.getTime() + ms) }));
   await Promise.all(back.map((event) => loop.post(loop.vendor.delivery([event]))));
+  await loop.journey('a1.1', 'waiting');
+  await loop.hoursPass(1);
   await loop.journey('a1.1', 'asked');
   await idle(loop);
   expect(requests(loop, 'a1')).toHaveLength(1);
@@ -46,6 +46,7 @@ test('a record that is found deleted when its customer is to be asked, and is ba
   await loop.journey('b1.1', 'waiting');
   const record = loop.vendor.records.get('b1') ?? expect.fail('no record');
   loop.vendor.records.delete('b1');
+  await loop.hoursPass(1);
   await loop.journey('b1.1', 'cancelled');
   loop.vendor.records.set('b1', record);
   await loop.post(loop.vendor.delivery([{ kind: 'closed', id: 'b1', at: new Date(at.getTime() + 1) }]));
@@ -76,12 +77,18 @@ test.each(['webhook', 'sweep'] as const)(
   async (way) => {
     const name = `restored-zendesk-${way}`;
     let ahead = 0;
+    const { clock, pass } = movableClock();
     const [service, desk] = await Promise.all([
       startFeedbackStandin({ seed: true }),
       // The export shows no change of the last minute: the desk's clock is ahead by more than that when it is asked.
       startZendeskStandin({ now: () => new Date(Date.now() + ahead) }),
     ]);
     const { standin } = desk;
+    // Ten in a minute are the vendor's.
+    await fetch(`${desk.url}/_control/settings`, {
+      method: 'PATCH',
+      body: JSON.stringify({ exportsPerMinute: 1_000 }),
+    });
     standin.addUser({ id: 9001, name: 'Ann Agent', role: 'agent' });
     const user = standin.addUser({ name: 'Cara Customer', email: 'cara@example.com' });
     standin.addTicket({ id: 41, requesterId: user.id, assigneeId: 9001 });
@@ -89,7 +96,7 @@ test.each(['webhook', 'sweep'] as const)(
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 http: { port: 0 }
 collect: { every: 1h }
-poll: { every: 7s, headStart: 0s } # an account may export ten times a minute
+poll: { every: 300ms, headStart: 0s }
 sources:
   ${name}:
     connector: zendesk
@@ -98,14 +105,14 @@ sources:
     clientId: ${standin.credentials.clientId}
     clientSecret: ${standin.credentials.clientSecret}
     webhookSecrets: [a-secret]
-    rules: [{ name: all, campaign: 12, contact: requester.email, fields: { Agent: assignee.name }, delay: 8s }]`;
+    rules: [{ name: all, campaign: 12, contact: requester.email, fields: { Agent: assignee.name }, delay: 1h }]`;
     const { log } = memoryLog();
     const { handle } = redis;
     const config = loadConfig(text, { env: {}, connectors });
     // Zendesk tells of closings by the second: this one closes long after closeloop has met the source.
     await handle.client.hset(`{cl:${name}}:poll`, 'since', Date.now() - 60_000);
     const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-    const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 200 });
+    const app = await run(runtime, { role: 'all', clock, log, batchWindowMs: 10, sweepEveryMs: 200 });
     const store = app.engine.pipelines.get(name)?.context.store ?? expect.fail('no pipeline');
     const state = (wanted: string) => until(async () => (await store.get('41.1'))?.state === wanted);
     const events = ['status_changed', 'soft_deleted', ...(way === 'webhook' ? ['undeleted'] : [])];
@@ -120,6 +127,8 @@ sources:
     await state('cancelled');
     await standin.restore(41);
     ahead = 90_000;
+    await state('waiting');
+    await pass(app.engine, 3_600_000);
     await state('asked');
     expect(service.standin.requests({ contact: 'cara@example.com' })).toHaveLength(1);
     await app.close();

@@ -123,13 +123,16 @@ describe('a record that is merged into another', () => {
   });
 
   test('it is found to be merged when its customer is to be asked, and the other one is looked at', async () => {
-    const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 500ms }';
+    const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
     const loop = await startLoop(redis, { source: 'merge-4', rule });
     await loop.post(loop.vendor.close('p1').delivery);
     await loop.journey('p1.1', 'waiting');
     loop.vendor.close('p2');
     loop.vendor.close('p1', { currentId: 'p2' });
+    await loop.hoursPass(1);
     await loop.journey('p1.1', 'cancelled');
+    await loop.journey('p2.1', 'waiting');
+    await loop.hoursPass(1);
     await loop.journey('p2.1', 'asked');
     await loop.close();
   });
