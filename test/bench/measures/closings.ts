@@ -1,0 +1,96 @@
+import { type Fakes, startFakes } from '../fakes.ts';
+import { inTurns, type Measure, type Row } from '../harness.ts';
+import { deliveriesOf, freshTickets, sendAll } from '../load.ts';
+import { processUse } from '../machine.ts';
+import { startNodeRed } from '../node-red.ts';
+import { type BenchRedis, startProduct, startRedis } from '../product.ts';
+
+const inFlight = 200;
+/** Tickets of a round; the first round of each size warms up. */
+const sizes = { full: { closings: 3_000, rounds: 5 }, short: { closings: 60, rounds: 1 } };
+
+interface Round {
+  creates: number;
+  perSecond: number;
+  cpuMs: number;
+  redisCpuMs: number;
+  commands: number;
+  bytes: number;
+  vendorCalls: number;
+}
+
+interface Target {
+  pid: number;
+  hooks: string;
+  redis?: BenchRedis;
+}
+
+/** From the first delivery to the last request created, by the service's word. */
+async function round(closings: readonly number[], target: Target, fakes: Fakes): Promise<Round> {
+  const { redis } = target;
+  const deliveries = deliveriesOf(closings);
+  await fakes.reset();
+  const before = {
+    own: processUse(target.pid).cpu,
+    redis: redis ? processUse(redis.pid).cpu : 0,
+    work: await redis?.work(),
+  };
+  const created = fakes.created(closings.length);
+  const { from } = await sendAll(target.hooks, deliveries, inFlight);
+  const counts = await created;
+  const work = await redis?.work();
+  const count = closings.length;
+  return {
+    creates: counts.creates,
+    perSecond: count / ((counts.lastCreateAt - from) / 1_000),
+    cpuMs: ((processUse(target.pid).cpu - before.own) * 1_000) / count,
+    redisCpuMs: redis ? ((processUse(redis.pid).cpu - before.redis) * 1_000) / count : 0,
+    commands: work && before.work ? (work.commands - before.work.commands) / count : 0,
+    bytes: work && before.work ? (work.bytes - before.work.bytes) / count : 0,
+    vendorCalls: (counts.vendor * 1_000) / count,
+  };
+}
+
+export const closings: Measure = {
+  name: 'closings',
+  async run(size) {
+    const { closings: count, rounds } = sizes[size];
+    const [fakes, redis] = await Promise.all([startFakes(), startRedis()]);
+    const product = await startProduct({ url: fakes.url, redis });
+    const flow = size === 'full' ? await startNodeRed(fakes.url) : undefined;
+    const tickets = freshTickets();
+    const [ours = [], theirs = []] = await inTurns(rounds, [
+      () => round(tickets(count), { ...product, redis }, fakes),
+      ...(flow ? [() => round(tickets(count), flow, fakes)] : []),
+    ]);
+    await Promise.all([product.stop(), flow?.stop()]);
+    await Promise.all([fakes.close(), redis.stop()]);
+    return rowsOf(ours, theirs);
+  },
+};
+
+function rowsOf(ours: readonly Round[], theirs: readonly Round[]): Row[] {
+  const row = (measure: string, unit: string, of: keyof Round, more: Partial<Row> = {}): Row => ({
+    measure,
+    unit,
+    closeloop: ours.map((one) => one[of]),
+    counted: ours.at(-1)?.creates ?? 0,
+    ...more,
+  });
+  const beside = (of: keyof Round): Partial<Row> =>
+    theirs.length === 0 ? {} : { baseline: { name: 'Node-RED flow', rounds: theirs.map((one) => one[of]) } };
+  return [
+    row('closings, delivery to request created', '1/s', 'perSecond', {
+      ...beside('perSecond'),
+      target: { of: 'ratio', is: 'at least', figure: 1.5 },
+    }),
+    row('CPU of the process per closing', 'ms', 'cpuMs', {
+      ...beside('cpuMs'),
+      target: { of: 'ratio', is: 'at most', figure: 0.9 },
+    }),
+    row('CPU of Redis per closing', 'ms', 'redisCpuMs'),
+    row('Redis commands per closing', '', 'commands'),
+    row('bytes sent to Redis per closing', 'B', 'bytes'),
+    row('calls to the vendor per 1,000 closings, before write-back', '', 'vendorCalls', beside('vendorCalls')),
+  ];
+}

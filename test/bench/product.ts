@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { startEmbeddedRedis } from '../../worker/redis/embedded.ts';
+import { serverCache } from '../support/redis-cache.ts';
+import { webhookSecret } from './load.ts';
+
+export const program = resolve(import.meta.dirname, '../../worker/cli/closeloop.js');
+export const source = 'support';
+
+/** A folder that is gone after the measure. */
+export function temporaryFolder(): { dir: string; remove: () => void } {
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-bench-'));
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+export interface BenchRedis {
+  socket: string;
+  client: Redis;
+  pid: number;
+  /** Commands that it has executed, and bytes that it was sent. */
+  work(): Promise<{ commands: number; bytes: number }>;
+  stop(): Promise<void>;
+}
+
+/** A Redis as the embedded one is, which flushes every write to the disk before it answers. */
+export async function startRedis(): Promise<BenchRedis> {
+  const { dir, remove } = temporaryFolder();
+  const server = await startEmbeddedRedis({ dir, cache: serverCache, say: () => undefined });
+  const client = new Redis({ path: server.socket });
+  const field = (info: string, name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  return {
+    socket: server.socket,
+    client,
+    pid: field(await client.info('server'), 'process_id'),
+    work: async () => {
+      const info = await client.info('stats');
+      return { commands: field(info, 'total_commands_processed'), bytes: field(info, 'total_net_input_bytes') };
+    },
+    stop: async () => {
+      client.disconnect();
+      await server.stop();
+      remove();
+    },
+  };
+}
+
+export interface ProductOptions {
+  /** Where the fakes are. */
+  url: string;
+  redis: BenchRedis;
+  role?: 'all' | 'intake' | 'worker';
+  /** Further settings of the rule, as YAML. */
+  rule?: string;
+  /** Options of Node itself. */
+  nodeOptions?: readonly string[];
+}
+
+export interface Product {
+  pid: number;
+  hooks: string;
+  /** The file of its configuration. */
+  config: string;
+  /** From its start until it took deliveries, milliseconds. */
+  startedInMs: number;
+  stop(): Promise<void>;
+}
+
+/** One closeloop process, as its users start it. */
+export async function startProduct({
+  url,
+  redis,
+  role = 'all',
+  rule = '',
+  nodeOptions = [],
+}: ProductOptions): Promise<Product> {
+  const { dir, remove } = temporaryFolder();
+  const [config, log, port] = [join(dir, 'closeloop.yaml'), join(dir, 'log'), await freePort()];
+  writeFileSync(config, configuration({ url, socket: redis.socket, port, rule }));
+  const begun = performance.now();
+  const output = openSync(log, 'w');
+  const args = [...nodeOptions, program, 'start', '--config', config, '--data', dir, '--role', role];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', output, output] });
+  const closed = once(child, 'close');
+  await says(child, log, /"msg":"started"/);
+  return {
+    pid: child.pid ?? 0,
+    hooks: `http://127.0.0.1:${port}/hooks/${source}`,
+    config,
+    startedInMs: performance.now() - begun,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await closed;
+      remove();
+    },
+  };
+}
+
+/** Resolves when the process has written it to its log. @throws Error when the process ends before */
+async function says(child: ChildProcess, log: string, line: RegExp): Promise<void> {
+  for (;;) {
+    const text = readFileSync(log, 'utf8');
+    if (line.test(text)) return;
+    if (child.exitCode !== null) throw new Error(`closeloop ended with ${child.exitCode}: ${text.slice(-1_000)}`);
+    await sleep(5);
+  }
+}
+
+function configuration(options: { url: string; socket: string; port: number; rule: string }): string {
+  const { url, socket, port, rule } = options;
+  return `
+feedback: { baseUrl: "${url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+redis: { path: ${socket} }
+http: { port: ${port} }
+collect: { every: 1h }
+poll: { every: 1d }
+sources:
+  ${source}:
+    connector: zendesk
+    subdomain: acme
+    baseUrl: ${url}
+    clientId: closeloop
+    clientSecret: zendesk-client-secret
+    webhookSecrets: [${webhookSecret}]
+    rules:
+      - name: all
+        campaign: 12
+        contact: requester.email
+        fields: { Store: ticket.fields.store, Agent: assignee.name }
+        ${rule}
+    writeBack: { grade: 360001, note: true, tags: true }
+`;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
