@@ -111,7 +111,7 @@ export interface Policy {
 export interface Operations {
   log: Log;
   /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */
-  holds: Pick<Holds, 'pass' | 'lift'>;
+  holds: Pick<Holds, 'pass' | 'lift' | 'probe'>;
   /** Tells a person, beside the log. */
   alert(kind: Alert['kind'], why: string, remedy: string): Promise<void>;
   /** A closing that no webhook had told of. */

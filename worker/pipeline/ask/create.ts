@@ -12,7 +12,15 @@ import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { askedAlready, campaignFault, campaignOf, mapFields, needsOf, sendTime } from '../plan/decide.ts';
+import {
+  asCampaignFault,
+  askedAlready,
+  campaignFault,
+  campaignOf,
+  mapFields,
+  needsOf,
+  sendTime,
+} from '../plan/decide.ts';
 import { statusOf } from '../record-status.ts';
 import type { LoadedRule } from '../rules.ts';
 import { backToWaiting, endJourney, laterLook, lookFirst, markAsked, postpone } from './ask-steps.ts';
@@ -159,17 +167,12 @@ async function send(
 }
 
 /**
- * A campaign that was switched off is nobody else's fault, and a call that lacks what the service requires, or has what it does
- * not know, is no record's: a person has to mend the campaign, or the form. A path or method that the service doesn't know is
- * the form's, for every campaign.
+ * A call that lacks what the service requires, or has what the service does not know, is no record's fault: a person has to mend
+ * the campaign, or the form. A path or method that the service doesn't know is the form's, for every campaign.
  */
 async function faultOf(error: unknown, rule: LoadedRule, context: SourceContext): Promise<unknown> {
-  if (!(error instanceof FeedbackError)) return error;
   const { campaign } = rule;
-  if (isAboutCampaign(error)) {
-    const why = `campaign ${campaign}: ${error.message} Activate the campaign, or let the rule ask in another one.`;
-    return campaignFault(why, campaign, error);
-  }
+  if (!(error instanceof FeedbackError) || isAboutCampaign(error)) return asCampaignFault(error, campaign);
   const names = misnamed(error);
   if (names.length === 0) return error;
   // A custom field that this record has no value for is the record's own matter.

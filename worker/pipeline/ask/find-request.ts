@@ -18,7 +18,7 @@ const clockSkewMs = 120_000;
 /** What the service shows may be cut to the second. */
 const roundingMs = 1_000;
 
-interface Sought {
+export interface Sought {
   journey: Pick<Journey, 'closedAt' | 'values'>;
   contact: Contact;
   intent: Intent;

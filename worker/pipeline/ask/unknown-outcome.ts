@@ -2,8 +2,9 @@ import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { SourceContext } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
+import { asCampaignFault, needOf } from '../plan/decide.ts';
 import { backToWaiting, fail, laterLook, lockedMs, markAsked, park } from './ask-steps.ts';
-import { type Found, lookForRequest } from './find-request.ts';
+import { type Found, lookForRequest, type Sought } from './find-request.ts';
 import { withContact } from './with-contact.ts';
 
 /** Attempts whose outcome was unknown and turned out to be nothing, at least; then a person should look at the service. */
@@ -18,9 +19,7 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
   const notYet = context.clock.until(intent.lookAfter);
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
-  const found = await context.limitedLooks(() =>
-    lookForRequest({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context),
-  );
+  const found = await look({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context);
   if (found.is === 'created') {
     return await withContact(contact, context, () => take(journey, intent, found, context));
   }
@@ -41,6 +40,22 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
   const why = `looked for the request: the service never got it (${found.how})`;
   await backToWaiting(journey, why, context, { counts: true, lookedFor });
   return { do: 'wait', delayMs: 0 };
+}
+
+/**
+ * A campaign that was switched off can't be searched: the journey waits among those that ask in it, so that the stage goes on
+ * for all others. Whoever may look anyway has found nothing out about asking: another job is sent to find out.
+ */
+async function look(sought: Sought, context: SourceContext): Promise<Found> {
+  const { campaign } = sought.intent;
+  await context.holds.pass('ask', [needOf.campaign(campaign)]);
+  const found = await context
+    .limitedLooks(() => lookForRequest(sought, context))
+    .catch((error: unknown) => {
+      throw asCampaignFault(error, campaign);
+    });
+  await context.holds.probe();
+  return found;
 }
 
 /** The other journeys of every source about this contact. */

@@ -1,7 +1,7 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { type Contact, contactFor } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import { FeedbackError } from '../../../core/feedback/failure.ts';
+import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { Findings } from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
@@ -114,7 +114,7 @@ export function needsOf(rule: Pick<LoadedRule, 'name' | 'campaign'>): string[] {
   return [needOf.rule(rule), needOf.campaign(rule.campaign)];
 }
 
-const needOf = {
+export const needOf = {
   rule: ({ name }: Pick<LoadedRule, 'name'>) => `rule "${name}"`,
   campaign: (id: number) => `campaign ${id}`,
 };
@@ -148,6 +148,13 @@ export function mapFields(rule: LoadedRule, findings: Findings, campaign: Campai
   return applyMapping(rule.mapping, findings, definitionsOf(campaign, context.marker), {
     timeZone: context.timeZone,
   });
+}
+
+/** A campaign that was switched off is nobody else's fault: a person has to mend the campaign, or the rule. */
+export function asCampaignFault(error: unknown, campaign: number): unknown {
+  if (!(error instanceof FeedbackError) || !isAboutCampaign(error)) return error;
+  const why = `campaign ${campaign}: ${error.message} Activate the campaign, or let the rule ask in another one.`;
+  return campaignFault(why, campaign, error);
 }
 
 /** What a person has to mend before the rule can be used; only what it was chosen for waits. */

@@ -56,6 +56,25 @@ const lagging = (context: SourceContext): SourceContext => ({
   }),
 });
 
+test('a look in a campaign that was switched off stops only what asks in that campaign', async () => {
+  const { context, store, unknown, looks } = town();
+  const { client } = redis.handle;
+  await unknown('x', 'cut');
+  service.standin.changeCampaign({ id: 40, state: 'inactive' });
+  await expect(looks('x')).rejects.toMatchObject({ advice: { kind: 'config', only: 'campaign 40' } });
+  expect(await store.get('x.1')).toMatchObject({ state: 'creating' });
+  // Held: one job at a time finds out, and the next is sent when this one asked nobody.
+  const [holds, ticket] = ['{cl:calm}:holds', '{cl:calm}:hold-ticket:ask campaign 40'];
+  await client.hset(holds, 'ask campaign 40', JSON.stringify({ why: 'it is inactive', at: new Date() }));
+  service.standin.changeCampaign({ id: 40, state: 'active' });
+  await expect(looks('x')).rejects.toThrow('it is inactive');
+  await client.set(ticket, 1);
+  expect(await looks('x')).toMatchObject({ state: 'waiting' });
+  expect(await client.get(ticket)).toBe('1');
+  await ask({ journeyId: 'x.1' }, context);
+  expect([(await store.get('x.1'))?.state, await client.hlen(holds)]).toEqual(['asked', 0]);
+});
+
 describe('a request with the marker that the export does not show, though the contact was asked since', () => {
   test('it is looked for again, and found when the export shows it', async () => {
     const { context, unknown, looks } = town();
