@@ -94,6 +94,9 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
     get standin(): FeedbackStandin {
       return service.standin;
     },
+    get feedback() {
+      return service;
+    },
   };
 }
 

@@ -220,7 +220,9 @@ export class Engine {
 
   /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
   async runJob({ source, stage, data }: SuspectJob): Promise<JobResult> {
-    const stages = [this.#collecting.stage, ...Object.values(this.pipelines.get(source)?.stages ?? {})];
+    // Of a source that is gone nothing else is run.
+    const pipeline = this.pipelines.get(source) ?? (stage === 'erase' ? await this.#orphans.named(source) : undefined);
+    const stages = [this.#collecting.stage, ...Object.values(pipeline?.stages ?? {})];
     const found = stages.find(({ queue }) => queue.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);
     return await found.run(data);
@@ -250,7 +252,7 @@ export class Engine {
     await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(graceMs)));
     await Promise.all(this.#stages().map((stage) => stage.close(graceMs)));
     await this.inlets.close(graceMs);
-    await this.#orphans.close();
+    await this.#orphans.close(graceMs);
   }
 
   #stages() {

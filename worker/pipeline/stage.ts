@@ -177,7 +177,9 @@ export class Stage<Data extends z.ZodType> {
     return await this.#options.process(this.read(data));
   }
 
+  /** Nothing where it has been started already. */
   start(): void {
+    if (this.#worker) return;
     const { name, prefix, connection, concurrency } = this.#options;
     const work = async (job: Job, token?: string) => {
       this.#running++;
@@ -199,20 +201,25 @@ export class Stage<Data extends z.ZodType> {
   }
 
   /**
-   * Finishes what runs, up to `graceMs`. What is left then is run again by another worker once its lock has ended; a
-   * second call of BullMQ's `close` would only wait on, so it isn't waited for.
+   * Finishes what runs, up to `graceMs`, and begins no more. What is left then is run again by another worker once its lock has
+   * ended; a second call of BullMQ's `close` would only wait on, so it isn't waited for.
    */
+  async stop(graceMs: number): Promise<void> {
+    const worker = this.#worker;
+    if (!worker) return;
+    this.#worker = undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([worker.close(), late]);
+    clearTimeout(timer);
+  }
+
+  /** `stop`, for good: also for adding. */
   async close(graceMs: number): Promise<void> {
     this.#door.close();
-    const worker = this.#worker;
-    if (worker) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      });
-      await Promise.race([worker.close(), late]);
-      clearTimeout(timer);
-    }
+    await this.stop(graceMs);
     // With Redis away BullMQ's own closing never ends.
     await Promise.race([this.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
   }

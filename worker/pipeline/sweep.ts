@@ -3,7 +3,6 @@ import { refOf } from '../journey/refs.ts';
 import { ifStill, settledStates } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import type { SourceContext } from './context.ts';
-import { attempt } from './erase/erase.ts';
 
 export interface SweepSettings {
   /** An asked journey without an answer for this long has expired; a later answer is still taken. */
@@ -34,7 +33,7 @@ export async function sweep(
 ): Promise<void> {
   const due = dueJourneys(context, settings, places);
   await due('expire', 'asked', settings.expireAfterMs, (id) => expire(id, context));
-  await goOnWithErasures(context, settings);
+  await goOnWithErasures(context);
   await addLostJobs(context, due);
   for (const state of settings.isGone ? journeyStates : settledStates) {
     await due('forget', state, settings.retentionMs, async (id) => {
@@ -73,12 +72,9 @@ async function expire(id: string, context: SourceContext): Promise<void> {
   log.info({ journey: refOf(context.name, id) }, 'expired');
 }
 
-async function goOnWithErasures(context: SourceContext, { isGone = false }: SweepSettings): Promise<void> {
-  for (const id of await context.erasures.overdue(new Date(context.ports.now().getTime() - overdueMs))) {
-    // Nobody runs the jobs of a source that is gone.
-    if (isGone) await attempt(id, context);
-    else await context.queueErasure(id, 0);
-  }
+async function goOnWithErasures(context: SourceContext): Promise<void> {
+  const by = new Date(context.ports.now().getTime() - overdueMs);
+  for (const id of await context.erasures.overdue(by)) await context.queueErasure(id, 0);
 }
 
 async function addLostJobs(context: SourceContext, due: Due): Promise<void> {

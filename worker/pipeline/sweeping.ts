@@ -4,13 +4,14 @@ import type { Outage } from '../operations/outage.ts';
 import { type Orphan, OrphanNews } from '../sources/orphans.ts';
 import type { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { eraseForGone } from './erase/gone-source.ts';
 import { tellOutages } from './outage-watch.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
 
 const sweepEveryMs = 60_000;
+/** A process has the source again, and goes on with what this one can't end in that time. Real time. */
+const stopMs = 1_000;
 
 interface SweepingOptions {
   engine: EngineOptions;
@@ -82,9 +83,16 @@ export class Sweeping {
       if (await pipeline.isGated()) continue;
       const settings = { ...this.#settings(), isGone };
       await step(context.name, 'sweep', () => sweep(context, settings, this.#placesOf(context.name)));
-      if (isGone) await step(context.name, 'erase', () => eraseForGone(pipeline));
+      if (isGone) await step(context.name, 'erase', () => this.#eraseForGone(pipeline));
+      else await pipeline.stages.erase.stop(stopMs);
       await step(context.name, 'tell', () => this.#orphanNews.tell(orphan));
     }
+  }
+
+  /** Nobody else runs its jobs, and whoever asked for an erasure was told that it is taken: here, like any other stage's. */
+  async #eraseForGone({ pauses, stages: { erase } }: SourcePipeline): Promise<void> {
+    erase.start();
+    await pauses.probe([erase.queue]);
   }
 
   #settings() {

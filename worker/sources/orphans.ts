@@ -16,7 +16,10 @@ export interface Orphan {
   isGone: boolean;
 }
 
-/** What is stored of them is worked with like any other source's; the vendor can't be reached, and no job of theirs is run. */
+/**
+ * What is stored of them is worked with like any other source's. The vendor can't be reached, and of their jobs only the erasures
+ * of those that are gone are run (sweeping.ts).
+ */
 export class Orphans {
   readonly #known: KnownSources;
   readonly #configured: ReadonlyMap<string, SourcePipeline>;
@@ -52,9 +55,9 @@ export class Orphans {
     );
   }
 
-  async close(): Promise<void> {
+  async close(graceMs: number): Promise<void> {
     const stages = [...this.#pipelines.values()].flatMap((pipeline) => Object.values(pipeline.stages));
-    await Promise.all(stages.map((stage) => stage.close(0)));
+    await Promise.all(stages.map((stage) => stage.close(graceMs)));
   }
 
   #pipelineOf(known: KnownSource): SourcePipeline {

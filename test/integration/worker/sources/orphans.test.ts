@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { step } from '../../../../worker/journey/transitions.ts';
+import { ask } from '../../../../worker/pipeline/ask/ask.ts';
 import { erase } from '../../../../worker/pipeline/erase/erase.ts';
-import { eraseForGone } from '../../../../worker/pipeline/erase/gone-source.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { knownSourcesKey } from '../../../../worker/redis/keys.ts';
@@ -48,17 +48,74 @@ test('a request of a source that this process does not know is nobody else’s (
   expect(await other.context.areOwned([requestId])).toEqual([true]);
 });
 
-test('an erasure that waits in a source which is in no configuration any more is done all the same (audit trace)', async () => {
-  const { knowing, other } = await twoProcesses();
-  await asking(knowing, 'a');
-  const event = { kind: 'erase', at: new Date(), key: 'e', what: 'asked for', receivedAt: new Date() } as const;
-  const job = { ...event, personIds: [], recordIds: [], everybody: false, contacts: [anyone.customer.email] };
-  await knowing.pipeline.stages.erase.add([{ id: 'e', data: job }]);
-  await takeAway('calm');
-  const [orphan] = await other.engine.orphans();
-  await eraseForGone(orphan?.pipeline ?? expect.fail('no orphan'));
-  expect(await knowing.store.get('a.1')).toMatchObject({ erasedAt: expect.any(Date) });
-  expect(await knowing.pipeline.stages.erase.queue.getJobs()).toEqual([]);
+describe('erasures that wait in a source which is in no configuration any more', () => {
+  /** The source with an erasure of each of these, in this order, and a loop that doesn't have it. */
+  async function waitingFor(...names: string[]) {
+    const knowing = quiet({ source: 'calm' });
+    await knowing.engine.noteSources();
+    const { queue } = knowing.pipeline.stages.erase;
+    for (const name of names) {
+      knowing.vendor.close(name, { customer: { email: `${name}@example.com` } });
+      await plan(eventOf(name), knowing.context);
+      await ask({ journeyId: `${name}.1` }, knowing.context);
+      const event = { kind: 'erase', at: new Date(), key: name, what: 'asked for', receivedAt: new Date() } as const;
+      const nobodyElse = { personIds: [], recordIds: [], everybody: false };
+      const data = { ...event, ...nobodyElse, contacts: [`${name}@example.com`] };
+      await knowing.pipeline.stages.erase.add([{ id: name, data }]);
+    }
+    const start = async () => {
+      const loop = await startLoop(redis, { source: 'other', feedback: service.feedback });
+      await takeAway('calm');
+      return loop;
+    };
+    return { knowing, queue, start };
+  }
+  const isErased = async ({ store }: Quiet, name: string) => (await store.get(`${name}.1`))?.erasedAt !== undefined;
+
+  test('each is done all the same (audit trace)', async () => {
+    const { knowing, queue, start } = await waitingFor('a', 'b');
+    const loop = await start();
+    for (const name of ['a', 'b']) await until(() => isErased(knowing, name));
+    await until(async () => (await queue.getJobs()).length === 0);
+    await loop.close();
+  });
+
+  test('one that can not be read, and one that the service refuses, hold up no other', async () => {
+    const { knowing, queue, start } = await waitingFor('newer', 'broken', 'refused', 'fine');
+    const { client } = redis.handle;
+    const keyOf = (id: string) => `{cl:calm}:erase:${id}`;
+    await client.hset(keyOf('newer'), 'data', '{"kind":"of a later version"}');
+    await client.hset(keyOf('broken'), 'data', '{"kind":');
+    service.standin.faults.add({ path: '/contacts/refused', status: 422, body: { detail: 'No.' }, times: 1_000 });
+    const loop = await start();
+    await until(() => isErased(knowing, 'fine'));
+    expect(await isErased(knowing, 'refused')).toBe(false);
+    const held = async () => (await knowing.context.erasures.open()).flatMap((one) => one.held);
+    expect(await held()).toEqual([expect.stringMatching(/answered 422/)]);
+    service.standin.faults.clear();
+    await until(() => isErased(knowing, 'refused'));
+    expect((await queue.getDelayed()).map(({ id }) => id)).toContain('newer');
+    await loop.close();
+  });
+
+  test('one that takes its time holds up no round of the sweep', async () => {
+    const { knowing, start } = await waitingFor('slow');
+    service.standin.faults.add({ path: '/contacts/slow', delayMs: 3_000 });
+    const loop = await start();
+    const { context } = loop.app.engine.pipelines.get('other') ?? expect.fail('no pipeline');
+    for (let n = 0; n < 3; n++) {
+      await context.store.getOrCreate(
+        { recordId: `old${n}`, closing: 'c', closedAt: new Date(), eventKey: `${n}`, receivedAt: new Date() },
+        [],
+      );
+      const at = new Date(Date.now() - 500 * day);
+      await context.store.update(`old${n}.1`, (now) => ({ journey: step(now, 'skipped', at), trace: [] }));
+      await until(async () => (await context.store.get(`old${n}.1`)) === undefined);
+    }
+    expect(await isErased(knowing, 'slow')).toBe(false);
+    await until(() => isErased(knowing, 'slow'));
+    await loop.close();
+  });
 });
 
 test('an erasure reaches the journeys of a source that is in no configuration any more (audit 14)', async () => {
