@@ -1,12 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import {
-  type CountryCode,
-  isSupportedCountry,
-  type PhoneNumber,
-  parsePhoneNumberFromString,
-} from 'libphonenumber-js/max';
+import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { CloseloopError } from './errors.ts';
+import { isSupportedCountry, parsePhoneNumberFromString } from './phone-numbers.ts';
 import { composed, isBlank, withoutUnseen } from './visible-text.ts';
 
 /**

@@ -1,4 +1,10 @@
-import { DecoratorHandler, type Dispatcher, getGlobalDispatcher } from 'undici';
+import { createRequire } from 'node:module';
+import type { Dispatcher } from 'undici';
+
+const require = createRequire(import.meta.url);
+
+/** A tenth of a second and 30 MB, for creating requests alone: loaded with the first one. */
+const undici = (): typeof import('undici') => require('undici');
 
 /** Thrown by `fetch` as a cause: the call would have left too late, and did not leave. */
 export class LeftTooLate extends Error {
@@ -11,16 +17,19 @@ export class LeftTooLate extends Error {
  * no timer runs before what the connection brings.
  */
 export function leavingBy(moment: Date, now: () => Date): Dispatcher {
-  return getGlobalDispatcher().compose(
-    (dispatch) => (options, handler) =>
-      dispatch(
-        options,
-        guarded(handler, () => now() > moment),
-      ),
-  );
+  return undici()
+    .getGlobalDispatcher()
+    .compose(
+      (dispatch) => (options, handler) =>
+        dispatch(
+          options,
+          guarded(handler, () => now() > moment),
+        ),
+    );
 }
 
 function guarded(handler: Dispatcher.DispatchHandler, isLate: () => boolean): Dispatcher.DispatchHandler {
+  const { DecoratorHandler } = undici();
   const guard: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
   const start = guard.onRequestStart?.bind(guard);
   // Called before the first byte, and again should the request be sent once more.

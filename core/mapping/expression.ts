@@ -1,4 +1,4 @@
-import jsonata from 'jsonata';
+import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
@@ -77,9 +77,14 @@ export function compileExpression(source: string): Expression {
   return expression;
 }
 
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first expression: what only looks at what is stored has none. */
+const jsonata = (): typeof import('jsonata') => require('jsonata');
+
 function parsed(source: string): unknown {
   try {
-    return jsonata(source).ast();
+    return jsonata()(source).ast();
   } catch (error) {
     // Brackets nested too deep are a mistake that JSONata has no words for.
     const mistake = error instanceof RangeError ? {} : Mistake.catch({}).parse(error);

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
-import { type CountryCode, isSupportedCountry } from 'libphonenumber-js/max';
+import type { CountryCode } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
+import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 
 /** The password is in it: its text never appears in an error. */

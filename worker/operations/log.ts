@@ -1,8 +1,14 @@
-import { pino } from 'pino';
-import pretty from 'pino-pretty';
+import { createRequire } from 'node:module';
+import type { Logger } from 'pino';
 import { messageOf, stackOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { redacted, removed } from '../../core/redaction.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first line: a command that has nothing to tell does without. */
+const pino = (): typeof import('pino') => require('pino');
+const prettyPrinter = (): typeof import('pino-pretty') => require('pino-pretty');
 
 export interface LogOptions {
   /** For a person at a terminal; else one JSON object a line. */
@@ -14,20 +20,24 @@ export interface LogOptions {
 
 /** One line per event, at its level, with the time in ISO 8601. What may be personal or secret is taken out. */
 export function createLog(options: LogOptions): Log {
+  let logger: Logger | undefined;
+  const write = (level: LogOptions['level']) => (fields: object, message: string) => {
+    logger ??= createLogger(options);
+    if (logger.isLevelEnabled(level)) logger[level](clean(fields, 0), redacted(message));
+  };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+function createLogger({ level, pretty, stream = process.stdout }: LogOptions): Logger {
   const settings = {
-    level: options.level,
+    level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const stream = options.stream ?? process.stdout;
-  const logger = options.pretty
-    ? pino(settings, pretty({ destination: stream, sync: true, singleLine: true, ignore: 'pid,hostname' }))
-    : pino(settings, stream);
-  const write = (level: LogOptions['level']) => (fields: object, message: string) => {
-    if (logger.isLevelEnabled(level)) logger[level](clean(fields, 0), redacted(message));
-  };
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  if (!pretty) return pino().pino(settings, stream);
+  const printer = prettyPrinter()({ destination: stream, sync: true, singleLine: true, ignore: 'pid,hostname' });
+  return pino().pino(settings, printer);
 }
 
 /**
