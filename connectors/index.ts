@@ -1,9 +1,5 @@
 import type { Connector } from '../core/connector/contract.ts';
-import { hubspot } from './hubspot/hubspot.ts';
-import { shopify } from './shopify/shopify.ts';
-import { webhook } from './webhook/webhook.ts';
-import { woocommerce } from './woocommerce/woocommerce.ts';
-import { zendesk } from './zendesk/zendesk.ts';
+import { builtIn } from './built-in.ts';
 
-/** Every connector that ships with closeloop. */
-export const connectors: readonly Connector[] = [hubspot, shopify, webhook, woocommerce, zendesk];
+/** Every connector that ships with closeloop, loaded. */
+export const connectors: readonly Connector[] = await Promise.all(builtIn.map(({ load }) => load()));

@@ -9,7 +9,7 @@ const rooms = ['core', 'connectors', 'worker', 'standins', 'examples', 'test'];
 /** What a file may import of ours, by where it lives. Narrower rows come first; the first that fits counts. */
 const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^core\//, /^core\//],
-  [/^connectors\/index\.ts$/, /^(core|connectors)\//],
+  [/^connectors\/(?:index|built-in)\.ts$/, /^(core|connectors)\//],
   [/^connectors\/([^/]+)\//, /^(core\/|connectors\/SAME\/)/],
   // Inside the worker: redis ← journey ← pipeline ← commands. Operations know no step, and a step not what runs it.
   [/^worker\/config\/write-schema\.ts$/, /^(core|worker)\/|^connectors\/index\.ts$/],
@@ -22,7 +22,7 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   ],
   [/^worker\/(?:pipeline|sources)\//, /^(core|worker\/(config|redis|journey|operations|pipeline|sources))\//],
   [/^worker\/(intake|preflight)\//, /^(core|worker\/(config|redis|journey|operations|pipeline|SAME))\//],
-  [/^worker\/cli\/main\.ts$/, /^(core|worker)\/|^(connectors|standins)\/index\.ts$/],
+  [/^worker\/cli\/main\.ts$/, /^(core|worker)\/|^connectors\/built-in\.ts$|^standins\/index\.ts$/],
   [/^worker\/cli\/standin\.ts$/, /^(core|worker)\/|^standins\/index\.ts$/],
   [/^worker\/demo\//, /^(core|worker|standins)\/|^connectors\/index\.ts$/],
   [/^worker\//, /^(core|worker)\//],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { z } from 'zod';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { livePorts } from '../../worker/cli/engine-of.ts';
+import { livePorts } from '../../worker/cli/live-ports.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 import type { Intent, Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';

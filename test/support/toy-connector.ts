@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { BuiltIn } from '../../core/connector/built-in.ts';
 import {
   type Connector,
   defineConnector,
@@ -66,6 +67,11 @@ export class ToyVendor {
 
   delivery(events: { kind: 'closed' | 'changed'; id: string; at: Date; key?: string; mergedInto?: string }[]): string {
     return JSON.stringify(events);
+  }
+
+  /** As commands are given it. */
+  get builtIn(): BuiltIn {
+    return { name: 'toy', load: async () => this.connector };
   }
 
   get connector(): Connector {

@@ -7,9 +7,9 @@ import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { tagOf } from '../redis/keys.ts';
-import { dataKeyOf, engineOf } from './engine-of.ts';
+import { engineOf } from './engine-of.ts';
 import { type KeyWatch, watchKey } from './key-watch.ts';
-import type { Runtime } from './runtime.ts';
+import { dataKeyOf, type Runtime } from './runtime.ts';
 
 /** What a process does: take deliveries, work on them, or both. */
 export type Role = 'intake' | 'worker' | 'all';

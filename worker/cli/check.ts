@@ -3,9 +3,10 @@ import type { Finding } from '../../core/connector/contract.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { checkSource } from '../preflight/preflight.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { newcomerRemedy } from '../sources/newcomers.ts';
-import { orphanRemedy, stateOf, whatWaits } from '../sources/orphans.ts';
+import { orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
@@ -25,7 +26,7 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
       const at = sources.map((name) => `sources.${name}`).join(', ');
       all.push({ source: 'closeloop', level: 'warning', at, problem, remedy });
     }
-    if (options.source === undefined) all.push(...(await namesFindings(engine)));
+    if (options.source === undefined) all.push(...(await namesFindings(engine, runtime.redis)));
     return all;
   });
   const errors = found.filter(({ level }) => level === 'error').length;
@@ -39,11 +40,11 @@ const keyRemedy =
   'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';
 
 /** Sources that Redis knows and the configuration doesn't, and those that it has by an old name. */
-async function namesFindings(engine: Engine): Promise<(Finding & { source: string })[]> {
+async function namesFindings(engine: Engine, redis: RedisClient): Promise<(Finding & { source: string })[]> {
   const found: (Finding & { source: string })[] = [];
   for (const orphan of await engine.orphans()) {
     const { name } = orphan.pipeline.context;
-    const waits = whatWaits(await stateOf(orphan));
+    const waits = whatWaits(await stateOf(orphan.pipeline.context, redis));
     if (waits === undefined) continue;
     const problem = `it is not in this configuration (last in one ${orphan.known.configuredAt.toISOString()}), and ${waits}`;
     found.push({ source: name, level: 'warning', at: `sources.${name}`, problem, remedy: orphanRemedy(name) });

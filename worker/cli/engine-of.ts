@@ -1,22 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ports } from '../../core/ports.ts';
 import { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
-import { DataKey, operatorKeys } from '../redis/data-key.ts';
-import { globalTag } from '../redis/keys.ts';
+import type { DataKey } from '../redis/data-key.ts';
 import { verifyAccount } from '../sources/account.ts';
-import type { Runtime } from './runtime.ts';
-
-export const livePorts: Ports = {
-  fetch: globalThis.fetch,
-  now: () => new Date(),
-  random: Math.random,
-  sleep: (ms) => sleep(ms),
-};
-
-export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
-  return await DataKey.open(redis, operatorKeys(config, ownKey), () => handle.replicated(globalTag));
-}
+import { livePorts } from './live-ports.ts';
+import { dataKeyOf, type Runtime } from './runtime.ts';
 
 /** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */
 export async function checkAccount(runtime: Runtime, options: { adopt?: boolean } = {}): Promise<void> {

@@ -1,9 +1,6 @@
 import { CloseloopError } from '../../core/errors.ts';
 import { readInstant } from '../../core/mapping/calendar-value.ts';
 
-/** How `instant` reads, for `--help`. */
-export const instantHelp = 'a day, or date and time; without an offset on the clock of feedback.timeZone';
-
 /**
  * A day (its beginning) or a date and time, as people write them: without an offset on the clock of the Feedback account,
  * whatever the machine's own is. A time that a clock change skips moves on by the change, one that comes twice is the first.

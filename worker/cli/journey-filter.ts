@@ -1,8 +1,8 @@
+import type { Source } from '../../core/connector/contract.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { instant } from './instant.ts';
-import type { Sources } from './with-engine.ts';
 
 /** Which journeys a command is about. */
 export interface JourneyFilter {
@@ -17,21 +17,30 @@ export interface JourneyFilter {
   error?: string;
 }
 
-export interface Found {
+/** What is searched of a source. */
+export interface Searched extends Pick<SourceContext, 'name' | 'store' | 'aliases' | 'timeZone' | 'defaultCountry'> {
+  /** Left out: a record is named as events name it. */
+  source?: Pick<Source, 'recordNames'>;
+}
+
+export interface Found<In> {
   journey: Journey;
-  context: SourceContext;
+  context: In;
 }
 
 /** Journeys that fit, source by source, last changed first (waiting: last due first). */
-export async function* select(sources: Sources, filter: JourneyFilter): AsyncGenerator<Found> {
-  for (const { context } of sources.pipelines(filter.source)) {
-    const fits = fitting(filter, context);
+export async function* select<In extends Searched>(
+  sources: readonly In[],
+  filter: JourneyFilter,
+): AsyncGenerator<Found<In>> {
+  for (const context of sources) {
+    const fits = await fitting(filter, context);
     for await (const journey of candidates(context, filter)) if (fits(journey)) yield { journey, context };
   }
 }
 
 /** By the narrowest index there is. */
-async function* candidates(context: SourceContext, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
+async function* candidates(context: Searched, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
   const { store, source, aliases, defaultCountry } = context;
   if (record === undefined && contact === undefined) {
     return yield* store.queries.newest(state === undefined ? journeyStates : [state]);
@@ -39,20 +48,41 @@ async function* candidates(context: SourceContext, { contact, record, state }: J
   const found =
     record === undefined
       ? await store.queries.of({ contact: parseContact(contact ?? '', { defaultCountry }) })
-      : await store.ofRecord(aliases.of(source.recordNames?.parse(record) ?? record));
+      : await store.ofRecord(aliases.of(source?.recordNames?.parse(record) ?? record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 
-function fitting(
+async function fitting(
   { state, since, error, contact }: JourneyFilter,
-  { defaultCountry, timeZone }: SourceContext,
-): (journey: Journey) => boolean {
+  { defaultCountry, timeZone }: Searched,
+): Promise<(journey: Journey) => boolean> {
   const who = contact === undefined ? undefined : contactKey(parseContact(contact, { defaultCountry }));
-  const from = since === undefined ? undefined : instant(since, '--since', timeZone);
+  // Loaded with its calendar only where somebody writes a time.
+  const { instant } = since === undefined ? {} : await import('./instant.ts');
+  const from = since === undefined ? undefined : instant?.(since, '--since', timeZone);
   const text = error?.toLowerCase();
   return (journey) =>
     (state === undefined || journey.state === state) &&
     (who === undefined || (journey.contact !== undefined && contactKey(journey.contact) === who)) &&
     (from === undefined || journey.updatedAt >= from) &&
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
+}
+
+/**
+ * The journey that people call so, also by an old name of its source.
+ * @param renamed new names by old ones
+ * @throws CloseloopError for a journey that isn't there
+ */
+export async function findJourney<In extends Pick<Searched, 'store'>>(
+  ref: string,
+  renamed: ReadonlyMap<string, string>,
+  sourceOf: (name: string) => In | undefined,
+): Promise<Found<In>> {
+  const slash = ref.indexOf('/');
+  const [source, id] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)];
+  const context = sourceOf(renamed.get(source) ?? source);
+  const journey = await context?.store.get(id);
+  if (context && journey) return { journey, context };
+  const message = `There is no journey "${ref}". It is written <source>/<record>.<number>; "journeys list" shows them.`;
+  throw new CloseloopError(message, { kind: 'permanent' });
 }

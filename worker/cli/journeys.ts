@@ -1,45 +1,63 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
-import { type Found, type JourneyFilter, select } from './journey-filter.ts';
-import { find } from './repair.ts';
+import type { Pauses } from '../operations/pauses.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { queuedJobs } from '../redis/queued-jobs.ts';
+import { SourceNames } from '../redis/source-names.ts';
+import { KnownSources } from '../sources/known-sources.ts';
+import { type Found, findJourney, type JourneyFilter, type Searched, select } from './journey-filter.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { waitingInQueue } from './status.ts';
-import { type Sources, withSources } from './with-engine.ts';
+import { type Stored, withStored } from './with-stored.ts';
 
 type Options = RuntimeOptions & { json: boolean };
+type ListOptions = Options & JourneyFilter & { limit: number };
+/** What may hold a source's closings up. */
+type Waiting = Searched & { pauses: Pauses };
 
 /** Journeys that fit the filter, last changed first. */
-export async function listJourneys(options: Options & JourneyFilter & { limit: number }): Promise<number> {
-  return await withSources({ ...options, looks: 'only' }, async (sources) => {
-    const found: Found[] = [];
-    for (const { context } of sources.pipelines(options.source)) {
-      let left = options.limit;
-      for await (const one of select(sources, { ...options, source: context.name })) {
-        if (left-- <= 0) break;
-        found.push(one);
-      }
-    }
-    found.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime());
-    await tellHeldUp(sources);
-    if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
-    for (const { journey, context } of found.slice(0, options.limit)) {
-      const { id, state, why, updatedAt, rule, campaign, requestId } = journey;
-      const ref = refOf(context.name, id);
-      const line = options.json
-        ? JSON.stringify({ journey: ref, state, why, updatedAt, rule, campaign, requestId })
-        : `${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${why ? `  ${why}` : ''}`;
-      process.stdout.write(`${line}\n`);
-    }
-    return 0;
+export async function listJourneys(options: ListOptions): Promise<number> {
+  if (options.record === undefined) {
+    return await withStored(options, ({ sources, runtime }) => list(sources(options.source), runtime.redis, options));
+  }
+  // Only its connector knows what people call a record.
+  const { withSources } = await import('./with-engine.ts');
+  return await withSources({ ...options, looks: 'only' }, ({ pipelines, runtime }) => {
+    const sources = pipelines(options.source).map(({ context, pauses }) => ({ ...context, pauses }));
+    return list(sources, runtime.redis, options);
   });
+}
+
+async function list(sources: readonly Waiting[], redis: RedisClient, options: ListOptions): Promise<number> {
+  const found: Found<Searched>[] = [];
+  for (const source of sources) {
+    let left = options.limit;
+    for await (const one of select([source], options)) {
+      if (left-- <= 0) break;
+      found.push(one);
+    }
+  }
+  found.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime());
+  await tellHeldUp(sources, redis);
+  if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
+  for (const { journey, context } of found.slice(0, options.limit)) {
+    const { id, state, why, updatedAt, rule, campaign, requestId } = journey;
+    const ref = refOf(context.name, id);
+    const line = options.json
+      ? JSON.stringify({ journey: ref, state, why, updatedAt, rule, campaign, requestId })
+      : `${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${why ? `  ${why}` : ''}`;
+    process.stdout.write(`${line}\n`);
+  }
+  return 0;
 }
 
 /** Without contact and comment: what a support engineer needs to explain it, and may paste into a ticket. */
 export async function showJourney(options: Options & { journey: string }): Promise<number> {
-  return await withSources({ ...options, looks: 'only' }, async (sources) => {
-    const { journey, context } = await find(sources, options.journey).catch(async (error: unknown) => {
-      if (error instanceof CloseloopError) await tellHeldUp(sources);
+  return await withStored(options, async (stored) => {
+    const { redis } = stored.runtime;
+    const { journey, context } = await find(options.journey, stored).catch(async (error: unknown) => {
+      if (error instanceof CloseloopError) await tellHeldUp(stored.sources(), redis);
       throw error;
     });
     const trace = await context.store.trace(journey.id);
@@ -75,15 +93,22 @@ export async function showJourney(options: Options & { journey: string }): Promi
   });
 }
 
+/** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
+async function find(ref: string, { runtime, source }: Stored): Promise<Found<Searched>> {
+  const { redis, config } = runtime;
+  const known = await new KnownSources(redis).all();
+  const names = new Set([...config.sources, ...known].map(({ name }) => name));
+  const renamed = await new SourceNames(redis).renamed();
+  return await findJourney(ref, renamed, (name) => (names.has(name) ? source(name) : undefined));
+}
+
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
-async function tellHeldUp({ pipelines }: Sources): Promise<void> {
-  for (const { context, pauses, stages } of pipelines()) {
+async function tellHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
+  for (const { name, pauses } of sources) {
     for (const { stage, why, at } of await pauses.list()) {
-      process.stderr.write(`Source ${context.name}: stage ${stage} is paused since ${at.toISOString()}: ${why}\n`);
+      process.stderr.write(`Source ${name}: stage ${stage} is paused since ${at.toISOString()}: ${why}\n`);
     }
-    const waiting = await stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed');
-    if (waiting > 0) {
-      process.stderr.write(`Source ${context.name}: ${waitingInQueue(waiting)}.\n`);
-    }
+    const waiting = await queuedJobs(redis, name, 'plan');
+    if (waiting > 0) process.stderr.write(`Source ${name}: ${waitingInQueue(waiting)}.\n`);
   }
 }

@@ -1,11 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { Connector } from '../../core/connector/contract.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { standins } from '../../standins/index.ts';
-import { journeyStates } from '../journey/journey.ts';
+import { journeyStates } from '../journey/states.ts';
 import { exports } from './exports.ts';
-import { instantHelp } from './instant.ts';
-import { lastWords } from './last-words.ts';
+import { instantHelp } from './instant-help.ts';
 
 // Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
 for (const stream of [process.stdout, process.stderr]) {
@@ -15,12 +13,6 @@ for (const stream of [process.stdout, process.stderr]) {
     process.exit(isClosed ? 141 : 1);
   });
 }
-
-// Also for a rejection that nobody caught.
-process.on('uncaughtException', (error) => {
-  process.stderr.write(lastWords(error));
-  process.exit(1);
-});
 
 /** The one place that knows the list of connectors and reads the command line. */
 const program = new Command('closeloop')
@@ -337,7 +329,7 @@ example(
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 0),
   'standin feedback --port 9100',
 ).action((name: string, options: { port: number }) =>
-  finish(async () => (await import('./standin.ts')).standin(name, options.port)),
+  run(import('./standin.ts'), ({ standin }) => standin(name, options.port)),
 );
 
 function wholeNumber(text: string): number {
@@ -357,31 +349,14 @@ function positiveNumber(text: string): number {
   return n;
 }
 
-/** What the operating system refuses: its message names the file or address, and no trace says more. */
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error;
-}
-
-/** A command is loaded when it is the one that runs, and the connectors with it: a start takes as long as what it needs. */
+/** A command is loaded when it is the one that runs: a start takes as long as what it needs. */
 async function run<Module>(
   loading: Promise<Module>,
-  command: (module: Module, connectors: readonly Connector[]) => Promise<number>,
+  command: (module: Module, connectors: readonly BuiltIn[]) => Promise<number>,
 ): Promise<void> {
-  await finish(async () => {
-    const [module, { connectors }] = await Promise.all([loading, import('../../connectors/index.ts')]);
-    return await command(module, connectors);
-  });
-}
-
-/** Exit codes: what the command returns; 2 for a mistake the user can mend; 1 for anything else. */
-async function finish(command: () => Promise<number>): Promise<void> {
-  try {
-    process.exitCode = await command();
-  } catch (error) {
-    if (!(error instanceof CloseloopError || isSystemError(error))) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = error instanceof CloseloopError && error.advice.kind === 'config' ? 2 : 1;
-  }
+  const parts = [loading, import('./finish.ts'), import('../../connectors/built-in.ts')] as const;
+  const [module, { finish }, { builtIn }] = await Promise.all(parts);
+  await finish(() => command(module, builtIn));
 }
 
 // Mistakes on the command line are the user's to mend, like those in a file.

@@ -9,7 +9,7 @@ import { withContact } from '../pipeline/ask/with-contact.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { queueGrade } from '../pipeline/plan/external-grade.ts';
 import { withdraw } from '../pipeline/withdraw.ts';
-import { type JourneyFilter, select } from './journey-filter.ts';
+import { type Found, findJourney, type JourneyFilter, select } from './journey-filter.ts';
 import { progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { lineOf, Tally } from './tally.ts';
@@ -25,7 +25,9 @@ export async function replayJourneys(options: Options & JourneyFilter & { journe
   }
   return await withSources({ ...options, looks: true }, async (sources) => {
     const chosen =
-      ref === undefined ? select(sources, { ...options, state: options.state ?? 'failed' }) : [find(sources, ref)];
+      ref === undefined
+        ? select(contextsOf(sources, source), { ...options, state: state ?? 'failed' })
+        : [find(sources, ref)];
     const shown = progress(process.stderr);
     const tally = new Tally<{ outcome: string }>();
     let count = 0;
@@ -46,6 +48,8 @@ export async function replayJourneys(options: Options & JourneyFilter & { journe
     return 0;
   });
 }
+
+const contextsOf = ({ pipelines }: Sources, name?: string) => pipelines(name).map(({ context }) => context);
 
 /** What was done about it; a text that begins with "not" when nothing was. */
 async function replay(journey: Journey, context: SourceContext): Promise<string> {
@@ -221,18 +225,13 @@ async function aloneWith(
   return results[0];
 }
 
-/** @throws CloseloopError for a journey that isn't there */
-export async function find(sources: Sources, ref: string): Promise<{ journey: Journey; context: SourceContext }> {
-  const slash = ref.indexOf('/');
-  const [source, id] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)];
-  const name = (await sources.engine.renamed()).get(source) ?? source;
-  const others = (await sources.engine.orphans()).map((orphan) => orphan.pipeline);
-  const context = (sources.engine.pipelines.get(name) ?? others.find((pipeline) => pipeline.context.name === name))
-    ?.context;
-  const journey = await context?.store.get(id);
-  if (context && journey) return { journey, context };
-  const message = `There is no journey "${ref}". It is written <source>/<record>.<number>; "journeys list" shows them.`;
-  throw new CloseloopError(message, { kind: 'permanent' });
+/** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
+async function find({ engine }: Sources, ref: string): Promise<Found<SourceContext>> {
+  const others = await engine.orphans();
+  const contexts = [...engine.pipelines.values(), ...others.map(({ pipeline }) => pipeline)].map(
+    ({ context }) => context,
+  );
+  return await findJourney(ref, await engine.renamed(), (name) => contexts.find((one) => one.name === name));
 }
 
 async function* each<T>(found: AsyncIterable<T> | Promise<T>[]): AsyncGenerator<T> {

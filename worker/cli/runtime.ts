@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connector } from '../../core/connector/contract.ts';
+import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { type Config, loadConfig } from '../config/config.ts';
-import { loadExternalConnectors } from '../config/external-connectors.ts';
-import type { Uses } from '../config/unneeded.ts';
+import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle, verifyConnection } from '../redis/connection.ts';
+import { DataKey, operatorKeys } from '../redis/data-key.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
+import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
 
 export interface Runtime {
@@ -26,8 +26,11 @@ export interface RuntimeOptions {
   /** What the file held when somebody else read it; left out: it is read now. */
   configText?: string;
   data: string;
-  connectors: readonly Connector[];
+  connectors: readonly BuiltIn[];
 }
+
+/** What a command reads of the configuration. Left out: all. */
+export type Reading = Pick<LoadOptions, 'uses' | 'sources'>;
 
 /** The configuration, read and checked, and the Redis that it names or the embedded one; it need not answer yet. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -42,8 +45,8 @@ export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
 }
 
 /** For commands that only look: the same, and never starts on an empty folder, which would show nothing and mean nothing. */
-export async function openToRead(options: RuntimeOptions, uses?: Uses): Promise<Runtime> {
-  const config = await readConfig(options, uses);
+export async function openToRead(options: RuntimeOptions, reading: Reading = {}): Promise<Runtime> {
+  const config = await readConfig(options, reading);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
     const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
     throw new CloseloopError(message, { kind: 'config' });
@@ -148,11 +151,18 @@ export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
 
 /** @throws CloseloopError config with every mistake of the file */
 export async function readConfig(
-  { config: file, configText = readText(file), connectors }: RuntimeOptions,
-  uses?: Uses,
+  { config: file, configText = readText(file), connectors: builtIn }: RuntimeOptions,
+  reading: Reading = {},
 ): Promise<Config> {
-  const options = { env: process.env, connectors, file, ...(uses && { uses }) };
-  return loadConfig(configText, { ...options, external: await loadExternalConnectors(configText, options) });
+  const options = { env: process.env, file, ...reading };
+  if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });
+  const { loadConnectors } = await import('../config/load-connectors.ts');
+  return loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });
+}
+
+/** The installation's: opens what this Redis holds. */
+export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
+  return await DataKey.open(redis, operatorKeys(config, ownKey), () => handle.replicated(globalTag));
 }
 
 /** @throws CloseloopError config */

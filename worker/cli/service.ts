@@ -1,6 +1,6 @@
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
 import type { Config } from '../config/config.ts';
-import { livePorts } from './engine-of.ts';
+import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
 
 export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
@@ -11,7 +11,7 @@ export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
 
 /** The Feedback service alone, for commands that need no Redis, and what the configuration says of its account. */
 export async function openAccount(options: RuntimeOptions): Promise<ServiceAccount> {
-  const { feedback, defaultCountry } = await readConfig(options, 'service');
+  const { feedback, defaultCountry } = await readConfig(options, { uses: 'service', sources: 'named' });
   return { service: createFeedbackClient(feedback, livePorts), timeZone: feedback.timeZone, defaultCountry };
 }
 

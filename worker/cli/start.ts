@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connector } from '../../core/connector/contract.ts';
+import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { createLog } from '../operations/log.ts';
@@ -19,7 +19,7 @@ export interface StartOptions {
   /** Redis may belong to another account of the service: this one takes it over. */
   adoptAccount?: boolean;
   data: string;
-  connectors: readonly Connector[];
+  connectors: readonly BuiltIn[];
 }
 
 export async function start(options: StartOptions): Promise<number> {

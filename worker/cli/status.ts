@@ -1,55 +1,60 @@
 import { styleText } from 'node:util';
 import { journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
+import type { Down } from '../operations/outage.ts';
 import { refusedOf } from '../operations/refused-counts.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { pollState } from '../pipeline/plan/poll.ts';
-import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { type Orphan, orphanRemedy, stateOf, whatWaits } from '../sources/orphans.ts';
+import { queuedJobs } from '../redis/queued-jobs.ts';
+import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
+import { orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { withSources } from './with-engine.ts';
+import { type StoredSource, withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
-  return await withSources({ ...options, looks: 'only' }, async ({ pipelines, runtime, engine }) => {
-    const service = await engine.service.down({ now: true });
-    for (const pipeline of pipelines()) {
-      const shown = await stateOfSource(pipeline, service, runtime.redis);
-      const canPoll = pipeline.context.source.poll !== undefined;
+  return await withStored(options, async ({ sources, source, service, collecting, runtime: { redis } }) => {
+    const known = await new KnownSources(redis).all();
+    const down = await service.down({ now: true });
+    for (const one of sources()) {
+      const shown = await stateOfSource(one, down, redis);
+      const canPoll = known.find(({ name }) => name === one.name)?.polls ?? true;
       process.stdout.write(`${options.json ? JSON.stringify(shown) : linesOf(shown, canPoll).join('\n')}\n`);
     }
-    const { collect = [] } = await engine.paused();
-    if (collect.length > 0) {
-      const lines = [styleText('bold', 'collect'), ...collect.map(pauseLine)].join('\n');
-      process.stdout.write(`${options.json ? JSON.stringify({ source: 'collect', paused: collect }) : lines}\n`);
+    const paused = await collecting.list();
+    if (paused.length > 0) {
+      const lines = [styleText('bold', 'collect'), ...paused.map(pauseLine)].join('\n');
+      process.stdout.write(`${options.json ? JSON.stringify({ source: 'collect', paused }) : lines}\n`);
     }
-    for (const orphan of await engine.orphans()) await showOrphan(orphan, options.json);
+    const configured = new Set(sources().map(({ name }) => name));
+    for (const orphan of known) {
+      if (!configured.has(orphan.name))
+        await showOrphan(orphan, await stateOf(source(orphan.name), redis), options.json);
+    }
     return 0;
   });
 }
 
-type Down = Awaited<ReturnType<SourcePipeline['vendor']['down']>>;
 type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
 
 /** As machines are shown it. */
-async function stateOfSource(pipeline: SourcePipeline, service: Down, redis: RedisClient) {
-  const { context, stages, pauses, holds, vendor } = pipeline;
+async function stateOfSource(source: StoredSource, service: Down | undefined, redis: RedisClient) {
+  const { name, store, erasures: asked, pauses, holds, vendor } = source;
   const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
-    context.store.queries.counts(),
+    store.queries.counts(),
     pauses.list(),
     holds.list(),
     vendor.down({ now: true }),
     vendor.quota(),
-    pollState(redis, context.name),
-    context.erasures.all(),
-    context.erasures.open(),
-    stages.plan.queue.getJobCountByTypes('waiting', 'active', 'delayed'),
-    lastParked(context),
-    refusedOf(redis, context.name),
+    pollState(redis, name),
+    asked.all(),
+    asked.open(),
+    queuedJobs(redis, name, 'plan'),
+    lastParked(source),
+    refusedOf(redis, name),
   ]);
   return {
-    source: context.name,
+    source: name,
     journeys: counts,
     paused,
     held,
@@ -106,7 +111,7 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
 const mostParked = 5;
 
 /** Journeys that wait for a person, last changed first, with what they wait for. */
-async function lastParked({ name, store }: SourceContext): Promise<{ journey: string; why: string }[]> {
+async function lastParked({ name, store }: StoredSource): Promise<{ journey: string; why: string }[]> {
   const found: { journey: string; why: string }[] = [];
   for await (const { id, why = '' } of store.queries.newest(['parked'])) {
     found.push({ journey: refOf(name, id), why });
@@ -132,17 +137,20 @@ function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean)
 }
 
 /** A source that Redis knows and the configuration doesn't. */
-async function showOrphan(orphan: Orphan, json: boolean): Promise<void> {
-  const { name: source } = orphan.pipeline.context;
-  const state = await stateOf(orphan);
+async function showOrphan(
+  known: KnownSource,
+  state: Awaited<ReturnType<typeof stateOf>>,
+  json: boolean,
+): Promise<void> {
+  const { name: source, configuredAt } = known;
   if (json) {
-    const shown = { source, notConfigured: true, lastConfigured: orphan.known.configuredAt, ...state };
+    const shown = { source, notConfigured: true, lastConfigured: configuredAt, ...state };
     process.stdout.write(`${JSON.stringify(shown)}\n`);
     return;
   }
-  const where = orphan.isGone ? 'in no configuration any more' : 'not in this configuration, but in that of a process';
+  const where = isGone(known) ? 'in no configuration any more' : 'not in this configuration, but in that of a process';
   const waits = whatWaits(state);
-  const told = `  ${where}; last ${orphan.known.configuredAt.toISOString()} · journeys: ${state.journeys}`;
+  const told = `  ${where}; last ${configuredAt.toISOString()} · journeys: ${state.journeys}`;
   const lines = waits === undefined ? [] : [styleText('yellow', `  ${waits}`), `  → ${orphanRemedy(source)}`];
   process.stdout.write(`${[styleText('bold', source), told, ...lines].join('\n')}\n`);
 }

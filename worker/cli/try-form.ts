@@ -6,7 +6,7 @@ import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { resolveOperations } from '../../core/feedback/operations.ts';
 import type { Campaign, FieldType } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
-import { livePorts } from './engine-of.ts';
+import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
 
 /** So far ahead is the trial scheduled: it is cancelled long before it would be sent. */

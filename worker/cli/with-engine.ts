@@ -25,7 +25,7 @@ export async function withSources<T>(
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
   const { looks = false } = options;
-  const runtime = await (looks ? openToRead(options, looks === 'only' ? 'redis' : undefined) : openForNow(options));
+  const runtime = await (looks ? openToRead(options, looks === 'only' ? { uses: 'redis' } : {}) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   // Who only looks asks the service nothing, and may not even have its key.
   const engine = await (looks === 'only' ? Promise.resolve() : checkAccount(runtime))

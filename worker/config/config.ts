@@ -18,14 +18,18 @@ export type Config = z.output<typeof General> & { sources: ConfiguredSource[] };
 
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** The built-in ones. */
+  /** The built-in ones, or those of them that the sources name: see `loadConnectors`. */
   connectors: readonly Connector[];
+  /** The names of all that are built in, for messages. Left out: those of `connectors`. */
+  builtIn?: readonly string[];
   /** What else the sources name, loaded: see `loadExternalConnectors`. */
   external?: ReadonlyMap<string, External>;
   /** For messages. */
   file?: string;
   /** All that the command works with: variables of anything else need not be set. Left out: it needs all. */
   uses?: Uses;
+  /** `named`: their rules and settings are not looked at, and no connector is needed. Default `opened`. */
+  sources?: 'opened' | 'named';
 }
 
 const sourceName = /^[a-z0-9][a-z0-9-]{0,40}$/;
@@ -47,7 +51,9 @@ export function loadConfig(text: string, options: LoadOptions): Config {
   const usesEnv = written.redis === undefined && redisUrl !== '';
   const sealsByKey = written.secretsKey === undefined && (usesEnv || written.redis !== undefined);
   const isForgiven = ({ path, hole }: Found) =>
-    hole === true && options.uses !== undefined && isUnneeded(path, options.uses, sealsByKey);
+    hole === true &&
+    ((path[0] === 'sources' && options.sources === 'named') ||
+      (options.uses !== undefined && isUnneeded(path, options.uses, sealsByKey)));
   const found = document.found.filter((one) => !isForgiven(one));
   const holes = document.found.filter(isForgiven).map(({ path }) => path);
   const read = withoutUnneeded(usesEnv ? { ...written, redis: redisUrl } : written, holes);
@@ -66,7 +72,13 @@ export function loadConfig(text: string, options: LoadOptions): Config {
 
 function readSources(
   raw: unknown,
-  { connectors, external = new Map(), unknown }: LoadOptions & { unknown: ReadonlySet<unknown> },
+  {
+    connectors,
+    builtIn = connectors.map(({ name }) => name),
+    external = new Map(),
+    sources = 'opened',
+    unknown,
+  }: LoadOptions & { unknown: ReadonlySet<unknown> },
   document: ConfigDocument,
   found: Found[],
 ): ConfiguredSource[] {
@@ -82,12 +94,13 @@ function readSources(
       return [];
     }
     const { connector: kind, rules: writtenRules, ...settings } = sectionOf(value);
+    if (sources === 'named') return [{ name, ...unopened({ name: String(kind) }), rules: [] }];
     const rules = checkWritten(Rules, writtenRules, [...at, 'rules'], document);
     if (!rules.ok) found.push(...rules.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
     if (!connector) {
-      const message = loaded?.ok === false ? loaded.why : unknownConnector(kind, connectors);
+      const message = loaded?.ok === false ? loaded.why : unknownConnector(kind, builtIn);
       found.push({ path: [...at, 'connector'], message });
       return [];
     }
@@ -99,8 +112,7 @@ function readSources(
   });
 }
 
-function unknownConnector(kind: unknown, connectors: readonly Connector[]): string {
-  const names = connectors.map(({ name }) => name);
+function unknownConnector(kind: unknown, names: readonly string[]): string {
   const message = `${kind === undefined ? 'is missing:' : 'must be'} one of ${names.join(', ')}`;
   return message + suggestion(typeof kind === 'string' ? kind : '', names);
 }

@@ -18,18 +18,24 @@ export type External = { ok: true; connector: Connector } | { ok: false; why: st
  */
 export async function loadExternalConnectors(
   text: string,
-  { env, file, connectors: builtIn }: { env: Env; file: string; connectors: readonly Connector[] },
+  { env, file, connectors: builtIn }: { env: Env; file: string; connectors: readonly Pick<Connector, 'name'>[] },
 ): Promise<ReadonlyMap<string, External>> {
-  const { data } = Sources.safeParse(readDocument(text, env).value);
   const names = builtIn.map(({ name }) => name);
   const folder = dirname(resolve(file));
   const loaded = new Map<string, External>();
-  for (const { connector: written } of Object.values(data?.sources ?? {})) {
-    if (written === '' || names.includes(written) || loaded.has(written)) continue;
+  for (const written of connectorsNamedIn(text, env)) {
+    if (names.includes(written)) continue;
     const external = isPath(written) ? await loadFile(written, folder) : await loadPackage(written, folder, names);
     loaded.set(written, distinct(external, names, loaded));
   }
   return loaded;
+}
+
+/** What the sources of a configuration name as `connector:`, each once, by the text as written. */
+export function connectorsNamedIn(text: string, env: Env): ReadonlySet<string> {
+  const { data } = Sources.safeParse(readDocument(text, env).value);
+  const written = Object.values(data?.sources ?? {}).map(({ connector }) => connector);
+  return new Set(written.filter((name) => name !== ''));
 }
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -46,7 +46,7 @@ export function withoutUnneeded(written: Readonly<Record<string, unknown>>, hole
 }
 
 /** In place of a connector some of whose settings aren't known here: what is stored of its source can be looked at. */
-export function unopened({ name }: Connector): ParsedSource & { connector: Connector } {
+export function unopened({ name }: Pick<Connector, 'name'>): ParsedSource & { connector: Connector } {
   const message = 'some of the settings of this source are variables that are not set here: set them';
   const error = new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
   const connector = defineConnector({

@@ -2,13 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import type { Connector } from '../../core/connector/contract.ts';
+import type { BuiltIn } from '../../core/connector/built-in.ts';
 import type { Log } from '../../core/ports.ts';
 import { type Scenario, scenarios } from '../../standins/demo/scenarios.ts';
 import { type DemoWorld, openDemoWorld, timeZone } from '../../standins/demo/world.ts';
 import { type App, run } from '../cli/app.ts';
 import { openRedis } from '../cli/runtime.ts';
 import { loadConfig } from '../config/config.ts';
+import { loadConnectors } from '../config/load-connectors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
@@ -22,14 +23,16 @@ const speed = 3_600;
 const longestHours = 60;
 
 /** The whole loop on stand-ins, with no account and no configuration. Returns the exit code. */
-export async function demo(options: { once: boolean; connectors: readonly Connector[] }): Promise<number> {
+export async function demo(options: { once: boolean; connectors: readonly BuiltIn[] }): Promise<number> {
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   const clock = fastClock(start, speed);
   const project = resolve('.closeloop');
   mkdirSync(project, { recursive: true });
   const dir = mkdtempSync(join(project, 'demo-'));
   const world = await openDemoWorld(clock.now);
-  const config = loadConfig(world.config, { env: {}, connectors: options.connectors, file: 'the demo' });
+  const reading = { env: {}, file: 'the demo' };
+  const loaded = await loadConnectors(world.config, { ...reading, builtIn: options.connectors });
+  const config = loadConfig(world.config, { ...reading, ...loaded });
   const runtime = await openRedis(config, dir, { cache: join(project, 'redis-server'), say });
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
   world.pointWebhooksAt(`${app.url}/hooks/support`);

@@ -1,22 +1,9 @@
 import { z } from 'zod';
 import { AnswerValue } from '../../core/connector/events.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
+import { journeyStates } from './states.ts';
 
-/** The states of design.md; `journey/transitions.ts` says which may follow which. */
-export const journeyStates = [
-  'received',
-  'skipped',
-  'waiting',
-  'creating',
-  'asked',
-  'answered',
-  'written',
-  'cancelled',
-  'expired',
-  'failed',
-  'parked',
-] as const;
-export type JourneyState = (typeof journeyStates)[number];
+export { type JourneyState, journeyStates } from './states.ts';
 
 const Contact = keepingUnknown({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { globalTag, tagOf } from '../redis/keys.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
 
 /** So many calls in a row have failed, over all processes: the endpoint is down. */
@@ -62,6 +63,10 @@ interface Known {
 /** A wait that the vendor asks for is told to people when it is this long. Real time. */
 const longWaitMs = 600_000;
 
+/** The Feedback service, and the vendor of a source: in a slot in which nothing else of them has to be. */
+export const serviceEndpoint = { endpoint: 'Feedback service', key: `${globalTag}:outage` };
+export const vendorEndpoint = (source: string) => ({ endpoint: `source ${source}`, key: `${tagOf(source)}:outage` });
+
 export type Down = { endpoint: string; since: Date; why: string };
 
 /**
@@ -78,7 +83,6 @@ export class Outage {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<Known | undefined> | undefined;
 
-  /** @param key of a slot in which nothing else of this endpoint has to be */
   constructor(redis: RedisClient, options: { endpoint: string; key: string; log: Log }) {
     this.#redis = redis;
     this.endpoint = options.endpoint;

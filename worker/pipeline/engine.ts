@@ -3,11 +3,10 @@ import { messageOf } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
-import { Outage } from '../operations/outage.ts';
+import { Outage, serviceEndpoint } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
 import { countRefused } from '../operations/refused-counts.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
-import { globalTag } from '../redis/keys.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { Newcomers } from '../sources/newcomers.ts';
@@ -62,7 +61,7 @@ export class Engine {
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
     this.#names = new SourceNames(redis);
     this.#known = new KnownSources(redis);
-    this.service = new Outage(redis, { endpoint: 'Feedback service', key: `${globalTag}:outage`, log });
+    this.service = new Outage(redis, { ...serviceEndpoint, log });
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
     const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true);
@@ -164,6 +163,7 @@ export class Engine {
         connector: connector.name,
         account,
         writesNoAnswer: this.pipelines.get(name)?.context.source.writesNoAnswer === true,
+        polls: this.pipelines.get(name)?.context.source.poll !== undefined,
         contacts: this.pipelines.get(name)?.context.customerContacts.map(({ source }) => source) ?? [],
       })),
     );

@@ -7,7 +7,7 @@ import { createSnapshotStore } from '../journey/snapshots.ts';
 import { JourneyStore } from '../journey/store.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import { Holds } from '../operations/holds.ts';
-import { Outage } from '../operations/outage.ts';
+import { Outage, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
@@ -54,7 +54,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const { redis, connection, clock, ports, log, seal, quarantine } = options;
   const { name } = configured;
   const journeys = journeysOf(name, shared);
-  const vendor = new Outage(redis, { endpoint: `source ${name}`, key: `${tagOf(name)}:outage`, log });
+  const vendor = new Outage(redis, { ...vendorEndpoint(name), log });
   const source = watchCalls(openSource(configured, { ...options, ...journeys }), vendor, false);
   const alert: Operations['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
   const { pauses, holds } = stopsOf(name, alert, () => stages, options);

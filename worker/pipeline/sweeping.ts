@@ -36,8 +36,8 @@ export class Sweeping {
 
   constructor(options: SweepingOptions) {
     this.#options = options;
-    const { log } = options.engine;
-    this.#orphanNews = new OrphanNews(log);
+    const { log, redis } = options.engine;
+    this.#orphanNews = new OrphanNews(redis, log);
     this.#rounds = new Rounds(
       (isStopped) => this.#sweep(stepsOf(log, isStopped)),
       (error) => log.warn({ why: messageOf(error) }, 'sweep failed'),

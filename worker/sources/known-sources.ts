@@ -10,6 +10,8 @@ const Entry = z.object({
   account: z.string().optional().catch(undefined),
   /** Its expired journeys are written back: by whoever has it configured. */
   writesNoAnswer: z.boolean().catch(false),
+  /** It can be asked what changed: what its webhooks miss is found. */
+  polls: z.boolean().catch(true),
   /** Expressions of its rules that find a record's customer. */
   contacts: z.array(z.string()).catch([]),
   configuredAt: z.coerce.date().catch(new Date(0)),
@@ -21,6 +23,8 @@ export interface KnownSource {
   /** The vendor's account, where the connector can tell. */
   account?: string | undefined;
   writesNoAnswer: boolean;
+  /** It can be asked what changed. */
+  polls: boolean;
   /** What its rules find a record's customer by: expressions. */
   contacts: readonly string[];
   /** When a worker last had it in its configuration. Real time. */

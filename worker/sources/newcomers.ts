@@ -1,15 +1,18 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
+import type { EngineOptions } from '../pipeline/engine-options.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { mayBeSame } from './known-sources.ts';
-import { type Orphans, stateOf } from './orphans.ts';
+import { stateOf } from './orphan-state.ts';
+import type { Orphans } from './orphans.ts';
 
 interface NewcomersOptions {
   configured: readonly ConfiguredSource[];
   pipelines: ReadonlyMap<string, SourcePipeline>;
   orphans: Orphans;
   names: SourceNames;
+  engine: Pick<EngineOptions, 'redis'>;
 }
 
 /**
@@ -37,7 +40,7 @@ export class Newcomers {
 
   /** The sources whose new name it may be. */
   async mayBe({ context }: SourcePipeline): Promise<string[]> {
-    const { configured, orphans, names } = this.#options;
+    const { configured, orphans, names, engine } = this.#options;
     const { name, store } = context;
     const settings = configured.find((one) => one.name === name);
     const counts = Object.values(await store.queries.counts());
@@ -46,7 +49,7 @@ export class Newcomers {
     const found: string[] = [];
     for (const orphan of await orphans.all()) {
       if (beside.has(orphan.known.name) || !mayBeSame(orphan.known, settings)) continue;
-      const { journeys, deliveries } = await stateOf(orphan);
+      const { journeys, deliveries } = await stateOf(orphan.pipeline.context, engine.redis);
       if (journeys + deliveries > 0) found.push(orphan.known.name);
     }
     return found;

@@ -5,7 +5,9 @@ import { compileExpression, type Expression } from '../../core/mapping/expressio
 import type { Log } from '../../core/ports.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { AbsentSource, isGone, type KnownSource, type KnownSources } from './known-sources.ts';
+import { orphanRemedy, stateOf, whatWaits } from './orphan-state.ts';
 
 /** A source that Redis knows and this configuration doesn't: another process has it, or it was renamed or removed. */
 export interface Orphan {
@@ -51,7 +53,14 @@ export class Orphans {
   async named(name: string): Promise<SourcePipeline> {
     const known = (await this.#known.all()).find((one) => one.name === name);
     return this.#pipelineOf(
-      known ?? { name, connector: 'unknown', writesNoAnswer: false, contacts: [], configuredAt: new Date(0) },
+      known ?? {
+        name,
+        connector: 'unknown',
+        writesNoAnswer: false,
+        polls: true,
+        contacts: [],
+        configuredAt: new Date(0),
+      },
     );
   }
 
@@ -72,61 +81,20 @@ export class Orphans {
   }
 }
 
-/** What of an orphan waits for a person. */
-export interface OrphanState {
-  /** Customers that are to be asked, or may have been. */
-  waiting: number;
-  /** Customers that were asked: their grades are collected all the same. */
-  asked: number;
-  /** Grades that can't be written back. */
-  answered: number;
-  /** Deliveries that can't be looked at. */
-  deliveries: number;
-  /** Journeys in all. */
-  journeys: number;
-}
-
-export async function stateOf({ pipeline }: Orphan): Promise<OrphanState> {
-  const counts = await pipeline.context.store.queries.counts();
-  const queues = [pipeline.stages.plan.queue, pipeline.stages.erase.queue];
-  const jobs = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
-  return {
-    waiting: counts.received + counts.waiting + counts.creating,
-    asked: counts.asked,
-    answered: counts.answered,
-    deliveries: jobs.reduce((sum, n) => sum + n, 0),
-    journeys: Object.values(counts).reduce((sum, n) => sum + n, 0),
-  };
-}
-
-export function orphanRemedy(name: string): string {
-  return `put it back into the configuration; where it has another name there now: "closeloop source rename ${name} <new name>"`;
-}
-
-/** A sentence on what waits; undefined when nothing does. */
-export function whatWaits(state: OrphanState): string | undefined {
-  const { waiting, asked, answered, deliveries } = state;
-  const waits = [
-    ...(deliveries > 0 ? [`${deliveries} deliveries wait in the queue`] : []),
-    ...(waiting > 0 ? [`${waiting} journeys wait to ask`] : []),
-    ...(answered > 0 ? [`${answered} grades wait to be written back`] : []),
-    ...(asked > 0 ? [`${asked} customers may still answer`] : []),
-  ];
-  return waits.length === 0 ? undefined : waits.join(', ');
-}
-
 /** Tells what waits for a person: a log once for each process, and an alert when no process has the source any more. */
 export class OrphanNews {
   readonly #told = new Map<string, string>();
   readonly #log: Log;
+  readonly #redis: RedisClient;
 
-  constructor(log: Log) {
+  constructor(redis: RedisClient, log: Log) {
+    this.#redis = redis;
     this.#log = log;
   }
 
   async tell(orphan: Orphan): Promise<void> {
     const { name, alert } = orphan.pipeline.context;
-    const waits = whatWaits(await stateOf(orphan));
+    const waits = whatWaits(await stateOf(orphan.pipeline.context, this.#redis));
     if (waits === undefined) return;
     const why = orphan.isGone
       ? 'a source is in no configuration any more, and something of it waits'

@@ -96,7 +96,7 @@ test('a cluster of three nodes: the whole loop, with sources on each of them', a
   // Commands that work beside it.
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, `${loop.text}\nredis: { cluster: [${cluster.urls.join(', ')}] }\n`);
-  const beside = { config, data: dir, json: true, connectors: [vendor.connector] };
+  const beside = { config, data: dir, json: true, connectors: [vendor.builtIn] };
   const record = vendor.records.get('nobody') ?? expect.fail('no record');
   vendor.records.set('nobody', { ...record, customer: { email: 'late@example.com' } });
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);

@@ -28,7 +28,7 @@ async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promi
   for (const source of ['one', 'other']) feedback.standin.answer({ contact: `${source}@example.com`, grade: 4 });
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, `${loop.text}\nredis: { path: ${redis.socket} }\n`);
-  const options = { config, data: dir, connectors: [loop.vendor.connector] };
+  const options = { config, data: dir, connectors: [loop.vendor.builtIn] };
   await withSources(options, (sources) => prepare(sources, loop.vendor));
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const code = await collectOnce({ ...options, json: true });

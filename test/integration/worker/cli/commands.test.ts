@@ -30,7 +30,7 @@ const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000);
 function beside(loop: Loop) {
   const config = join(dir, `${loop.store.source}.yaml`);
   writeFileSync(config, `${loop.text}\nredis: { path: ${redis.socket} }\n`);
-  return { config, data: dir, json: true, connectors: [loop.vendor.connector] };
+  return { config, data: dir, json: true, connectors: [loop.vendor.builtIn] };
 }
 
 /** What it prints on standard output, with its exit code. */

@@ -14,7 +14,7 @@ import { ToyVendor } from '../../../support/toy-connector.ts';
 const dir = mkdtempSync(join(tmpdir(), 'closeloop-runtime-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const { connector } = new ToyVendor();
+const { connector, builtIn } = new ToyVendor();
 const text = `
 feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: key, timeZone: Europe/Tallinn }
 sources: { shop: { connector: toy, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] } }
@@ -24,7 +24,7 @@ const config = loadConfig(text, { env: {}, connectors: [connector] });
 test('a command that does one thing gives up when Redis does not answer; a start goes on trying', async () => {
   const file = join(dir, 'closeloop.yaml');
   writeFileSync(file, `${text}redis: redis://127.0.0.1:9/0\n`);
-  const options = { config: file, data: dir, connectors: [connector], json: true };
+  const options = { config: file, data: dir, connectors: [builtIn], json: true };
   await expect(check(options)).rejects.toThrow(/Redis does not answer: check "redis"/);
   const runtime = await openRuntime(options);
   await runtime.close();
@@ -44,7 +44,7 @@ test('an erased address leaves the file of the embedded Redis', async () => {
   const service = await startFeedbackStandin({ seed: true });
   const file = join(dir, 'mask.yaml');
   writeFileSync(file, text.replace('http://127.0.0.1:9', service.url).replace('apiKey: key', 'apiKey: demo-key'));
-  const options = { config: file, data, connectors: [connector], json: true };
+  const options = { config: file, data, connectors: [builtIn], json: true };
   await maskContact({ ...options, contact: 'erika@example.com', yes: true });
   await until(() => !written().includes('erika@example.com'));
   await runtime.close();

@@ -35,7 +35,7 @@ async function printed(loop: Loop, command: (options: ReturnType<typeof beside>)
 function beside({ store, text, vendor }: Loop) {
   const config = join(dir, `${store.source}.yaml`);
   writeFileSync(config, `${text}\nredis: { path: ${redis.socket} }\n`);
-  return { config, data: dir, json: true, connectors: [vendor.connector] };
+  return { config, data: dir, json: true, connectors: [vendor.builtIn] };
 }
 
 test('a source that was renamed in the configuration is told of, moved by a command, and still found by its old name (audit 14)', async () => {

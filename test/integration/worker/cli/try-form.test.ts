@@ -40,7 +40,7 @@ sources: { toy: { connector: toy, secret: good, rules: [{ name: all, campaign: 1
       return true;
     };
     try {
-      const code = await tryForm({ config, data: dir, connectors: [new ToyVendor().connector], json: true, ...more });
+      const code = await tryForm({ config, data: dir, connectors: [new ToyVendor().builtIn], json: true, ...more });
       return { code, out: stripVTControlCharacters(out) };
     } finally {
       process.stdout.write = write;

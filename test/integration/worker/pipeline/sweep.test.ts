@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { livePorts } from '../../../../worker/cli/engine-of.ts';
+import { livePorts } from '../../../../worker/cli/live-ports.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import type { Journey, JourneyState } from '../../../../worker/journey/journey.ts';
 import { JourneyStore } from '../../../../worker/journey/store.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type FeedbackStandin, startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../../../standins/kit/server.ts';
 import { collectOnce } from '../../../../worker/cli/collect.ts';
-import { livePorts } from '../../../../worker/cli/engine-of.ts';
+import { livePorts } from '../../../../worker/cli/live-ports.ts';
 import { start } from '../../../../worker/cli/start.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import { verifyAccount } from '../../../../worker/sources/account.ts';
@@ -81,7 +81,7 @@ describe("the installation's Feedback account", () => {
   test('a start and the commands that do more than look refuse another one (audit 9)', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'closeloop-account-'));
     const file = join(dir, 'closeloop.yaml');
-    const options = { config: file, data: dir, connectors: [vendor.connector] };
+    const options = { config: file, data: dir, connectors: [vendor.builtIn] };
     writeFileSync(file, textOf('demo-key'));
     expect(await start({ ...options, role: 'worker', once: true })).toBe(0);
     writeFileSync(file, `${textOf('demo-key', 12, elsewhere)}secretsKey: ${Buffer.alloc(32, 1).toString('base64')}\n`);

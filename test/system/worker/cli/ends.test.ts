@@ -7,14 +7,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
-const [runtime, connectors] = ['worker/cli/runtime.ts', 'connectors/index.ts'].map((file) =>
+const [runtime, connectors] = ['worker/cli/runtime.ts', 'connectors/built-in.ts'].map((file) =>
   resolve(import.meta.dirname, '../../../..', file),
 );
 
 /** What a command does with Redis, and then what still keeps its process alive. */
 const script = `
 import { once } from 'node:events';
-import { connectors } from '${connectors}';
+import { builtIn as connectors } from '${connectors}';
 import { openForNow } from '${runtime}';
 const runtime = await openForNow({ config: process.argv[1], data: '.', connectors });
 const closed = once(runtime.redis, 'end');

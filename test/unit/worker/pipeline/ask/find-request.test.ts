@@ -7,7 +7,7 @@ import {
 import { FeedbackError } from '../../../../../core/feedback/failure.ts';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../../../core/feedback/settings.ts';
-import { livePorts } from '../../../../../worker/cli/engine-of.ts';
+import { livePorts } from '../../../../../worker/cli/live-ports.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { lookForRequest } from '../../../../../worker/pipeline/ask/find-request.ts';
 

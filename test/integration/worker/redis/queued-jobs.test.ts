@@ -1,0 +1,29 @@
+import { Queue, Worker } from 'bullmq';
+import { expect, test } from 'vitest';
+import { tagOf } from '../../../../worker/redis/keys.ts';
+import { queuedJobs } from '../../../../worker/redis/queued-jobs.ts';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+
+test('it counts the jobs of a queue as BullMQ does: waiting, running and delayed ones, also while it is paused', async () => {
+  const shared = { prefix: tagOf('shop'), connection: redis.handle.bull() };
+  const queue = new Queue('plan', shared);
+  const counted = async () => [
+    await queuedJobs(redis.handle.client, 'shop', 'plan'),
+    await queue.getJobCountByTypes('waiting', 'active', 'delayed'),
+  ];
+  expect(await counted()).toEqual([0, 0]);
+  for (const name of ['a', 'b', 'c']) await queue.add(name, {});
+  await queue.add('later', {}, { delay: 60_000 });
+  expect(await counted()).toEqual([4, 4]);
+  const worker = new Worker('plan', null, shared);
+  expect((await worker.getNextJob('token'))?.name).toBe('a');
+  expect(await queue.getJobCountByTypes('active')).toBe(1);
+  expect(await counted()).toEqual([4, 4]);
+  await queue.pause();
+  await queue.add('d', {});
+  expect(await counted()).toEqual([5, 5]);
+  await worker.close();
+  await queue.close();
+});

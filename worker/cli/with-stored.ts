@@ -1,0 +1,76 @@
+import { CloseloopError } from '../../core/errors.ts';
+import { RecordAliases } from '../journey/aliases.ts';
+import { Erasures } from '../journey/erasures.ts';
+import { JourneyStore } from '../journey/store.ts';
+import { Holds } from '../operations/holds.ts';
+import { createLog } from '../operations/log.ts';
+import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
+import { Pauses } from '../operations/pauses.ts';
+import { globalTag, tagOf } from '../redis/keys.ts';
+import type { Searched } from './journey-filter.ts';
+import { dataKeyOf, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
+
+/** What Redis keeps of one source. No connector is needed for it, no client of anybody, and no queue. */
+export interface StoredSource extends Searched {
+  erasures: Erasures;
+  pauses: Pauses;
+  holds: Holds;
+  /** Whether its vendor answers. */
+  vendor: Outage;
+}
+
+export interface Stored {
+  runtime: Runtime;
+  /** The one named, or all of the configuration. @throws CloseloopError config for a name that isn't in it */
+  sources(name?: string): StoredSource[];
+  /** Of any name. */
+  source(name: string): StoredSource;
+  /** Whether the Feedback service answers. */
+  service: Outage;
+  /** Of the collecting of grades. */
+  collecting: Pauses;
+}
+
+/** For commands that look at nothing but what Redis keeps: they start several times as fast as those that may call somebody. */
+export async function withStored<T>(options: RuntimeOptions, work: (stored: Stored) => Promise<T>): Promise<T> {
+  const runtime = await openToRead(options, { uses: 'redis', sources: 'named' });
+  try {
+    return await work(await storedIn(runtime));
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function storedIn(runtime: Runtime): Promise<Stored> {
+  const { config, redis } = runtime;
+  const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
+  const { seal } = await dataKeyOf(runtime);
+  const now = () => new Date();
+  const source = (name: string): StoredSource => {
+    const tag = tagOf(name);
+    return {
+      name,
+      timeZone: config.feedback.timeZone,
+      defaultCountry: config.defaultCountry,
+      store: new JourneyStore(redis, name, { now, log, seal }),
+      erasures: new Erasures(redis, name, seal),
+      aliases: new RecordAliases(redis, name, { keepMs: config.retention.journeys, seal }),
+      pauses: new Pauses(redis, tag, name, log),
+      holds: new Holds({ redis, tag, source: name, log, onNews: async () => undefined, queues: () => [] }),
+      vendor: new Outage(redis, { ...vendorEndpoint(name), log }),
+    };
+  };
+  const names = config.sources.map(({ name }) => name);
+  return {
+    runtime,
+    source,
+    sources: (name) => {
+      if (name !== undefined && !names.includes(name)) {
+        throw new CloseloopError(`There is no source "${name}"; there are: ${names.join(', ')}.`, { kind: 'config' });
+      }
+      return (name === undefined ? names : [name]).map(source);
+    },
+    service: new Outage(redis, { ...serviceEndpoint, log }),
+    collecting: new Pauses(redis, globalTag, 'collect', log),
+  };
+}
