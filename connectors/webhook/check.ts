@@ -4,7 +4,7 @@ import type { Delivery, Finding, PreflightContext, Source } from '../../core/con
 import { eventReader } from './events.ts';
 import { compileAll } from './expressions.ts';
 import { reach } from './reach.ts';
-import { ToldRecord } from './record.ts';
+import { RecordSnapshot } from './record.ts';
 import type { WebhookSettings } from './settings.ts';
 
 /** Nobody can be asked anything, so the settings are looked at, the samples tried, and the receiver's door knocked at. */
@@ -100,8 +100,8 @@ async function ofSamples(settings: WebhookSettings, { reads }: PreflightContext)
       found.push(warningAt(at, problem, 'correct the conditions, or take the sample out'));
     } else {
       for (const one of said.events) {
-        const told = ToldRecord.safeParse('told' in one ? one.told : undefined);
-        if (told.success && told.data.state === 'closed') shapes.push(told.data.shape);
+        const snapshot = RecordSnapshot.safeParse('snapshot' in one ? one.snapshot : undefined);
+        if (snapshot.success && snapshot.data.state === 'closed') shapes.push(snapshot.data.shape);
       }
     }
   }

@@ -14,7 +14,7 @@ import { signedMessageId } from '../../core/connector/standard-webhook.ts';
 import { listOf, mapOf } from '../../core/entries.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
-import type { ToldRecord } from './record.ts';
+import type { RecordSnapshot } from './record.ts';
 import { recordIdFrom } from './record-id.ts';
 import type { WebhookSettings } from './settings.ts';
 
@@ -29,7 +29,7 @@ const Contacts = z
   .transform((found) => [found].flat().flatMap((text) => (text === null || text.trim() === '' ? [] : [text])));
 
 /** What all events of one delivery have in common. */
-interface Told {
+interface Happening {
   /** When it happened, by the sender's word; never later than when it came, or nothing could be newer. */
   at: Date;
   /** The sender's own word, if it said one. */
@@ -55,9 +55,10 @@ export function eventReader({
     if (body === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
     try {
       const find = await over(body);
-      const told = toldBy(find, delivery, signedIdOf(delivery));
-      const events = eventsIn(find, told);
-      const ignored = events.length > 0 ? [] : [{ what: told.what, why: 'none of the conditions in event is true' }];
+      const happening = happeningOf(find, delivery, signedIdOf(delivery));
+      const events = eventsIn(find, happening);
+      const ignored =
+        events.length > 0 ? [] : [{ what: happening.what, why: 'none of the conditions in event is true' }];
       return { ok: true, events, ignored };
     } catch (error) {
       if (error instanceof Unreadable) return { ok: false, why: error.message };
@@ -67,7 +68,7 @@ export function eventReader({
   };
 }
 
-function toldBy(find: Find, { raw, receivedAt }: Delivery, signedId: string | undefined): Told {
+function happeningOf(find: Find, { raw, receivedAt }: Delivery, signedId: string | undefined): Happening {
   const saidAt = instantFrom(find, 'at');
   const type = find('type');
   return {
@@ -79,42 +80,42 @@ function toldBy(find: Find, { raw, receivedAt }: Delivery, signedId: string | un
   };
 }
 
-function eventsIn(find: Find, told: Told): SourceEvent[] {
+function eventsIn(find: Find, happening: Happening): SourceEvent[] {
   const is = (at: string): boolean => find(at) === true;
   return [
-    ...(is('changed') ? [changed(find, told)] : []),
-    ...(is('closed') ? [closed(find, told)] : []),
-    ...(is('graded.when') ? [graded(find, told)] : []),
-    ...(is('survey.when') ? [survey(find, told)] : []),
-    ...(is('erase.when') ? [erase(find, told)] : []),
+    ...(is('changed') ? [changed(find, happening)] : []),
+    ...(is('closed') ? [closed(find, happening)] : []),
+    ...(is('graded.when') ? [graded(find, happening)] : []),
+    ...(is('survey.when') ? [survey(find, happening)] : []),
+    ...(is('erase.when') ? [erase(find, happening)] : []),
   ];
 }
 
-const happened = <K extends SourceEvent['kind']>(kind: K, { at, id, what }: Told) => ({
+const happened = <K extends SourceEvent['kind']>(kind: K, { at, id, what }: Happening) => ({
   kind,
   at,
   key: `${kind}.${id}`,
   what,
 });
 
-function changed(find: Find, told: Told): RecordEvent {
-  const open: ToldRecord = { state: 'open' };
-  return { ...happened('changed', told), recordId: recordId(find), told: open };
+function changed(find: Find, happening: Happening): RecordEvent {
+  const open: RecordSnapshot = { state: 'open' };
+  return { ...happened('changed', happening), recordId: recordId(find), snapshot: open };
 }
 
-function closed(find: Find, told: Told): RecordEvent {
-  const record = closedRecord(find, told);
+function closed(find: Find, happening: Happening): RecordEvent {
+  const record = closedRecord(find, happening);
   return {
-    ...happened('closed', told),
+    ...happened('closed', happening),
     certain: true,
     recordId: recordId(find),
     closing: record.closing,
-    told: record,
+    snapshot: record,
   };
 }
 
-function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'closed' }> {
-  const { saidAt, at, id } = told;
+function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot, { state: 'closed' }> {
+  const { saidAt, at, id } = happening;
   const closedAt = instantFrom(find, 'closedAt') ?? saidAt;
   const shape = Shape.safeParse(find('shape'));
   if (!shape.success) throw new Unreadable('event.shape finds no object');
@@ -135,15 +136,15 @@ function closedRecord(find: Find, told: Told): Extract<ToldRecord, { state: 'clo
 }
 
 /** The record of it as well, for a sender that tells of nothing but grades. */
-function graded(find: Find, told: Told): GradedEvent {
+function graded(find: Find, happening: Happening): GradedEvent {
   const comment = find('graded.comment') ?? null;
   if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
   return {
-    ...happened('graded', told),
+    ...happened('graded', happening),
     recordId: recordId(find),
     grade: gradeFrom(find('graded.grade')),
     comment: comment === null || isBlank(comment) ? null : comment,
-    told: closedRecord(find, told),
+    snapshot: closedRecord(find, happening),
   };
 }
 
@@ -154,7 +155,7 @@ function gradeFrom(found: unknown): number | null {
   return grade;
 }
 
-function survey(find: Find, told: Told): SurveyEvent {
+function survey(find: Find, happening: Happening): SurveyEvent {
   const requestId = textFrom(find, 'survey.request');
   if (requestId === undefined) throw new Unreadable('event.survey.request finds nothing');
   // Nothing found is another shape than the expression is written for: its answers would be acknowledged, and lost.
@@ -164,11 +165,11 @@ function survey(find: Find, told: Told): SurveyEvent {
   }
   const given = Object.entries(found.data).flatMap(([question, value]) => (value === null ? [] : [[question, value]]));
   const answers = mapOf(Answer).parse(Object.fromEntries(given));
-  return { ...happened('survey', told), requestId, answers };
+  return { ...happened('survey', happening), requestId, answers };
 }
 
 /** A request to forget somebody whom nothing finds is refused: the sender has to know. */
-function erase(find: Find, told: Told): EraseEvent {
+function erase(find: Find, happening: Happening): EraseEvent {
   const personId = personFrom(find);
   const record = textFrom(find, 'record');
   const contacts = contactsFrom(find, 'erase.contacts');
@@ -176,7 +177,7 @@ function erase(find: Find, told: Told): EraseEvent {
     throw new Unreadable('the event is to erase somebody, and neither record, person nor erase.contacts finds whom');
   }
   return {
-    ...happened('erase', told),
+    ...happened('erase', happening),
     ...(personId === undefined ? {} : { personIds: [personId] }),
     ...(record === undefined ? {} : { recordIds: [recordId(find)] }),
     contacts,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { ReadResult, RecordState, Told } from '../../core/connector/contract.ts';
+import type { ReadResult, RecordSnapshots, RecordState } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 
 /**
- * A record as an event told it: there is no API to read it from. Of one that is open again nothing else is kept, so that
+ * A record as an event carried it: there is no API to read it from. Of one that is open again nothing else is kept, so that
  * personal data is held for records only that somebody is, or was, asked about.
  */
-export const ToldRecord = z.discriminatedUnion('state', [
+export const RecordSnapshot = z.discriminatedUnion('state', [
   z.object({ state: z.literal('open') }),
   z.object({
     state: z.literal('closed'),
@@ -20,15 +20,15 @@ export const ToldRecord = z.discriminatedUnion('state', [
     shape: z.record(z.string(), z.unknown()),
   }),
 ]);
-export type ToldRecord = z.output<typeof ToldRecord>;
+export type RecordSnapshot = z.output<typeof RecordSnapshot>;
 
-/** What was last told, for planning and asking alike. */
-export function reader(told: Told) {
+/** The newest snapshot, for planning and asking alike. */
+export function reader(snapshots: RecordSnapshots) {
   return async (recordIds: readonly string[]): Promise<ReadResult[]> => {
-    const all = await told.of(recordIds);
+    const all = await snapshots.of(recordIds);
     return recordIds.map((id, index) => {
       if (all[index] === undefined) return { ok: false, why: 'not-found' };
-      const record = ToldRecord.parse(all[index]);
+      const record = RecordSnapshot.parse(all[index]);
       if (record.state === 'open') {
         return { ok: true, record: { id, currentId: id, state: { is: 'open' }, shape: {} } };
       }

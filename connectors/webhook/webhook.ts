@@ -16,7 +16,7 @@ const keepHere: Source['writeBack'] = async (items) =>
  * Any system that can send a webhook.
  *
  * Nothing but its events tells of its records: expressions say what an event means, the worker keeps the newest telling of
- * each record (`Told` in core/connector/contract.ts), and that is what is read. Answers go out as signed events of our own. There is
+ * each record (`RecordSnapshots` in core/connector/contract.ts), and that is what is read. Answers go out as signed events of our own. There is
  * nothing to poll: what the sender doesn't repeat until it is acknowledged is lost to us.
  */
 export const webhook = defineConnector({
@@ -32,7 +32,7 @@ export const webhook = defineConnector({
       bringsGrades: event.graded !== undefined,
       verify: (delivery) => verify(delivery, signature),
       events: eventReader(settings),
-      read: reader(ports.told),
+      read: reader(ports.snapshots),
       writeBack: writeBack && post ? writer(writeBack.include, post) : keepHere,
       // Without a receiver nothing was written anywhere.
       forget: post ? forgetter(post, ports) : async () => [],

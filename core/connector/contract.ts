@@ -142,13 +142,13 @@ export interface Vault {
 }
 
 /**
- * For vendors that can't be asked for a record: what their events told of it (`RecordEvent.told`, JSON values). The worker
- * keeps the newest telling, by the event's `at`, before it does anything else about the event: one store for all
- * processes, whatever came twice or late. It is kept as long as the record has a journey, otherwise as long as a settled
- * journey, and goes when the person is erased.
+ * For vendors without an API to read records from: the snapshots that their events carry (`RecordEvent.snapshot`). The worker
+ * keeps the newest, by the event's `at`, before it does anything else about the event: one store for all processes, whatever
+ * came twice or late. A snapshot is kept as long as the record has a journey, otherwise as long as a settled journey, and
+ * goes when the person is erased.
  */
-export interface Told {
-  /** One per id, in order; undefined for a record that nothing is known of. */
+export interface RecordSnapshots {
+  /** One per id, in order; undefined for a record without a snapshot. */
   of(recordIds: readonly string[]): Promise<unknown[]>;
 }
 
@@ -159,7 +159,7 @@ export interface ConnectorPorts extends Ports {
   log: Log;
   budget: Budget;
   vault: Vault;
-  told: Told;
+  snapshots: RecordSnapshots;
 }
 
 /**

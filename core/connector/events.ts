@@ -12,7 +12,7 @@ const Happened = z.object({
 });
 
 /**
- * The record as an event tells it (`Told`): JSON values. Erasures read in it, where they are there, `shape` and `personId` as in
+ * The record as an event carries it (`RecordSnapshots`): JSON values. Erasures read in it, where they are there, `shape` and `personId` as in
  * `PresentedRecord`, and `contacts`: texts, all that the person is known by.
  */
 const Snapshot = z.record(z.string(), z.unknown()).optional();
@@ -37,7 +37,7 @@ export const RecordEvent = Happened.extend({
   /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
   mergedInto: z.string().optional(),
   /** Personal data only with `closed`. */
-  told: Snapshot,
+  snapshot: Snapshot,
 });
 
 /** A person is to be forgotten: masked at the Feedback service, taken out of their journeys. Any of the three finds them. */
@@ -60,8 +60,8 @@ export const GradedEvent = Happened.extend({
   recordId: z.string(),
   grade: z.number().nullable(),
   comment: z.string().nullable(),
-  /** Counts only where nothing has been told of the record yet. */
-  told: Snapshot,
+  /** Counts only where the record has no snapshot yet. */
+  snapshot: Snapshot,
 });
 
 /** Answers to the questions of a survey, for the journey of a feedback request. The newest (`at`) wins. */

@@ -10,7 +10,7 @@ const aliasForm = /^alias-[\w-]{22}$/;
 
 /**
  * KEYS alias, record · ARGV sealed id, instant, milliseconds to keep it without a journey.
- * As with what was told of a record (snapshots.ts), its journeys decide how long it lives.
+ * As with a record's snapshot (snapshots.ts), its journeys decide how long it lives.
  */
 const noteScript = `
 redis.call('HSET', KEYS[1], 'id', ARGV[1], 'at', ARGV[2])

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Told } from '../../core/connector/contract.ts';
+import type { RecordSnapshots } from '../../core/connector/contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from './scripts.ts';
 
 /**
- * KEYS told, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where nothing was
- * told, record id, now.
- * Of two tellings of one instant the later to come counts. Whoever makes a journey takes the expiry away, and whoever
- * forgets the last one removes the telling (journey/store.ts). Error GATED while the source is not to be worked on.
+ * KEYS snapshot, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where
+ * there is none, record id, now.
+ * Of two snapshots of one instant the later to come counts. Whoever makes a journey takes the expiry away, and whoever
+ * forgets the last one removes the snapshot (journey/store.ts). Error GATED while the source is not to be worked on.
  */
 const saveScript = `
 if redis.call('EXISTS', KEYS[5]) == 1 then return redis.error_reply('GATED not now') end
@@ -23,32 +23,32 @@ end
 redis.call('SET', KEYS[3], 1)
 return 1`;
 
-/** An empty telling stays behind, so that what was told before can't come back. KEYS told · ARGV instant */
+/** An empty snapshot stays behind, so that an older one can't come back. KEYS snapshot · ARGV instant */
 const eraseScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', '') end
 return 1`;
 
-/** Unless another telling has come meanwhile. KEYS told · ARGV sealed JSON as it was read, as it is to be */
+/** Unless another snapshot has come meanwhile. KEYS snapshot · ARGV sealed JSON as it was read, as it is to be */
 const changeScript = `
 if redis.call('HGET', KEYS[1], 'sealed') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
 return 1`;
 
-/** What events told of the records of one source. */
-export interface SnapshotStore extends Told {
-  /** Keeps what an event tells, unless something newer is known. May be repeated, and come in any order. */
-  save(recordId: string, at: Date, told: object, options?: { onlyFirst?: boolean }): Promise<void>;
-  /** Forgets it, and what events from before `at` may still tell. */
+/** The snapshots of the records of one source, as events carried them. */
+export interface SnapshotStore extends RecordSnapshots {
+  /** Keeps an event's snapshot, unless a newer one is there. May be repeated, and come in any order. */
+  save(recordId: string, at: Date, snapshot: object, options?: { onlyFirst?: boolean }): Promise<void>;
+  /** Forgets the snapshot, and any that events from before `at` may still bring. */
   erase(recordId: string, at: Date): Promise<void>;
-  /** Changes what is kept. `decide` may be called several times; undefined: it stays as it is, null: it goes. */
-  change(recordId: string, decide: (told: object) => Promise<object> | object | null | undefined): Promise<void>;
-  /** Records that were told of before they had a journey: most of them never get one. In no order, some may come twice. */
+  /** Changes the snapshot. `decide` may be called several times; undefined: it stays as it is, null: it goes. */
+  change(recordId: string, decide: (snapshot: object) => Promise<object> | object | null | undefined): Promise<void>;
+  /** Records that had a snapshot before they had a journey: most of them never get one. In no order, some may come twice. */
   alone(): AsyncGenerator<string>;
-  /** Has this source ever told anything? */
+  /** Has an event of this source ever carried a snapshot? */
   isUsed(): Promise<boolean>;
 }
 
-const Telling = z.record(z.string(), z.unknown());
+const Stored = z.record(z.string(), z.unknown());
 const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
 
 export function createSnapshotStore(
@@ -56,16 +56,16 @@ export function createSnapshotStore(
   { tag, keepMs, seal }: { tag: string; keepMs: number; seal: Seal },
 ): SnapshotStore {
   const keyOf = (recordId: string) => `${tag}:snapshot:${recordId}`;
-  const about = (recordId: string) => `told of ${recordId}`;
+  const about = (recordId: string) => `snapshot of ${recordId}`;
   const used = `${tag}:snapshots-used`;
   const alone = `${tag}:snapshots-alone`;
 
   return {
-    async save(recordId, at, told, { onlyFirst = false } = {}) {
+    async save(recordId, at, snapshot, { onlyFirst = false } = {}) {
       const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone, `${tag}:gate`];
       const args = [
         at.getTime(),
-        seal.seal(JSON.stringify(told), about(recordId)),
+        seal.seal(JSON.stringify(snapshot), about(recordId)),
         keepMs,
         onlyFirst ? '1' : '0',
         recordId,
@@ -82,7 +82,7 @@ export function createSnapshotStore(
       for (;;) {
         const stored = await redis.hget(keyOf(recordId), 'sealed');
         if (!stored) return;
-        const next = await decide(Telling.parse(JSON.parse(seal.open(stored, about(recordId)))));
+        const next = await decide(Stored.parse(JSON.parse(seal.open(stored, about(recordId)))));
         if (next === undefined) return;
         const sealed = next === null ? '' : seal.seal(JSON.stringify(next), about(recordId));
         if ((await redis.eval(changeScript, 1, keyOf(recordId), stored, sealed)) === 1) return;

@@ -27,7 +27,7 @@ export interface Named {
 export interface Journeys {
   store: JourneyStore;
   erasures: Erasures;
-  /** What events told of records. */
+  /** The newest snapshot of each record, as events carried it. */
   snapshots: SnapshotStore;
   contacts: ContactMemory;
   seal: Seal;

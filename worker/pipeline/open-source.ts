@@ -8,7 +8,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import { createVault } from '../redis/vault.ts';
-import { aliasedSource, toldByIds } from '../sources/aliased-source.ts';
+import { aliasedSource, snapshotsByIds } from '../sources/aliased-source.ts';
 
 /** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
 export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
@@ -44,6 +44,14 @@ export function openSource(
   const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
-  const own = { ...ports, ...hookUrl, now: vendorTime.now, log, budget, vault, told: toldByIds(snapshots, aliases) };
+  const own = {
+    ...ports,
+    ...hookUrl,
+    now: vendorTime.now,
+    log,
+    budget,
+    vault,
+    snapshots: snapshotsByIds(snapshots, aliases),
+  };
   return aliasedSource(open(own), aliases, { now: () => new Date() });
 }

@@ -1,9 +1,9 @@
 import type {
   PollPage,
   ReadResult,
+  RecordSnapshots,
   Source,
   SourceEvent,
-  Told,
   WriteBack,
   WriteResult,
 } from '../../core/connector/contract.ts';
@@ -11,8 +11,8 @@ import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
 
 /** Told to a connector, which knows records by their own ids. */
-export function toldByIds(told: Told, aliases: RecordAliases): Told {
-  return { of: (recordIds) => told.of(recordIds.map((id) => aliases.of(id))) };
+export function snapshotsByIds(snapshots: RecordSnapshots, aliases: RecordAliases): RecordSnapshots {
+  return { of: (recordIds) => snapshots.of(recordIds.map((id) => aliases.of(id))) };
 }
 
 /**

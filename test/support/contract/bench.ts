@@ -9,7 +9,7 @@ import type {
   WriteBack,
 } from '../../../core/connector/contract.ts';
 import { endlessPoints } from './memory-points.ts';
-import { memoryTold } from './memory-told.ts';
+import { memorySnapshots } from './memory-snapshots.ts';
 import { memoryVault } from './memory-vault.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from './sample.ts';
 
@@ -98,7 +98,7 @@ export function openPorts(
     sleep: async () => undefined,
     log: { debug: log, info: log, warn: log, error: log },
     budget: asked.budget,
-    told: memoryTold(),
+    snapshots: memorySnapshots(),
     vault: memoryVault(),
     ...own,
   };

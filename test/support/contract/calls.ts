@@ -9,7 +9,7 @@ const deadlineMs = 150;
 
 /** How many calls it makes, out of which budget, and what it makes of the vendor's bad days. */
 export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
-  // What was told of records is read without a call.
+  // Snapshots are read without a call.
   const calling = callsFor100.plan === 0 ? (['write'] as const) : (['read', 'write'] as const);
   for (const what of ['plan', 'ask', 'writeBack'] as const) {
     test(`it needs at most ${callsFor100[what]} calls for 100 records, each out of the budget (${what})`, async () => {

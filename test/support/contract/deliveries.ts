@@ -93,7 +93,7 @@ export function deliveries(
     assert.notEqual(event.key, '');
     assert.ok(!Number.isNaN(event.at.getTime()));
     // What it tells of the record is for the worker to keep, not for a log.
-    const { told: _, ...rest } = event;
+    const { snapshot: _, ...rest } = event;
     assertNothingPersonal(rest);
   });
 

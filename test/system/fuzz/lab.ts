@@ -50,7 +50,7 @@ function ports(fetch: typeof globalThis.fetch): ConnectorPorts {
       reportRemaining: async () => undefined,
     },
     vault: memoryVault(),
-    told: { of: async (ids) => ids.map(() => undefined) },
+    snapshots: { of: async (ids) => ids.map(() => undefined) },
   };
 }
 

@@ -51,12 +51,17 @@ export async function erasedMeanwhile(journey: Journey, context: SourceContext):
  * others who were. An erasure finds only what is kept: who was forgotten while it was being kept is looked for once more.
  */
 export async function keepSnapshot(
-  { recordId, at, receivedAt, told }: { recordId: string; at: Date; receivedAt: Date; told?: object | undefined },
+  {
+    recordId,
+    at,
+    receivedAt,
+    snapshot,
+  }: { recordId: string; at: Date; receivedAt: Date; snapshot?: object | undefined },
   context: SourceContext,
   options: { onlyFirst?: boolean } = {},
 ): Promise<void> {
-  if (!told) return;
-  const kept = await unforgotten(told, recordId, receivedAt, context);
+  if (!snapshot) return;
+  const kept = await unforgotten(snapshot, recordId, receivedAt, context);
   if (kept === null) return;
   await context.snapshots.save(recordId, at, kept, options);
   const left = await unforgotten(kept, recordId, receivedAt, context);
@@ -67,33 +72,33 @@ export async function keepSnapshot(
 
 /** What may be kept of a telling, the same where that is all of it; null: nothing. */
 async function unforgotten(
-  told: object,
+  snapshot: object,
   recordId: string,
   receivedAt: Date,
   context: SourceContext,
 ): Promise<object | null> {
-  const isForgotten = await forgottenIn(told, recordId, receivedAt, context);
+  const isForgotten = await forgottenIn(snapshot, recordId, receivedAt, context);
   if ([named.everybody, named.record(recordId)].some(isForgotten)) return null;
   const isPerson = (id: string) => isForgotten(named.person(id));
   const isContact = (key: string) => isForgotten(`contact:${key}`);
-  const part = await partIn(told, { isPerson, isContact }, context);
-  if (part === 'none') return told;
-  return part === 'theirs' ? null : await withoutMentions(told, isContact, context);
+  const part = await partIn(snapshot, { isPerson, isContact }, context);
+  if (part === 'none') return snapshot;
+  return part === 'theirs' ? null : await withoutMentions(snapshot, isContact, context);
 }
 
 /** Which names that an event tells were forgotten since it came in. */
 async function forgottenIn(
-  told: object,
+  snapshot: object,
   recordId: string,
   receivedAt: Date,
   context: SourceContext,
 ): Promise<(name: string) => boolean> {
-  const personId = personIn(told);
+  const personId = personIn(snapshot);
   const names = [
     named.everybody,
     named.record(recordId),
     ...(personId === undefined ? [] : [named.person(personId)]),
-    ...(await contactsIn(told, context)).map((key) => `contact:${key}`),
+    ...(await contactsIn(snapshot, context)).map((key) => `contact:${key}`),
   ];
   const forgotten = new Set(await context.erasures.forgottenSince(receivedAt, names));
   return (name) => forgotten.has(name);

@@ -118,7 +118,8 @@ class Search implements Found {
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
       const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.name;
-      if (isItsRecord) await this.#addSnapshot(subject.id, await this.#toldOf(subject.id, of, { isTheirs: true }), of);
+      if (isItsRecord)
+        await this.#addSnapshot(subject.id, await this.#snapshotOf(subject.id, of, { isTheirs: true }), of);
     }
     await this.#lookIntoSnapshots(of, fresh);
   }
@@ -131,7 +132,7 @@ class Search implements Found {
     if (isKnown) return 'theirs';
     const isPerson = (id: string) => this.#has('person', of, id);
     const sought = { isPerson, isContact: (key: string) => this.hasContact(key) };
-    return event.told ? await this.#partIn(event.told, event.recordId, of, sought) : 'none';
+    return event.snapshot ? await this.#partIn(event.snapshot, event.recordId, of, sought) : 'none';
   }
 
   async #journeysOf(subject: Subject, of: SourceContext): Promise<Journey[]> {
@@ -161,10 +162,10 @@ class Search implements Found {
     ]);
   }
 
-  async #addSnapshot(recordId: string, told: unknown, of: SourceContext): Promise<void> {
-    if (told === undefined) return;
-    const leads = await this.#leadsIn(told, recordId, of);
-    const personId = personIn(told);
+  async #addSnapshot(recordId: string, snapshot: unknown, of: SourceContext): Promise<void> {
+    if (snapshot === undefined) return;
+    const leads = await this.#leadsIn(snapshot, recordId, of);
+    const personId = personIn(snapshot);
     this.snapshots.set(refOf(of.name, recordId), { recordId, of, contacts: leads.map(({ key }) => key) });
     this.add([
       ...leads,
@@ -176,25 +177,25 @@ class Search implements Found {
   async #lookIntoSnapshots(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
     const isEverybody = of.name === this.#everybody;
     const sought = await soughtBy(fresh, of);
-    const addPart = async (recordId: string, told: unknown) => {
-      const part = isEverybody ? 'theirs' : await this.#partIn(told, recordId, of, sought);
-      if (part === 'theirs') await this.#addRecord(recordId, told, of);
+    const addPart = async (recordId: string, snapshot: unknown) => {
+      const part = isEverybody ? 'theirs' : await this.#partIn(snapshot, recordId, of, sought);
+      if (part === 'theirs') await this.#addRecord(recordId, snapshot, of);
       if (part === 'mention') this.#addMention(recordId, of);
     };
-    const waiting: { recordId: string; told?: unknown }[] = [];
+    const waiting: { recordId: string; snapshot?: unknown }[] = [];
     const unread = await of.changeEvents((event) => {
-      if ('recordId' in event && event.told && event.receivedAt <= this.until) waiting.push(event);
+      if ('recordId' in event && event.snapshot && event.receivedAt <= this.until) waiting.push(event);
       return undefined;
     });
     for (const id of unread) this.unreadable.add(`job ${id} of stage plan of ${of.name}`);
-    for (const { recordId, told } of waiting) await addPart(recordId, told);
+    for (const { recordId, snapshot } of waiting) await addPart(recordId, snapshot);
     if (!(await of.snapshots.isUsed())) return;
     const seen = new Set<string>();
     for await (const recordId of recordsOf(of)) {
       if (seen.has(recordId)) continue;
       seen.add(recordId);
-      const told = await this.#toldOf(recordId, of, { isTheirs: isEverybody });
-      if (told !== undefined) await addPart(recordId, told);
+      const snapshot = await this.#snapshotOf(recordId, of, { isTheirs: isEverybody });
+      if (snapshot !== undefined) await addPart(recordId, snapshot);
     }
   }
 
@@ -215,12 +216,12 @@ class Search implements Found {
     this.add([{ kind: 'mention', source: of.name, id: recordId }]);
   }
 
-  async #partIn(told: unknown, recordId: string, of: SourceContext, sought: Sought): Promise<Part> {
-    return await this.#decided(partIn(told, sought, of), 'none', recordId, of);
+  async #partIn(snapshot: unknown, recordId: string, of: SourceContext, sought: Sought): Promise<Part> {
+    return await this.#decided(partIn(snapshot, sought, of), 'none', recordId, of);
   }
 
-  async #leadsIn(told: unknown, recordId: string, of: SourceContext): Promise<SubjectOf<'contact'>[]> {
-    return (await this.#decided(customersIn(told, of), { leads: [], keys: [] }, recordId, of)).leads;
+  async #leadsIn(snapshot: unknown, recordId: string, of: SourceContext): Promise<SubjectOf<'contact'>[]> {
+    return (await this.#decided(customersIn(snapshot, of), { leads: [], keys: [] }, recordId, of)).leads;
   }
 
   /** Whose a record is can't be told where an expression was stopped over it: it is left, and a person is told. */
@@ -228,28 +229,28 @@ class Search implements Found {
     return await work.catch((error: unknown) => {
       if (!(error instanceof ExpressionSetAside)) throw error;
       this.unreadable.add(
-        `what was told of ${refOf(of.name, recordId)}, over which an expression of a rule was stopped`,
+        `the snapshot of ${refOf(of.name, recordId)}, over which an expression of a rule was stopped`,
       );
       return otherwise;
     });
   }
 
   /** What can't be read keeps nobody else from being found. That of a record of theirs goes all the same. */
-  async #toldOf(recordId: string, of: SourceContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
+  async #snapshotOf(recordId: string, of: SourceContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
     try {
       return (await of.snapshots.of([recordId]))[0];
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       const ref = refOf(of.name, recordId);
       if (isTheirs) this.snapshots.set(ref, { recordId, of, contacts: [] });
-      else this.unreadable.add(`what was told of ${ref}`);
+      else this.unreadable.add(`the snapshot of ${ref}`);
       return undefined;
     }
   }
 
-  async #addRecord(recordId: string, told: unknown, of: SourceContext): Promise<void> {
+  async #addRecord(recordId: string, snapshot: unknown, of: SourceContext): Promise<void> {
     this.add([{ kind: 'record', source: of.name, id: recordId }]);
-    await this.#addSnapshot(recordId, told, of);
+    await this.#addSnapshot(recordId, snapshot, of);
   }
 
   #has(kind: 'record' | 'snapshot' | 'person', of: SourceContext, id: string): boolean {
@@ -292,7 +293,7 @@ function withForms(
   return news.length === 0 ? undefined : { ...known, done: false, forms: [...known.forms, ...news] };
 }
 
-/** Records with a journey, also one that can't be read, and those that were told of before they had one. Some come twice. */
+/** Records with a journey, also one that can't be read, and those that had a snapshot before they had one. Some come twice. */
 async function* recordsOf(of: SourceContext): AsyncGenerator<string> {
   const unread: string[] = [];
   for await (const { recordId } of of.store.queries.all((id) => unread.push(id))) yield recordId;

@@ -7,7 +7,7 @@ import { firstOf, spread } from '../../../core/spread.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
 import type { SourceContext } from '../context.ts';
 
-/** What a snapshot of a record, or an event that tells of one, says of its customer (`RecordEvent.told`). */
+/** What a snapshot of a record, or an event that tells of one, says of its customer (`RecordEvent.snapshot`). */
 const Snapshot = z.object({
   personId: z.string().optional().catch(undefined),
   contacts: z.array(z.string()).optional().catch(undefined),
@@ -29,29 +29,29 @@ export type Part = 'theirs' | 'mention' | 'none';
 type Reading = Pick<SourceContext, 'customerContacts' | 'defaultCountry'>;
 
 /** @throws ExpressionSetAside where it can't be told whose it is */
-export async function partIn(told: unknown, { isPerson, isContact }: Sought, context: Reading): Promise<Part> {
-  const personId = personIn(told);
+export async function partIn(snapshot: unknown, { isPerson, isContact }: Sought, context: Reading): Promise<Part> {
+  const personId = personIn(snapshot);
   if (personId !== undefined && isPerson(personId)) return 'theirs';
-  const keys = (await contactsIn(told, context)).filter(isContact);
+  const keys = (await contactsIn(snapshot, context)).filter(isContact);
   if (keys.length === 0) return 'none';
-  if ((await customersIn(told, context)).keys.some(isContact)) return 'theirs';
+  if ((await customersIn(snapshot, context)).keys.some(isContact)) return 'theirs';
   return keys.some(isTelling) ? 'mention' : 'none';
 }
 
 /** Bare digits in somebody else's record may be the number of anything. */
 const isTelling = (key: string): boolean => !/^\d+$/.test(key);
 
-export function personIn(told: unknown): string | undefined {
-  return Snapshot.safeParse(told).data?.personId;
+export function personIn(snapshot: unknown): string | undefined {
+  return Snapshot.safeParse(snapshot).data?.personId;
 }
 
 /**
  * Keys of all contacts that stand anywhere in it. A delivery may hold a hundred thousand numbers, each to be read as one of a
  * phone: seconds of work.
  */
-export async function contactsIn(told: unknown, context: Pick<Reading, 'defaultCountry'>): Promise<string[]> {
+export async function contactsIn(snapshot: unknown, context: Pick<Reading, 'defaultCountry'>): Promise<string[]> {
   const keys = new Set<string>();
-  for await (const key of spread(keysInAll(textsIn(told, 'with names'), context))) if (key !== '') keys.add(key);
+  for await (const key of spread(keysInAll(textsIn(snapshot, 'with names'), context))) if (key !== '') keys.add(key);
   return [...keys];
 }
 
@@ -66,7 +66,7 @@ function* keysInAll(texts: readonly string[], context: Pick<Reading, 'defaultCou
 
 /** The snapshot of somebody else's record without all that names a contact. */
 export async function withoutMentions(
-  told: object,
+  snapshot: object,
   isContact: (key: string) => boolean,
   context: Pick<Reading, 'defaultCountry'>,
 ): Promise<Record<string, unknown>> {
@@ -93,7 +93,7 @@ export async function withoutMentions(
     }
     return Object.fromEntries(left.filter(([, one]) => one !== undefined));
   };
-  return await entries(told);
+  return await entries(snapshot);
 }
 
 /**
@@ -103,10 +103,10 @@ export async function withoutMentions(
  * @throws ExpressionSetAside
  */
 export async function customersIn(
-  told: unknown,
+  snapshot: unknown,
   { customerContacts, defaultCountry }: Reading,
 ): Promise<{ leads: SubjectOf<'contact'>[]; keys: string[] }> {
-  const { shape, contacts, personId = '' } = Snapshot.safeParse(told).data ?? { shape: {} };
+  const { shape, contacts, personId = '' } = Snapshot.safeParse(snapshot).data ?? { shape: {} };
   const few = (texts: readonly string[]) => texts.slice(0, mostCandidates);
   const found: string[] = [];
   for (const expression of customerContacts) {

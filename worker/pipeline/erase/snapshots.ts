@@ -5,7 +5,7 @@ import type { Found } from './find.ts';
 import { withoutMentions } from './people-in-snapshot.ts';
 
 /**
- * Takes what events told of people out of the snapshots that were found, and out of events that wait to be planned; out of
+ * Takes people out of the snapshots that were found, and out of events that wait to be planned; out of
  * snapshots of other people's records only what names a contact of theirs.
  */
 export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: SourceContext): Promise<void> {
@@ -16,11 +16,11 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
       const part = await found.partIn(event, of);
       if (part === 'none') return undefined;
       if (part === 'mention')
-        return 'told' in event && event.told
-          ? { ...event, told: await withoutMentions(event.told, isContact, of) }
+        return 'snapshot' in event && event.snapshot
+          ? { ...event, snapshot: await withoutMentions(event.snapshot, isContact, of) }
           : undefined;
       if ('recordId' in event && held.has(refOf(of.name, event.recordId))) return undefined;
-      if ('told' in event && event.told) waiting.add(event.recordId);
+      if ('snapshot' in event && event.snapshot) waiting.add(event.recordId);
       return withoutPerson(event);
     });
     // Something is held of each of these, which forgetting it then puts before whatever a worker may be about to keep.
@@ -28,7 +28,8 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
     for (const recordId of waiting) await of.snapshots.erase(recordId, found.until);
   }
   for (const [ref, { recordId, of }] of found.mentions) {
-    if (!found.snapshots.has(ref)) await of.snapshots.change(recordId, (told) => withoutMentions(told, isContact, of));
+    if (!found.snapshots.has(ref))
+      await of.snapshots.change(recordId, (snapshot) => withoutMentions(snapshot, isContact, of));
   }
   for (const [ref, { recordId, of }] of found.snapshots) {
     if (!held.has(ref)) await of.snapshots.erase(recordId, found.until);
@@ -39,7 +40,7 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
 function withoutPerson(event: PlanJob): PlanJob | undefined {
   if (event.kind === 'revoked') return undefined;
   if (event.kind === 'survey') return Object.keys(event.answers).length === 0 ? undefined : { ...event, answers: {} };
-  const { told, ...rest } = event;
-  if (rest.kind === 'graded') return told || rest.comment !== null ? { ...rest, comment: null } : undefined;
-  return told ? rest : undefined;
+  const { snapshot, ...rest } = event;
+  if (rest.kind === 'graded') return snapshot || rest.comment !== null ? { ...rest, comment: null } : undefined;
+  return snapshot ? rest : undefined;
 }

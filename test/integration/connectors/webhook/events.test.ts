@@ -48,7 +48,7 @@ describe('an event', () => {
           certain: true,
           recordId: 'J%207%3A1',
           closing: '2026-11-21T08:00:00.000Z',
-          told: {
+          snapshot: {
             state: 'closed',
             closing: '2026-11-21T08:00:00.000Z',
             closedAt: '2026-11-21T08:00:00.000Z',
@@ -62,7 +62,9 @@ describe('an event', () => {
 
   test('it tells nothing of the person where the record is open again', async () => {
     const said = await reader()({ ...done, type: 'job.reopened' });
-    expect(said.ok && said.events).toMatchObject([{ kind: 'changed', recordId: 'J%207%3A1', told: { state: 'open' } }]);
+    expect(said.ok && said.events).toMatchObject([
+      { kind: 'changed', recordId: 'J%207%3A1', snapshot: { state: 'open' } },
+    ]);
     expect(JSON.stringify(said)).not.toContain('example.com');
   });
 
@@ -74,13 +76,15 @@ describe('an event', () => {
   ];
   test.each(contacts)("it tells all of the person's contacts: %s (audit trace)", async (_what, found, expected) => {
     const said = await reader({ contacts: 'data.reach' })({ ...done, data: { job, customer, reach: found } });
-    const told = said.ok ? said.events.map((event) => ('told' in event ? event.told?.contacts : 'none')) : [];
+    const told = said.ok ? said.events.map((event) => ('snapshot' in event ? event.snapshot?.contacts : 'none')) : [];
     expect(told).toEqual([expected]);
   });
 
   test('guests, whom their system calls 0, are not one person (audit trace)', async () => {
     const said = await reader()({ ...done, data: { job, customer: { id: 0, email: 'a@example.com' } } });
-    expect(said.ok && said.events.map((event) => ('told' in event ? event.told : {}))).not.toHaveProperty('0.personId');
+    expect(said.ok && said.events.map((event) => ('snapshot' in event ? event.snapshot : {}))).not.toHaveProperty(
+      '0.personId',
+    );
   });
 
   test("it is refused where the person's contacts are something else (audit trace)", async () => {
@@ -95,7 +99,7 @@ describe('an event', () => {
   ];
   test.each(graded)('it reads a grade: %s', async (_what, data, expected) => {
     const said = await reader()({ ...done, type: 'job.rated', data: { job, customer, ...data } });
-    expect(said.ok && said.events).toMatchObject([{ kind: 'graded', ...expected, told: { state: 'closed' } }]);
+    expect(said.ok && said.events).toMatchObject([{ kind: 'graded', ...expected, snapshot: { state: 'closed' } }]);
   });
 
   test('it may tell of a closing and a grade at once, under two keys', async () => {

@@ -12,7 +12,7 @@ import { SendFailure, type SendOptions, send } from '../../../../core/connector/
 import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { endlessPoints } from '../../../support/contract/memory-points.ts';
-import { memoryTold } from '../../../support/contract/memory-told.ts';
+import { memorySnapshots } from '../../../support/contract/memory-snapshots.ts';
 import { memoryVault } from '../../../support/contract/memory-vault.ts';
 import { memoryLog } from '../../../support/loop.ts';
 
@@ -117,7 +117,7 @@ describe('every client', () => {
       reportRemaining: async () => undefined,
     },
     vault: memoryVault(),
-    told: memoryTold(),
+    snapshots: memorySnapshots(),
   };
   const item = {
     recordId: '7',

@@ -30,7 +30,7 @@ const ports: ConnectorPorts = {
     pause: async (ms, endpoint) => void asked.pauses.push(endpoint === undefined ? ms : [ms, endpoint]),
     reportRemaining: async (quota) => void asked.left.push(quota),
   },
-  told: { of: async () => [] },
+  snapshots: { of: async () => [] },
   vault: { get: async () => undefined, set: async () => undefined, locked: (_name, work) => work() },
 };
 

@@ -155,7 +155,7 @@ describe('an erasure', () => {
     expect(await context.erasures.all()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
   });
 
-  test('it forgets what was told of a record that has no journey', async () => {
+  test('it forgets the snapshot of a record that has no journey', async () => {
     const { context } = quiet();
     await context.snapshots.save('t', new Date(Date.now() - 1_000), { mail: 'erika@example.com' });
     await erase(eraseOf({ recordIds: ['t'] }), context);
@@ -176,12 +176,12 @@ describe('what is told of a record', () => {
     const { context, store, vendor } = quiet();
     vendor.close('n', { ...anyone, ...closedAs('one') });
     const at = (ms: number) => new Date(Date.now() + ms);
-    await plan(eventOf('n', { closing: 'one', at: at(0), told: { store: 'Tartu' } }), context);
+    await plan(eventOf('n', { closing: 'one', at: at(0), snapshot: { store: 'Tartu' } }), context);
     expect(await store.get('n.1')).toMatchObject({ state: 'waiting' });
-    await plan(eventOf('n', { closing: 'one', at: at(1), told: { store: 'Narva' } }), context);
+    await plan(eventOf('n', { closing: 'one', at: at(1), snapshot: { store: 'Narva' } }), context);
     expect(await context.snapshots.of(['n'])).toEqual([{ store: 'Narva' }]);
     await store.update('n.1', (now) => ({ journey: { ...now, erasedAt: new Date() }, trace: [] }));
-    await plan(eventOf('n', { closing: 'one', at: at(2), told: { store: 'Valga' } }), context);
+    await plan(eventOf('n', { closing: 'one', at: at(2), snapshot: { store: 'Valga' } }), context);
     expect(await context.snapshots.of(['n'])).toEqual([{ store: 'Narva' }]);
   });
 });

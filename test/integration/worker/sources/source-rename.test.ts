@@ -20,7 +20,7 @@ async function lived(source = 'old', email = anyone.customer.email): Promise<Qui
   await plan(eventOf('asked'), context);
   await ask({ journeyId: 'asked.1' }, context);
   vendor.close('waits', { customer: { email: 'waits@example.com' }, personId: 'p7' });
-  await plan(eventOf('waits', { told: { customer: 'waits@example.com' } }), context);
+  await plan(eventOf('waits', { snapshot: { customer: 'waits@example.com' } }), context);
   await store.update('waits.1', (now) => ({
     journey: step(now, 'waiting', new Date(), { dueAt: new Date(Date.now() + hour) }),
     trace: ['later'],
@@ -56,7 +56,7 @@ async function seen(
     contact: (await store.queries.of({ contact: { kind: 'email', value: email } })).map(({ id }) => id),
     memory: await store.historyOf('asked'),
     remaining: await store.remainingOf('gone', 'asked'),
-    told: await pipeline.context.snapshots.of(['waits']),
+    snapshots: await pipeline.context.snapshots.of(['waits']),
     poll: await redis.handle.client.hgetall(`{cl:${source}}:poll`),
     forgotten: (await pipeline.context.erasures.lastOf(['person:p1'])) !== undefined,
   };
@@ -211,7 +211,7 @@ describe('a process that still has the old name (audit 14)', () => {
     const old = await lived();
     const now = quiet({ source: 'new', vendor: old.vendor });
     await now.engine.rename('old', now.pipeline, nothing);
-    const late = plan(eventOf('late', { told: { customer: 'late@example.com' } }), old.context);
+    const late = plan(eventOf('late', { snapshot: { customer: 'late@example.com' } }), old.context);
     await expect(late).rejects.toThrow(/another name now/);
     expect(await left('old')).toEqual([]);
   });

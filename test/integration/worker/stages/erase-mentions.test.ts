@@ -11,17 +11,17 @@ const { quiet } = service;
 const sentTo = () => sentToBy(service.standin);
 const shop = 'info@shop.example';
 const phone = '+37255512345';
-const snapshot = (shape: object, more: object = {}) => ({ state: 'closed', ...more, shape });
+const snapshotOf = (shape: object, more: object = {}) => ({ state: 'closed', ...more, shape });
 const proofOf = async ({ erasures }: SourceContext) => (await erasures.all())[0];
 
-/** Two customers who were asked, and what was told of their records. */
+/** Two customers who were asked, and the snapshots of their records. */
 async function twoAsked(town: Quiet, tellings: [first: object, second: object]): Promise<void> {
   for (const [i, id] of ['a', 'b'].entries()) {
     await asked(town, id, { email: `${id}@example.com` });
     await town.context.snapshots.save(
       id,
       ago(500),
-      snapshot({ ...tellings[i], customer: { email: `${id}@example.com` } }),
+      snapshotOf({ ...tellings[i], customer: { email: `${id}@example.com` } }),
     );
   }
 }
@@ -42,7 +42,7 @@ describe('an address that stands in records of other people', () => {
     expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
     expect([await isErased(town, 'a.1'), await isErased(town, 'b.1')]).toEqual([false, false]);
     expect(await town.context.snapshots.of(['a', 'b'])).toEqual(
-      ['a', 'b'].map((id) => snapshot({ ...left, customer: { email: `${id}@example.com` } })),
+      ['a', 'b'].map((id) => snapshotOf({ ...left, customer: { email: `${id}@example.com` } })),
     );
     expect(await proofOf(town.context)).toMatchObject({ journeys: 0, contacts: 1, mentions: 2 });
   });
@@ -53,17 +53,17 @@ describe('an address that stands in records of other people', () => {
     await erase(eraseOf({ contacts: [phone] }), town.context);
     expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
     expect(await town.context.snapshots.of(['a', 'b'])).toMatchObject([
-      snapshot({ order: 55512345 }),
-      snapshot({ note: 'call *** first' }),
+      snapshotOf({ order: 55512345 }),
+      snapshotOf({ note: 'call *** first' }),
     ]);
   });
 
   test('it is taken out of events that wait as well, and their customers are asked (audit trace)', async () => {
     const town = quiet();
-    const told = snapshot({ agent: shop, customer: { email } });
-    await town.pipeline.stages.plan.add([{ id: 'w', data: eventOf('w', { receivedAt: ago(500), told }) }]);
+    const snapshot = snapshotOf({ agent: shop, customer: { email } });
+    await town.pipeline.stages.plan.add([{ id: 'w', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
     await erase(eraseOf({ contacts: [shop] }), town.context);
-    expect(await jobsOf(town.pipeline.stages.plan)).toMatchObject([{ told: snapshot({ customer: { email } }) }]);
+    expect(await jobsOf(town.pipeline.stages.plan)).toMatchObject([{ snapshot: snapshotOf({ customer: { email } }) }]);
     expect(JSON.stringify(await jobsOf(town.pipeline.stages.plan))).not.toContain('shop');
     expect(await proofOf(town.context)).toMatchObject({ mentions: 1 });
   });
@@ -72,7 +72,7 @@ describe('an address that stands in records of other people', () => {
     'it does not come back with an event that was taken up before, and kept %s it was forgotten (audit trace)',
     async (when) => {
       const { context } = quiet();
-      const event = eventOf('a', { receivedAt: ago(500), told: snapshot({ agent: shop, customer: { email } }) });
+      const event = eventOf('a', { receivedAt: ago(500), snapshot: snapshotOf({ agent: shop, customer: { email } }) });
       const forgotten = () => erase(eraseOf({ contacts: [shop] }), context);
       if (when === 'before') await forgotten();
       const racing: SourceContext = {
@@ -85,13 +85,13 @@ describe('an address that stands in records of other people', () => {
         }),
       };
       await keepSnapshot(event, racing);
-      expect(await context.snapshots.of(['a'])).toEqual([snapshot({ customer: { email } })]);
+      expect(await context.snapshots.of(['a'])).toEqual([snapshotOf({ customer: { email } })]);
     },
   );
 
-  test('nor does what was told of their own record, that was kept while they were forgotten (audit trace)', async () => {
+  test('nor does the snapshot of their own record, that was kept while they were forgotten (audit trace)', async () => {
     const { context } = quiet();
-    const event = eventOf('a', { receivedAt: ago(500), told: snapshot({ customer: { email } }) });
+    const event = eventOf('a', { receivedAt: ago(500), snapshot: snapshotOf({ customer: { email } }) });
     const racing: SourceContext = {
       ...context,
       snapshots: overriding(context.snapshots, {
@@ -116,34 +116,38 @@ describe('an address that stands in records of other people', () => {
 });
 
 describe("a record's customer", () => {
-  const found: [how: string, rule: string, told: object][] = [
-    ['what a rule asks by', 'customer.email', snapshot({ customer: { email } })],
-    ['what stands beside it', 'customer.phone', snapshot({ customer: { phone, mail: email } })],
-    ['a list beside it', 'customer.phone', snapshot({ customer: { phone, mails: ['x@example.com', email] } })],
-    ['beside what is not there', 'customer.phone', snapshot({ customer: { mail: email } })],
-    ['among others of a list', 'people[is="customer"].phone', snapshot({ people: [{ is: 'customer', phone, email }] })],
-    ['by a function', '$trim(customer.phone)', snapshot({ customer: { phone: ' +37255512345 ', mail: email } })],
-    ['what the source says', 'phone', snapshot({ phone, mail: email }, { contacts: [phone, email] })],
-    ['the id of the person', 'phone', snapshot({ phone, agent: email }, { personId: email })],
+  const found: [how: string, rule: string, snapshot: object][] = [
+    ['what a rule asks by', 'customer.email', snapshotOf({ customer: { email } })],
+    ['what stands beside it', 'customer.phone', snapshotOf({ customer: { phone, mail: email } })],
+    ['a list beside it', 'customer.phone', snapshotOf({ customer: { phone, mails: ['x@example.com', email] } })],
+    ['beside what is not there', 'customer.phone', snapshotOf({ customer: { mail: email } })],
+    [
+      'among others of a list',
+      'people[is="customer"].phone',
+      snapshotOf({ people: [{ is: 'customer', phone, email }] }),
+    ],
+    ['by a function', '$trim(customer.phone)', snapshotOf({ customer: { phone: ' +37255512345 ', mail: email } })],
+    ['what the source says', 'phone', snapshotOf({ phone, mail: email }, { contacts: [phone, email] })],
+    ['the id of the person', 'phone', snapshotOf({ phone, agent: email }, { personId: email })],
   ];
   test.each(found)(
     'it is found, and masked with what they were asked by: %s (audit trace)',
-    async (_, contact, told) => {
+    async (_, contact, snapshot) => {
       const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
-      await town.context.snapshots.save('a', ago(500), told);
+      await town.context.snapshots.save('a', ago(500), snapshot);
       await erase(eraseOf({ contacts: [email] }), town.context);
       expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
       expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
     },
   );
 
-  const others: [who: string, rule: string, told: object][] = [
-    ['beside it at the top', 'phone', snapshot({ phone, agent_email: email })],
-    ['in an object within', 'customer.phone', snapshot({ customer: { phone, company: { email } } })],
+  const others: [who: string, rule: string, snapshot: object][] = [
+    ['beside it at the top', 'phone', snapshotOf({ phone, agent_email: email })],
+    ['in an object within', 'customer.phone', snapshotOf({ customer: { phone, company: { email } } })],
     [
       'another of a list',
       'people[is="customer"].phone',
-      snapshot({
+      snapshotOf({
         people: [
           { is: 'customer', phone },
           { is: 'agent', email },
@@ -153,17 +157,17 @@ describe("a record's customer", () => {
     [
       'the side not taken',
       'vip ? agent.email : customer.phone',
-      snapshot({ vip: false, agent: { email }, customer: { phone } }),
+      snapshotOf({ vip: false, agent: { email }, customer: { phone } }),
     ],
     [
       'not what the source says',
       'customer.phone',
-      snapshot({ customer: { phone, agent: email } }, { contacts: [phone] }),
+      snapshotOf({ customer: { phone, agent: email } }, { contacts: [phone] }),
     ],
   ];
-  test.each(others)('somebody else is not: %s (audit trace)', async (_, contact, told) => {
+  test.each(others)('somebody else is not: %s (audit trace)', async (_, contact, snapshot) => {
     const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
-    await town.context.snapshots.save('a', ago(500), told);
+    await town.context.snapshots.save('a', ago(500), snapshot);
     await erase(eraseOf({ contacts: [email] }), town.context);
     const [left] = await town.context.snapshots.of(['a']);
     expect(JSON.stringify(left)).toContain(phone);
@@ -174,7 +178,7 @@ describe("a record's customer", () => {
   test('it is masked by all that the source says is theirs (audit trace)', async () => {
     const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
     await asked(town, 'b', { phone });
-    await town.context.snapshots.save('a', ago(500), snapshot({}, { contacts: [phone, email] }));
+    await town.context.snapshots.save('a', ago(500), snapshotOf({}, { contacts: [phone, email] }));
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect([sentTo(), await isErased(town, 'b.1')]).toEqual([['***'], true]);
   });
@@ -182,7 +186,7 @@ describe("a record's customer", () => {
   test('whom a rule asks for want of anybody is not forgotten with a customer (audit trace)', async () => {
     const town = quiet({ rule: `{ name: all, campaign: 12, contact: [customer.email, '"${shop}"'] }` });
     await asked(town, 'b', {});
-    await town.context.snapshots.save('a', ago(500), snapshot({ customer: { email } }));
+    await town.context.snapshots.save('a', ago(500), snapshotOf({ customer: { email } }));
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
     expect([sentTo(), await isErased(town, 'b.1')]).toEqual([[shop], false]);
@@ -192,10 +196,10 @@ describe("a record's customer", () => {
     const town = quiet({
       rule: `{ name: all, campaign: 12, contact: '$match(name, /^(a+)+$/) ? customer.email : 1' }`,
     });
-    await town.context.snapshots.save('a', ago(500), snapshot({ name: `${'a'.repeat(40)}!`, customer: { email } }));
+    await town.context.snapshots.save('a', ago(500), snapshotOf({ name: `${'a'.repeat(40)}!`, customer: { email } }));
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect(await proofOf(town.context)).toMatchObject({
-      unreadable: ['what was told of calm/a, over which an expression of a rule was stopped'],
+      unreadable: ['the snapshot of calm/a, over which an expression of a rule was stopped'],
     });
   });
 });
@@ -206,14 +210,18 @@ describe('a source that this process does not have', () => {
     const other = quiet({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
     await knowing.engine.noteSources();
     await other.engine.noteSources();
-    await knowing.context.snapshots.save('a', ago(500), snapshot({ agent: shop, customer: { email, name: 'Erika' } }));
+    await knowing.context.snapshots.save(
+      'a',
+      ago(500),
+      snapshotOf({ agent: shop, customer: { email, name: 'Erika' } }),
+    );
     await knowing.context.snapshots.save(
       'b',
       ago(500),
-      snapshot({ agent: email, customer: { email: 'b@example.com' } }),
+      snapshotOf({ agent: email, customer: { email: 'b@example.com' } }),
     );
     await erase(eraseOf({ contacts: [email] }), other.context);
-    const left = [undefined, snapshot({ customer: { email: 'b@example.com' } })];
+    const left = [undefined, snapshotOf({ customer: { email: 'b@example.com' } })];
     expect(await knowing.context.snapshots.of(['a', 'b'])).toEqual(left);
   });
 
@@ -222,20 +230,20 @@ describe('a source that this process does not have', () => {
     for (const rule of ['phone', 'customer.email']) {
       const knowing = quiet({ source: 'calm', rule: `{ name: all, campaign: 12, contact: ${rule} }` });
       await knowing.engine.noteSources();
-      await knowing.context.snapshots.save('a', ago(500), snapshot({ customer: { email } }));
+      await knowing.context.snapshots.save('a', ago(500), snapshotOf({ customer: { email } }));
       await erase(eraseOf({ contacts: [email] }), other.context);
       const [left] = await knowing.context.snapshots.of(['a']);
-      expect(left).toEqual(rule === 'phone' ? snapshot({ customer: {} }) : undefined);
-      await knowing.context.snapshots.save('a', ago(400), snapshot({ customer: { email } }));
+      expect(left).toEqual(rule === 'phone' ? snapshotOf({ customer: {} }) : undefined);
+      await knowing.context.snapshots.save('a', ago(400), snapshotOf({ customer: { email } }));
     }
   });
 });
 
-test('whom nobody mentions keeps what was told of them as it is', async () => {
+test('whom nobody mentions keeps the snapshot of their record as it is', async () => {
   const town = quiet();
-  const told = snapshot({ agent: shop, customer: { email: 'b@example.com' } });
-  await plan(eventOf('b', { receivedAt: ago(500), told }), town.context);
+  const snapshot = snapshotOf({ agent: shop, customer: { email: 'b@example.com' } });
+  await plan(eventOf('b', { receivedAt: ago(500), snapshot }), town.context);
   await erase(eraseOf({ contacts: [email] }), town.context);
-  expect(await town.context.snapshots.of(['b'])).toEqual([told]);
+  expect(await town.context.snapshots.of(['b'])).toEqual([snapshot]);
   expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
 import type { ConnectorPorts, Quota, Source } from '../../../../core/connector/contract.ts';
 import { endlessPoints } from '../../contract/memory-points.ts';
-import { memoryTold } from '../../contract/memory-told.ts';
+import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
 
 /** What may be sent in a batch; anything that isn't text as a value is refused, as HubSpot does. */
@@ -76,7 +76,7 @@ export function testPorts(clock = () => now) {
     random: () => 0.5,
     sleep: async () => undefined,
     log: { debug: silent, info: silent, warn: silent, error: silent },
-    told: memoryTold(),
+    snapshots: memorySnapshots(),
     vault: memoryVault(),
     budget: {
       takePoints: endlessPoints,

@@ -11,7 +11,7 @@ import type {
   WriteBack,
 } from '../../../../core/connector/contract.ts';
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../../standins/shopify/standin.ts';
-import { memoryTold } from '../../contract/memory-told.ts';
+import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
 
 function json(name: string): unknown {
@@ -107,7 +107,7 @@ export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: Connecto
       },
     },
     vault: memoryVault(),
-    told: memoryTold(),
+    snapshots: memorySnapshots(),
     ...more,
   };
   return { ports, seen };

@@ -7,7 +7,7 @@ import { signStandardWebhook } from '../../../../core/connector/standard-webhook
 import type { Fault } from '../../../../standins/kit/faults.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { JobboardStandin } from '../../../../standins/webhook/standin.ts';
-import { memoryTold } from '../../contract/memory-told.ts';
+import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
 
 const hookUrl = 'https://closeloop.example/hooks/contract';
@@ -41,7 +41,7 @@ export const webhookSample: ConnectorSample = {
   async start() {
     let clock = Date.now() - 60_000;
     const now = (): Date => new Date(clock++);
-    const told = memoryTold();
+    const snapshots = memorySnapshots();
     let box: Delivery[] = [];
     const standin = new JobboardStandin({
       async fetch(input, init) {
@@ -62,12 +62,12 @@ export const webhookSample: ConnectorSample = {
         noAnswer: true,
       },
     });
-    /** Keeps what the deliveries told, as the worker does. */
+    /** Keeps the snapshots that the deliveries carry, as the worker does. */
     const read = eventReader(schema.parse(settings(['first-secret'])));
     const hear = async (): Promise<Delivery[]> => {
       for (const delivery of box) {
         const events = await read(delivery);
-        if (events.ok) told.hear(events.events);
+        if (events.ok) snapshots.hear(events.events);
       }
       const heard = box;
       box = [];
@@ -80,7 +80,7 @@ export const webhookSample: ConnectorSample = {
     };
     return {
       settings,
-      ports: { told },
+      ports: { snapshots },
       now,
       async closeRecord(secret) {
         standin.setHook({ url: hookUrl, secret: whsec(secret) });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { settings, type WooCommerceSettings } from '../../../../connectors/woocommerce/settings.ts';
 import type { ConnectorPorts, Delivery } from '../../../../core/connector/contract.ts';
 import { endlessPoints } from '../../contract/memory-points.ts';
-import { memoryTold } from '../../contract/memory-told.ts';
+import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
 
 /** A whole order as a shop of version 11.1 sends it. Persons and shops are made up. */
@@ -87,7 +87,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
         pause: async (ms) => void seen.pauses.push(ms),
         reportRemaining: async () => undefined,
       },
-      told: memoryTold(),
+      snapshots: memorySnapshots(),
       vault: memoryVault(),
       ...overrides,
     },

@@ -1,7 +1,7 @@
 import type { ZendeskApi } from '../../../../connectors/zendesk/api.ts';
 import type { ConnectorPorts, Quota } from '../../../../core/connector/contract.ts';
 import { endlessPoints } from '../../contract/memory-points.ts';
-import { memoryTold } from '../../contract/memory-told.ts';
+import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
 
 /** What a connector asked of its surroundings. */
@@ -34,7 +34,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
       pause: async (ms, lane) => void seen.paused.push({ ms, lane }),
       reportRemaining: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
     },
-    told: memoryTold(),
+    snapshots: memorySnapshots(),
     vault: memoryVault(),
     ...overrides,
   };

@@ -3,7 +3,7 @@ import { SourceEvent } from '../../../../core/connector/events.ts';
 
 const happened = { at: new Date('2026-11-22T10:00:00Z'), key: 'k', what: 'closed' };
 const events: SourceEvent[] = [
-  { ...happened, kind: 'closed', recordId: '7', certain: true, closing: 'c', told: { shape: { a: [1] } } },
+  { ...happened, kind: 'closed', recordId: '7', certain: true, closing: 'c', snapshot: { shape: { a: [1] } } },
   { ...happened, kind: 'changed', recordId: '7', mergedInto: '8' },
   { ...happened, kind: 'erase', personIds: ['p'], contacts: [], everybody: true },
   { ...happened, kind: 'graded', recordId: '7', grade: 4, comment: null },

@@ -97,7 +97,7 @@ describe('what can not be read', () => {
     await redis.handle.client.hset('{cl:calm}:snapshot:t', 'sealed', 'garbage');
     await erase(eraseOf({ contacts: [email] }), town.context);
     expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
-    expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['what was told of calm/t'] }]);
+    expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['the snapshot of calm/t'] }]);
   });
 
   test('the snapshot of a record of theirs goes (audit trace)', async () => {

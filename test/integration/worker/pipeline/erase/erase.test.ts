@@ -112,18 +112,18 @@ describe('an erasure that the service refuses', () => {
 describe('an unreadable job in the queue', () => {
   const broken: [what: string, data: string][] = [
     ['no JSON', '{"kind":"closed"'],
-    ['of another version', '{"kind":"closed-2","told":{"mail":"erika@example.com"}}'],
+    ['of another version', '{"kind":"closed-2","snapshot":{"mail":"erika@example.com"}}'],
   ];
   test('what waits in a queue that is stopped is found like any other (audit 4)', async () => {
     const town = quiet();
     const { queue } = town.pipeline.stages.plan;
-    const told = { shape: { customer: { mail: email } } };
-    await town.pipeline.stages.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), told }) }]);
+    const snapshot = { shape: { customer: { mail: email } } };
+    await town.pipeline.stages.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
     await queue.pause();
-    await town.pipeline.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), told }) }]);
+    await town.pipeline.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), snapshot }) }]);
     await erase(eraseOf({ contacts: [email] }), town.context);
     const waiting = await jobsOf(town.pipeline.stages.plan);
-    expect([waiting.length, waiting.filter((one) => 'told' in one)]).toEqual([2, []]);
+    expect([waiting.length, waiting.filter((one) => 'snapshot' in one)]).toEqual([2, []]);
   });
 
   test.each(broken)('it keeps no erasure from its end, and is told (%s) (audit 4)', async (_, data) => {
@@ -174,8 +174,8 @@ describe('a delivery that is stored while an erasure runs', () => {
     const town = quiet();
     const { context } = town;
     await asked(town, 'a', { email });
-    const during = eventOf('during', { told: snapshot });
-    const late = eventOf('late', { told: snapshot });
+    const during = eventOf('during', { snapshot });
+    const late = eventOf('late', { snapshot });
     let calls = 0;
     const racing: SourceContext = {
       ...context,
@@ -184,7 +184,7 @@ describe('a delivery that is stored while an erasure runs', () => {
           if (calls++ === 0) {
             const now = { at: new Date(), receivedAt: new Date() };
             await town.pipeline.stages.plan.add([{ id: 'during', data: { ...during, ...now } }]);
-            await plan({ ...eventOf('at-once', { told: snapshot }), ...now }, context);
+            await plan({ ...eventOf('at-once', { snapshot }), ...now }, context);
             Object.assign(late, now);
             await new Promise((resolve) => setTimeout(resolve, 5));
           }
@@ -383,8 +383,8 @@ describe('an erasure that was begun', () => {
         );
       }
       await context.snapshots.save('a', ago(500), { shape: { customer: { phone, mail: email } } });
-      const told = { shape: { mail: email } };
-      await town.pipeline.stages.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), told }) }]);
+      const snapshot = { shape: { mail: email } };
+      await town.pipeline.stages.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
       const event = eraseOf({ contacts: [email] });
       isDone = await erase(event, dyingAfter(kills, context)).then(
         () => true,

@@ -41,7 +41,7 @@ async function asked({ context, vendor }: Quiet, id: string, more: object = {}):
   await ask({ journeyId: `${id}.1` }, context);
 }
 
-describe('what was told of a record that never had a journey', () => {
+describe('the snapshot of a record that never had a journey', () => {
   const ways: [what: string, who: object][] = [
     ['the contact', { contacts: ['Erika@Example.com'] }],
     ['the id of the person', { personIds: ['p-7'] }],
@@ -49,12 +49,12 @@ describe('what was told of a record that never had a journey', () => {
   ];
   test.each(ways)('it is forgotten with %s, and does not come back from before', async (_, who) => {
     const { context } = quiet();
-    const told = { state: 'closed', personId: 'p-7', shape: { customer: { mail: email } } };
+    const snapshot = { state: 'closed', personId: 'p-7', shape: { customer: { mail: email } } };
     const [first, second] = [ago(2_000), ago(1_000)];
-    await context.snapshots.save('t', first, told);
+    await context.snapshots.save('t', first, snapshot);
     await context.snapshots.save('u', first, { state: 'closed', personId: 'p-8', shape: { mail: 'x@example.com' } });
     await erase(eraseOf(who), context);
-    await context.snapshots.save('t', second, told);
+    await context.snapshots.save('t', second, snapshot);
     const [gone, other] = await context.snapshots.of(['t', 'u']);
     expect([gone, other === undefined]).toEqual([undefined, 'everybody' in who]);
   });
@@ -75,20 +75,20 @@ describe('events that wait to be planned', () => {
     recordId: 'a',
     grade: 2,
     comment: 'Frau Muster was rude',
-    told: { personId: 'p-7', mail: email },
+    snapshot: { personId: 'p-7', mail: email },
     at: ago(1_000),
     key: 'graded',
     what: 'graded',
     receivedAt: ago(1_000),
   };
-  const { recordId: _, grade: _1, comment: _2, told: _3, ...happened } = graded;
+  const { recordId: _, grade: _1, comment: _2, snapshot: _3, ...happened } = graded;
   const survey = (requestId: string): SurveyJob => ({
     ...happened,
     kind: 'survey',
     requestId,
     answers: { q1: 'Frau Muster again' },
   });
-  const told = { shape: { customer: { mail: email } } };
+  const snapshot = { shape: { customer: { mail: email } } };
 
   async function waiting(town: Quiet) {
     const { stages } = town.pipeline;
@@ -98,9 +98,9 @@ describe('events that wait to be planned', () => {
     const jobs: PlanJob[] = [
       graded,
       survey(requestId),
-      eventOf('unheard', { at, receivedAt: at, told }),
-      eventOf('other', { at, receivedAt: at, told: { shape: { mail: 'other@example.com' } } }),
-      eventOf('since', { at: new Date(Date.now() + 1_000), receivedAt: new Date(Date.now() + 1_000), told }),
+      eventOf('unheard', { at, receivedAt: at, snapshot }),
+      eventOf('other', { at, receivedAt: at, snapshot: { shape: { mail: 'other@example.com' } } }),
+      eventOf('since', { at: new Date(Date.now() + 1_000), receivedAt: new Date(Date.now() + 1_000), snapshot }),
     ];
     await stages.plan.add(
       jobs.map((data, i) => ({ id: `job-${i}`, data, ...(i % 2 === 0 && { delayMs: 3_600_000 }) })),

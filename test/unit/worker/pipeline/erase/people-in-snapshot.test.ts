@@ -35,11 +35,11 @@ describe('a delivery that holds as many numbers as one may', () => {
   });
 
   test('has somebody taken out of it a few in a turn, and what names too many goes whole (audit loop)', async () => {
-    const told = { shape: { numbers, many: numbers.join(', '), note: `call ${numbers[7]}, please` } };
+    const snapshot = { shape: { numbers, many: numbers.join(', '), note: `call ${numbers[7]}, please` } };
     let left: unknown;
     const isContact = (key: string) => key === numbers[7];
     const turns = await turnsOf(async () => {
-      left = await withoutMentions(told, isContact, { defaultCountry });
+      left = await withoutMentions(snapshot, isContact, { defaultCountry });
     });
     expect(left).toEqual({ shape: { numbers: numbers.filter((_, i) => i !== 7), note: 'call ***, please' } });
     expect(turns).toBeGreaterThanOrEqual(35);
