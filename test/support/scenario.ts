@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import { accountKey } from '../../worker/redis/keys.ts';
+import { freePort } from './free-port.ts';
 import { until } from './loop.ts';
 import { background, command, type Finished, type Running, standin } from './processes.ts';
 import type { TestRedis } from './redis.ts';
@@ -172,12 +172,4 @@ export function outOfOrder(text: string, parts: readonly string[]): string | und
     at = text.indexOf(part, at) + 1;
     return at === 0;
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -41,9 +41,9 @@ const daytime =
   '{ name: all, campaign: 12, contact: customer.email, delay: 1h, window: { from: "09:00", until: "20:00" } }';
 const atOnce = '{ name: all, campaign: 12, contact: customer.email, window: { from: "09:00", until: "20:00" } }';
 
-async function start(source: string, rule: string): Promise<Loop & { done(): Promise<void> }> {
+async function start(source: string, rule: string, lookAfter = '50ms'): Promise<Loop & { done(): Promise<void> }> {
   const feedback = await startFeedbackStandin({ seed: true, now: () => new RealDate(trueNow()) });
-  const loop = await startLoop(redis, { source, rule, feedback });
+  const loop = await startLoop(redis, { source, rule, feedback, lookAfter });
   return {
     ...loop,
     done: async () => {
@@ -130,7 +130,8 @@ test.each([
 ])(
   'a clock that jumps %s after an answer was lost finds the request, and does not send another',
   async (which, hours) => {
-    const loop = await start(`lost-${which}`, atOnce);
+    // Not before the clock has jumped.
+    const loop = await start(`lost-${which}`, atOnce, '3s');
     const { standin } = loop.feedback;
     standin.faults.add({ method: 'POST', path: '^/api/appeals/$', then: 'work-then-cut' });
     await loop.post(loop.vendor.close('l').delivery);

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +10,7 @@ import type { StandinServer } from '../../../standins/kit/server.ts';
 import { type App, run } from '../../../worker/cli/app.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
+import { freePort } from '../../support/free-port.ts';
 import { memoryLog, until } from '../../support/loop.ts';
 import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
@@ -60,14 +59,6 @@ afterAll(async () => {
   for (const { server } of opened.values()) await server.close();
   rmSync(dir, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = z.object({ port: z.number() }).parse(server.address());
-  await new Promise((done) => server.close(done));
-  return address.port;
-}
 
 async function take(name: string, { method, path, body }: Step): Promise<string> {
   const answer = await fetch(`${serverOf(name).url}/_control/${path}`, {

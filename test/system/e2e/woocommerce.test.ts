@@ -1,10 +1,7 @@
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 import { connectors } from '../../../connectors/index.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';
@@ -13,6 +10,7 @@ import { loadConfig } from '../../../worker/config/config.ts';
 import type { JourneyState } from '../../../worker/journey/journey.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
+import { freePort } from '../../support/free-port.ts';
 import { memoryLog, type Told, until } from '../../support/loop.ts';
 import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
@@ -80,14 +78,6 @@ afterAll(async () => {
   await feedback?.close();
   rmSync(dir, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = z.object({ port: z.number() }).parse(server.address());
-  await new Promise((done) => server.close(done));
-  return address.port;
-}
 
 function order(name: string, meta: Record<string, string> = {}): number {
   const address = { email: `${name}@example.com`, first_name: name, city: 'Tartu', country: 'EE' };

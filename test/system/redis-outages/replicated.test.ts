@@ -35,11 +35,12 @@ test('a replica that does not keep up: a delivery is not acknowledged before it 
 test('a replica that does not keep up: nobody is asked before the intent is there', async () => {
   const { name, sentinel, replica, stop } = await startSentinel();
   onTestFinished(stop);
-  const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1s }';
+  const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
   const loop = await loopOn({ sentinel: { name, nodes: [sentinel.url] } }, { rule });
   expect((await loop.post(loop.vendor.close('a').delivery)).status).toBe(202);
   await loop.journey('a.1', 'waiting');
   replica.freeze();
+  await loop.hoursPass(1);
   const lines = async () => (await loop.store.trace('a.1')).map(({ text }) => text);
   await until(async () => (await lines()).some((text) => /nothing was sent: No replica/.test(text)));
   expect(loop.feedback.standin.requests()).toEqual([]);
@@ -57,7 +58,7 @@ test.for([
     const server = await startServer();
     onTestFinished(() => server.stop());
     const fields = campaign === 12 ? ', fields: { Store: ticket.id }' : '';
-    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 2s, throttle: 30d${fields} }`;
+    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 1h, throttle: 30d${fields} }`;
     const feedback = await startFeedbackStandin({ seed: true });
     onTestFinished(() => feedback.close());
     feedback.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
@@ -67,13 +68,14 @@ test.for([
     for (const id of ids) await loop.journey(`${id}.1`, 'waiting');
     const [file, copy] = [join(server.dir, 'appendonlydir'), join(server.dir, 'copy')];
     cpSync(file, copy, { recursive: true });
+    await loop.hoursPass(1);
     for (const id of ids) await loop.journey(`${id}.1`, 'asked');
     await server.kill();
     rmSync(file, { recursive: true });
     cpSync(copy, file, { recursive: true });
     await server.start();
     // As if they had never been asked; and then they turn out to have been.
-    await loop.journey('p0.1', 'creating');
+    await loop.hoursPass(0);
     for (const id of ids) await loop.journey(`${id}.1`, 'asked');
     expect(loop.feedback.standin.requests().map(({ email }) => email)).toHaveLength(ids.length);
     expect(JSON.stringify(await loop.store.trace('p0.1'))).toMatch(

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { findServerBinary } from '../../../worker/redis/server-binary.ts';
+import { freePort } from '../../support/free-port.ts';
 import { serverCache } from '../../support/redis-cache.ts';
 
 /** A Redis server on a port of its own, which may be killed, frozen and started again on the same data. */
@@ -32,22 +32,11 @@ export interface Server {
 /** Ends with this process, however that ends. */
 const withParent = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : [];
 
-async function freePorts(n: number): Promise<number[]> {
-  const probes = Array.from({ length: n }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(probes.map((probe) => once(probe, 'listening')));
-  const ports = probes.map((probe) => {
-    const address = probe.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  });
-  await Promise.all(probes.map((probe) => new Promise((done) => probe.close(done))));
-  return ports;
-}
-
 /** As `start` of the embedded one: everything in a file, nothing thrown away; `settings` may say otherwise. */
 const usual = { appendonly: 'yes', appendfsync: 'everysec', save: '', 'maxmemory-policy': 'noeviction', hz: '100' };
 
 export async function startServer(settings: Record<string, string> = {}): Promise<Server> {
-  const [port = 0, busPort = 0] = await freePorts(2);
+  const [port, busPort] = [await freePort(), await freePort()];
   const bus = settings['cluster-enabled'] === 'yes' ? { 'cluster-port': String(busPort) } : {};
   const config = { bind: '127.0.0.1', port: String(port), ...usual, ...bus, ...settings };
   return await open(port, (dir) =>
@@ -178,7 +167,7 @@ export async function startSentinel(settings: Record<string, string> = {}): Prom
   const master = await startServer(replicated);
   const replica = await startServer({ ...replicated, replicaof: `127.0.0.1 ${master.port}` });
   while (!/master_link_status:up/.test(await replica.admin.info('replication'))) await sleep(20);
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const lines = (dir: string) => [
     `port ${port}`,
     'bind 127.0.0.1',

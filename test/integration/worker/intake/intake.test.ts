@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { mostEvents, type SourceEvent } from '../../../../core/connector/contract.ts';
+import { intakeLimits } from '../../../../worker/intake/intake.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { mostInATurn } from '../../../support/turns.ts';
@@ -45,14 +46,15 @@ describe('what is wrong by its head is answered before the body comes', () => {
   });
 });
 
-test('a body that is not whole after ten seconds is cut, however it drips (audit 27)', async () => {
-  const door = await openDoor();
+test('a body that is not whole after its time, ten seconds, is cut, however it drips (audit 27)', async () => {
+  expect(intakeLimits).toMatchObject({ requestMs: 10_000, lookMs: 1_000 });
+  const door = await openDoor({ limits: { requestMs: 1_000, lookMs: 100 } });
   const begun = Date.now();
   const request = await door.head('POST /hooks/one', headOf(1_000));
   // What is still written to a connection that was cut resets it.
   request.socket.on('error', () => undefined);
   const cut = new Promise((resolve) => request.socket.once('close', resolve));
-  const dripping = setInterval(() => request.socket.write('x'), 200);
+  const dripping = setInterval(() => request.socket.write('x'), 50);
   expect(await request.status).toBe(408);
   await cut;
   clearInterval(dripping);

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkRedis, connect, type RedisHandle, verifyConnection } from '../../../../worker/redis/connection.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -36,14 +37,10 @@ describe('a connection', () => {
   });
 
   test('it tells errors to its listener and goes on trying', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (typeof address !== 'object' || address === null) throw new Error('no port');
-    await new Promise((done) => server.close(done));
+    const port = await freePort();
     const errors: Error[] = [];
     await new Promise<void>((enough) => {
-      const handle = connect({ url: `redis://127.0.0.1:${address.port}` }, (error) => {
+      const handle = connect({ url: `redis://127.0.0.1:${port}` }, (error) => {
         if (errors.push(error) === 3) enough();
       });
       undo.push(() => handle.close());

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,20 +10,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBudget } from '../../../../worker/redis/budget.ts';
 import { checkRedis, connect, type RedisHandle } from '../../../../worker/redis/connection.ts';
 import { findServerBinary } from '../../../../worker/redis/server-binary.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { serverCache } from '../../../support/redis-cache.ts';
 
 const password = 'p@ss word';
 const dir = mkdtempSync(join(tmpdir(), 'closeloop-cluster-'));
 let server: ChildProcess;
 let handle: RedisHandle;
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  await new Promise((done) => probe.close(done));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 /** A cluster of one node that has all slots. */
 beforeAll(async () => {
