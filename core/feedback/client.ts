@@ -111,10 +111,7 @@ export type { CustomValue, FeedbackRequest, NewRequest, RequestQuery } from './r
 
 type Parameters = [name: string, value: string | undefined][];
 
-export function createFeedbackClient(
-  settings: FeedbackSettings,
-  ports: Pick<Ports, 'fetch' | 'now' | 'sleep' | 'random'>,
-): FeedbackClient {
+export function createFeedbackClient(settings: FeedbackSettings, ports: Pick<Ports, 'fetch' | 'now'>): FeedbackClient {
   const http = createHttp(settings, ports);
   const table = resolveOperations(settings.operations);
   const reader = createReader(http);

@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { CloseloopError } from '../errors.ts';
+import type { Campaign } from '../feedback/schemas.ts';
 import { formatDuration } from './duration.ts';
 import { meet, nextOpening, type SendWindow, searchDays } from './send-window.ts';
 
@@ -14,6 +15,12 @@ export interface CampaignHours {
   sendFrom: string;
   sendUntil: string;
   sendDelayMinutes: number | null;
+}
+
+/** Of a campaign as the service gives it. */
+export function hoursOf(campaign: Pick<Campaign, 'id' | 'send_from' | 'send_until' | 'send_delay'>): CampaignHours {
+  const { id, send_from, send_until, send_delay } = campaign;
+  return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
 }
 
 /** A rule's narrower hours: `HH:MM`; without `from` from midnight on, without `until` to midnight. */

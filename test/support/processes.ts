@@ -39,9 +39,9 @@ export interface Running {
   stop(): Promise<number | null>;
 }
 
-/** One closeloop command that goes on running. */
-export function background(args: readonly string[], env: Record<string, string> = {}): Running {
-  const child = start(args, env);
+/** One closeloop command that goes on running; `entry`: of another closeloop than this checkout. */
+export function background(args: readonly string[], env: Record<string, string> = {}, entry = closeloop): Running {
+  const child = start(args, env, entry);
   let [output, err] = ['', ''];
   child.stdout?.on('data', (text: Buffer) => {
     output += text.toString();
@@ -70,8 +70,8 @@ export function background(args: readonly string[], env: Record<string, string> 
   };
 }
 
-function start(args: readonly string[], env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [closeloop, ...args], {
+function start(args: readonly string[], env: Record<string, string>, entry = closeloop): ChildProcess {
+  return spawn(process.execPath, [entry, ...args], {
     // NODE_OPTIONS: what is loaded into this process is loaded into its children (test/conformance).
     env: {
       PATH: process.env.PATH ?? '',
@@ -84,8 +84,8 @@ function start(args: readonly string[], env: Record<string, string>): ChildProce
 }
 
 /** A stand-in in a process of its own, and its control surface. */
-export async function standin(name: string) {
-  const running = background(['standin', name]);
+export async function standin(name: string, entry = closeloop) {
+  const running = background(['standin', name], {}, entry);
   const url = await running.says(/http:\/\/127\.0\.0\.1:\d+/);
   const control = async (method: string, path: string, body?: object): Promise<unknown> => {
     const answer = await fetch(`${url}/_control/${path}`, {

@@ -6,7 +6,8 @@ const [major = 0] = process.versions.node.split('.').map(Number);
 if (major < 24) {
   process.stderr.write(
     `closeloop needs Node 24 or later; this is ${process.version}.\n` +
-      'In this repository "npm start" and "npm run closeloop -- …" bring their own Node 24 (run "npm ci" first).\n',
+      'In its repository "npm start" and "npm run closeloop -- …" bring their own (run "npm ci" first); where it is installed, ' +
+      '"npm install node@24" gives one to npx.\n',
   );
   process.exit(2);
 }

@@ -136,10 +136,14 @@ let provided = false;
 function provideCloseloop(): void {
   if (provided) return;
   provided = true;
+  // In the repository itself TypeScript runs, and there may be no build.
+  const source = import.meta.url.endsWith('.ts') ? ['@closeloop/source'] : [];
   registerHooks({
     resolve(specifier, context, next) {
+      const conditions = [...source, ...context.conditions];
       // Found by the package's own "exports", from this file, which is in it.
-      if (/^closeloop(\/|$)/.test(specifier)) return next(specifier, { ...context, parentURL: import.meta.url });
+      if (/^closeloop(\/|$)/.test(specifier))
+        return next(specifier, { ...context, parentURL: import.meta.url, conditions });
       if (!specifier.startsWith(fromScheme)) return next(specifier, context);
       const [name = '', folder = ''] = specifier.slice(fromScheme.length).split('?').map(decodeURIComponent);
       return next(name, { ...context, parentURL: pathToFileURL(`${folder}/`).href });

@@ -5,7 +5,7 @@ import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.t
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { Findings } from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
-import { checkWindows, nextSendTime } from '../../../core/schedule/send-time.ts';
+import { checkWindows, hoursOf, nextSendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
@@ -174,10 +174,6 @@ export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: Dec
 /** The marker field is ours to fill: a rule need not map it, even where it is required. */
 function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
   return campaign.custom_fields.filter((field) => field.name !== marker);
-}
-
-function hoursOf({ id, send_from, send_until, send_delay }: Campaign) {
-  return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
 }
 
 /** When to ask, by the rule, the campaign and the zones (core/schedule/send-time.ts). */

@@ -86,7 +86,7 @@ export function clientFor(
   clock: () => Date = () => now,
 ): FeedbackClient {
   const parsed = FeedbackSettings.parse({ baseUrl, apiKey: 'k-1', timeZone: 'Europe/Tallinn', ...settings });
-  return createFeedbackClient(parsed, { fetch, now: clock, random: () => 0.5, sleep: async () => undefined });
+  return createFeedbackClient(parsed, { fetch, now: clock });
 }
 
 export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

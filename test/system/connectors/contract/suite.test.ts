@@ -228,7 +228,7 @@ describe('the contract suite', () => {
 
   test('it runs by the words of another test runner', async () => {
     const file = join(import.meta.dirname, '../../../support/contract/node-runner.ts');
-    const args = ['--test', '--test-reporter=tap', file];
+    const args = ['--conditions=@closeloop/source', '--test', '--test-reporter=tap', file];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     expect(stdout).toMatch(/# pass [6-9]\d\n# fail 0/);
   });

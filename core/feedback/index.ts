@@ -1,0 +1,57 @@
+/*
+ * The core alone, for programs that ask by themselves: `import { … } from 'closeloop/feedback'`. The service's client, custom
+ * field values by expressions, and send times. A guide is in docs/library.md.
+ */
+
+export { type Contact, type ContactChoice, type ContactOptions, contactFor, parseContact } from '../contact.ts';
+export { type Advice, CloseloopError, type Outcome } from '../errors.ts';
+export {
+  compileExpression,
+  type Expression,
+  evaluateAll,
+  type Findings,
+  type Found,
+} from '../mapping/expression.ts';
+export type { FieldDefinition } from '../mapping/field-value.ts';
+export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';
+export { formatDuration, parseDuration } from '../schedule/duration.ts';
+export {
+  type CampaignHours,
+  checkWindows,
+  type Day,
+  hoursOf,
+  nextSendTime,
+  type RuleWindow,
+  type SendTimeInput,
+} from '../schedule/send-time.ts';
+export type {
+  CallOptions,
+  CampaignQuery,
+  CreateOptions,
+  CustomFieldQuery,
+  CustomValue,
+  FeedbackClient,
+  FeedbackRequest,
+  NewRequest,
+  RequestPage,
+  RequestQuery,
+  StatsRange,
+} from './client.ts';
+export { FeedbackError, isNobody } from './failure.ts';
+export { connectFeedback, type FeedbackOptions } from './library.ts';
+export { assumedOperations, type OperationOverrides, type Operations } from './operations.ts';
+export type {
+  AccessLogEntry,
+  Campaign,
+  CampaignStats,
+  ContactRecord,
+  CustomFieldDefinition,
+  CustomFieldStatistic,
+  FieldType,
+  MaskResult,
+  Metric,
+  Page,
+  Question,
+  Survey,
+  SurveyEntry,
+} from './schemas.ts';

@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import { CloseloopError } from '../errors.ts';
+import type { Ports } from '../ports.ts';
+import { createFeedbackClient, type FeedbackClient } from './client.ts';
+import { FeedbackSettings } from './settings.ts';
+
+/** As in the section `feedback` of the configuration; what has a default may be left out. */
+export type FeedbackOptions = z.input<typeof FeedbackSettings>;
+
+/**
+ * The client of the Feedback Collection Service. It opens nothing: the first call does.
+ * @param ports the network and the clock, where a test brings its own
+ * @throws CloseloopError config with every mistake in the options
+ */
+export function connectFeedback(
+  options: FeedbackOptions,
+  ports: Partial<Pick<Ports, 'fetch' | 'now'>> = {},
+): FeedbackClient {
+  const parsed = FeedbackSettings.safeParse(options);
+  if (parsed.success)
+    return createFeedbackClient(parsed.data, { fetch: globalThis.fetch, now: () => new Date(), ...ports });
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the options'} ${message}`);
+  throw new CloseloopError(`The client of the Feedback service: ${problems.join('; ')}.`, { kind: 'config' });
+}

@@ -1,0 +1,241 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { messageOf } from '../../../core/errors.ts';
+import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
+import { until } from '../../support/loop.ts';
+import { background, standin } from '../../support/processes.ts';
+import { serverCache } from '../../support/redis-cache.ts';
+
+/* The package as a stranger has it: packed, installed into an empty folder with npm, and used by its documentation. */
+
+const root = resolve(import.meta.dirname, '../../..');
+const manifest = z
+  .object({
+    version: z.string(),
+    devDependencies: z.object({ typescript: z.string() }),
+    exports: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
+  })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+
+let dir: string;
+let project: string;
+let entry: string;
+let packed: string[];
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'closeloop-package-'));
+  project = join(dir, 'project');
+  mkdirSync(project);
+  await run('npm', ['pack', '--pack-destination', dir], root);
+  const tarball = join(dir, `closeloop-${manifest.version}.tgz`);
+  const list = await run('tar', ['tzf', tarball], dir);
+  packed = list.split('\n').flatMap((line) => /^package\/(.+[^/])$/.exec(line)?.[1] ?? []);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const compiler = `typescript@${manifest.devDependencies.typescript}`;
+  await run('npm', ['install', '--prefer-offline', '--no-audit', tarball, compiler]);
+  entry = join(project, 'node_modules/closeloop/dist/worker/cli/closeloop.js');
+  // The tests' Redis, where there is one: fetched once for all of them.
+  mkdirSync(join(project, '.closeloop'));
+  if (existsSync(serverCache)) symlinkSync(serverCache, join(project, '.closeloop/redis-server'));
+});
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** What a program prints; in the project, with this Node before any other. @throws with all that it said */
+async function run(program: string, args: readonly string[], cwd = project): Promise<string> {
+  // npm tells its scripts about the repository that it runs in: not this project's.
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_(?!config_)|npm_config_local|INIT_CWD)/.test(name),
+  );
+  const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`;
+  const options = { cwd, env: { ...Object.fromEntries(inherited), PATH: path }, maxBuffer: 2 ** 26 };
+  try {
+    return (await promisify(execFile)(program, args, options)).stdout;
+  } catch (error) {
+    const printed = z.object({ stdout: z.string() }).parse(error).stdout;
+    throw new Error(`${messageOf(error)}\n${printed}`, { cause: error });
+  }
+}
+
+/** Every file below, and when it was last written. */
+function stateOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(
+    (name) => `${name} ${statSync(join(folder, name)).mtimeMs}`,
+  );
+}
+
+const documented = (file: string): string =>
+  /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, file), 'utf8'))?.[1] ?? '';
+
+/** Strict, and nothing that closeloop would have to ask for. */
+const plain = { strict: true, module: 'nodenext', target: 'es2024', outDir: 'out' };
+
+describe('the tarball', () => {
+  const named = (pattern: RegExp) => packed.filter((name) => pattern.test(name)).sort();
+
+  test('holds what each file of the rooms that run was compiled to, its source map, and no test', () => {
+    const compiled = ['core', 'connectors', 'worker', 'standins', 'test/support/contract', 'test/support/contract.ts']
+      .flatMap((room) => filesOf(join(root, room)).map((name) => (name === '' ? room : `${room}/${name}`)))
+      .filter((name) => /(?<!\.d)\.ts$|closeloop\.js$/.test(name))
+      .filter((name) => !/write-schema|whole-desk|node-runner/.test(name))
+      .flatMap((name) => [`dist/${name.replace(/ts$/, 'js')}`, `dist/${name.replace(/ts$/, 'js')}.map`]);
+    expect(named(/^dist\/.*\.(js|map)$/)).toEqual(compiled.sort());
+  });
+
+  test('holds the types of what it exports, and every file that it exports', () => {
+    expect(named(/^dist\/.*\.ts$/).filter((name) => !/^dist\/(core|test)\/.*\.d\.ts$/.test(name))).toEqual([]);
+    const exported = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [target] : [target.types, target.default],
+    );
+    expect(exported.map((path) => path?.slice(2)).filter((path) => !packed.includes(path ?? ''))).toEqual([]);
+  });
+
+  test('holds documents, examples and what is bundled beside it, and nothing else', () => {
+    expect(named(/^(?!dist\/|node_modules\/)/).filter((name) => !/^(docs|examples)\//.test(name))).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'closeloop.schema.json',
+      'connectors/README.md',
+      'core/mapping/README.md',
+      'package.json',
+    ]);
+    expect(named(/\.test\./)).toEqual([]);
+    const bundled = packed.flatMap((name) => /^node_modules\/([^/]+)\//.exec(name)?.[1] ?? []);
+    expect([...new Set(bundled)].sort()).toEqual(['asap', 'dotenv', 'promise', 'request', 'zendesk-node-api']);
+  });
+
+  function filesOf(path: string): string[] {
+    return statSync(path).isFile() ? [''] : readdirSync(path, { recursive: true, encoding: 'utf8' });
+  }
+});
+
+describe('installed into an empty folder', () => {
+  test('npx closeloop tells its version', async () => {
+    expect((await run('npx', ['closeloop', '--version'])).trim()).toBe(manifest.version);
+  });
+
+  test('zendesk-node-api has the request that closeloop replaces', async () => {
+    const script = `
+      import { createRequire } from 'node:module';
+      const own = createRequire(createRequire(${JSON.stringify(entry)}).resolve('zendesk-node-api'));
+      console.log(typeof own('request').sendingBy);`;
+    expect((await run(process.execPath, ['--input-type=module', '-e', script])).trim()).toBe('function');
+  });
+
+  test('npx closeloop start --once runs the demo to its end, and writes nothing among the installed packages', async () => {
+    const installed = stateOf(join(project, 'node_modules'));
+    expect(await run('npx', ['closeloop', 'start', '--once'])).toContain('Every journey ended as it should.');
+    expect(stateOf(join(project, 'node_modules'))).toEqual(installed);
+  });
+
+  describe('as a library', () => {
+    let service: Awaited<ReturnType<typeof standin>>;
+    beforeAll(async () => {
+      service = await standin('feedback', entry);
+    });
+    afterAll(async () => void (await service?.stop()));
+
+    const script = () => documented('docs/library.md').replace('http://127.0.0.1:9100', service.url);
+    const runs = async (file: string): Promise<void> => {
+      const said = await run(process.execPath, [file]);
+      const id = /feedback request (\S+) goes out/.exec(said)?.[1];
+      const fields = { Store: 'Tallinn', Agent: 'Anna Saar' };
+      const requests = z.array(z.looseObject({ id: z.coerce.string() }));
+      const made = requests.parse(await service.control('GET', 'requests?campaign=12'));
+      expect(made.find((one) => one.id === id)).toMatchObject({ customFields: fields });
+    };
+
+    test('the documented script runs in JavaScript', async () => {
+      writeFileSync(join(project, 'library.js'), script());
+      await runs('library.js');
+    });
+
+    test('and in TypeScript under strict and nodenext, with every other entry', async () => {
+      const others = `
+        import type { Connector } from 'closeloop';
+        import schema from 'closeloop/schema' with { type: 'json' };
+        import { type ConnectorSample, connectorContract } from 'closeloop/testing';
+        export const shared = (sample: ConnectorSample): Connector => sample.connector;
+        export const title: string = schema.title;
+        export const suite = connectorContract;`;
+      writeFileSync(join(project, 'typed.ts'), script());
+      writeFileSync(join(project, 'entries.ts'), others);
+      const compilerOptions = { ...plain, exactOptionalPropertyTypes: true };
+      writeFileSync(
+        join(project, 'tsconfig.json'),
+        JSON.stringify({ compilerOptions, files: ['typed.ts', 'entries.ts'] }),
+      );
+      await run('npx', ['tsc']);
+      await runs('out/typed.js');
+      await run(process.execPath, ['out/entries.js']);
+    });
+  });
+
+  test('a connector in TypeScript, compiled with a plain tsconfig and installed as a package, carries a grade home', async () => {
+    const author = join(project, 'author');
+    mkdirSync(author);
+    cpSync(join(root, 'examples/helpdesk-connector/connector.ts'), join(author, 'index.ts'));
+    writeFileSync(join(author, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...plain, declaration: true } }));
+    await run('npx', ['tsc', '-p', author]);
+    const own = { name: '@acme/closeloop-deskly', version: '1.0.0', type: 'module', exports: './index.js' };
+    writeFileSync(join(author, 'out/package.json'), JSON.stringify(own));
+    cpSync(join(author, 'out'), join(project, 'node_modules/@acme/closeloop-deskly'), { recursive: true });
+
+    const secret = 'deskly-package-secret';
+    const desk = await startDesk({ email: 'carl@example.com', subject: 'No heating' });
+    const service = await standin('feedback', entry);
+    const file = join(project, 'closeloop.yaml');
+    writeFileSync(
+      file,
+      `
+feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+http: { port: 0 }
+collect: { every: 300ms }
+sources:
+  desk:
+    connector: "@acme/closeloop-deskly"
+    baseUrl: ${desk.url}
+    apiKey: key
+    webhookSecrets: [${secret}]
+    rules:
+      - { name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.subject } }
+`,
+    );
+    const loop = background(['start', '--config', file, '--data', join(project, '.closeloop')], {}, entry);
+    try {
+      const started: { hooks: string } = JSON.parse(await loop.says(/\{.*"started"\}/));
+      const closed = desk.close();
+      const body = JSON.stringify(closed);
+      const headers = { 'content-type': 'application/json', ...signed(body, secret) };
+      const hook = started.hooks.replace('<source>', 'desk');
+      expect((await fetch(hook, { method: 'POST', body, headers })).status).toBe(202);
+      await until(async () => {
+        const found = await service.control('GET', 'requests?campaign=12');
+        return Array.isArray(found) && found.length > 0 && found[0].sentAt;
+      });
+      await service.control('POST', 'answers', { contact: 'carl@example.com', grade: 4, comment: 'Warm again' });
+      expect(await until(() => desk.ticket(closed.ticket)?.grade ?? undefined)).toBe(4);
+    } finally {
+      await loop.stop();
+      await service.stop();
+      await desk.stop();
+    }
+  });
+});
