@@ -95,3 +95,33 @@ test('a reference is kept that can be one (audit leak)', () => {
   const of = (reference: string) => new CloseloopError('x', { kind: 'permanent' }, { reference }).reference;
   expect(['7f3a-99:1.2', 'hanna@example.com', 'Hanna Kask'].map(of)).toEqual(['7f3a-99:1.2', undefined, undefined]);
 });
+
+test('the message of one of our errors is told whole, its quotation included', () => {
+  expect(messageOf(new CloseloopError('the rule "Phone Team" names no campaign', { kind: 'config' }))).toBe(
+    'the rule "Phone Team" names no campaign',
+  );
+});
+
+test('of an answer of another shape the first five places are told', () => {
+  const shape = z.object(Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`f${i}`, z.number()])));
+  const places = Array.from({ length: 5 }, (_, i) => `f${i} (expected number)`).join('; ');
+  expect(messageOf(shape.safeParse({}).error)).toBe(`another shape than expected, at ${places}`);
+});
+
+test.each([
+  ["no 'length'", "no 'length'"],
+  ["no 'a_$1'", "no 'a_$1'"],
+  ["no 'Hanna'", 'no "…"'],
+  ["no 'hanna kask'", 'no "…"'],
+  [`no '${'x'.repeat(41)}'`, 'no "…"'],
+])('of what %s quotes, only the names of code are told', (said, told) => {
+  expect(messageOf(new Error(said))).toBe(told);
+});
+
+test('the stack of an error is its name, what may be told of its message, and where it was', () => {
+  const error = Object.assign(new TypeError('no "Hanna Kask"'), {
+    stack: 'TypeError: no "Hanna Kask"\nwho was at home\n    at ask (/srv/ask.ts:1:2)\n    at run (/srv/run.ts:3:4)',
+  });
+  expect(stackOf(error)).toBe('TypeError: no "…"\n    at ask (/srv/ask.ts:1:2)\n    at run (/srv/run.ts:3:4)');
+  expect(stackOf(Object.assign(new Error('x'), { stack: undefined }))).toBe('Error: x');
+});

@@ -4,10 +4,14 @@ import { type Intent, type Journey, type JourneyState, journeyStates } from '../
 import {
   askedStates,
   erased,
+  firstOf,
+  ifStill,
   mayComeBack,
   mayFollow,
   mayHaveAsked,
+  type Step,
   settledStates,
+  statesBefore,
   step,
   unaskedStates,
 } from '../../../../worker/journey/transitions.ts';
@@ -144,6 +148,7 @@ const counting: [state: JourneyState, what: string, more: Partial<Journey>, coun
   ['written', '', nothing, true],
   ['expired', '', nothing, true],
   ['parked', '', nothing, true],
+  ['waiting', ' with an intent', { intent }, false],
   ['failed', ', which never reached the service', nothing, false],
   ['failed', ' after it had asked', { requestId: '7' }, true],
   ['cancelled', ' before it asked, or taken back', { requestId: '7' }, false],
@@ -154,4 +159,62 @@ const counting: [state: JourneyState, what: string, more: Partial<Journey>, coun
 test.each(counting)('a journey that is %s%s counts as having asked, or not', (state, _, more, counts) => {
   const { intent: _1, requestId: _2, answer: _3, ...bare } = journeyIn(state);
   expect(mayHaveAsked({ ...bare, ...more })).toBe(counts);
+});
+
+test('what comes before a state are those that it may follow', () => {
+  const may = (to: JourneyState) => pairs.filter(([, one, allowed]) => one === to && allowed).map(([from]) => from);
+  for (const to of journeyStates) expect(statesBefore(to)).toEqual(may(to));
+});
+
+test('only what was cancelled may come back', () => {
+  const { intent: _, requestId: _1, answer: _2, ...bare } = journeyIn('skipped', { wasOut: true });
+  expect(mayComeBack(bare)).toBe(false);
+});
+
+describe('a step that is taken if the journey is still in its state', () => {
+  const { why: _, ...journey } = journeyIn('waiting', { intent });
+  const after = { ...journey, state: 'skipped', updatedAt: at };
+  const rows: [what: string, from: JourneyState | JourneyState[], more: Partial<Step>, expected: unknown][] = [
+    ['is taken, without a reason or a line of the trace', 'waiting', {}, { journey: after, trace: [] }],
+    ['is taken from one of several states', ['asked', 'waiting'], {}, { journey: after, trace: [] }],
+    ['is not taken from another state', ['received', 'asked'], {}, undefined],
+    ['is not taken where something else has to be so', 'waiting', { when: ({ rule }) => rule === 'other' }, undefined],
+    ['is taken where that is so', 'waiting', { when: ({ id }) => id === journey.id }, { journey: after, trace: [] }],
+    [
+      'keeps its reason, which the trace tells',
+      'waiting',
+      { why: 'no contact' },
+      { journey: { ...after, why: 'no contact' }, trace: ['skipped: no contact'] },
+    ],
+    [
+      'has other lines in the trace where it says so',
+      'waiting',
+      { why: 'no contact', trace: ['looked for, in vain'] },
+      { journey: { ...after, why: 'no contact' }, trace: ['looked for, in vain'] },
+    ],
+    ['changes what it says', 'waiting', { change: { attempts: 2 } }, { journey: { ...after, attempts: 2 }, trace: [] }],
+    [
+      'changes by what is there',
+      'waiting',
+      { change: ({ id }) => ({ rule: `rule of ${id}` }) },
+      { journey: { ...after, rule: `rule of ${journey.id}` }, trace: [] },
+    ],
+  ];
+  test.each(rows)('%s', (_what, from, more, expected) => {
+    expect(ifStill(from, { to: 'skipped', at, ...more })(journey)).toStrictEqual(expected);
+  });
+
+  test('leaves out what is over, and the journey it was shown as it was', () => {
+    const { intent: _, ...others } = after;
+    const decision = ifStill('waiting', { to: 'skipped', at, without: ['intent'] })(journey);
+    expect(decision).toStrictEqual({ journey: others, trace: [] });
+    expect(journey.intent).toBe(intent);
+  });
+
+  test('gives way to the first of several that leaves the journey alone no more', () => {
+    const to = (state: JourneyState, why: string) => ifStill(state, { to: 'failed', at, why });
+    const decide = firstOf(to('creating', 'one'), to('waiting', 'two'), to('waiting', 'three'));
+    expect(decide(journey)).toMatchObject({ journey: { state: 'failed', why: 'two' } });
+    expect(decide(journeyIn('asked'))).toBeUndefined();
+  });
 });
