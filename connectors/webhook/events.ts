@@ -4,7 +4,7 @@ import type {
   Delivery,
   EraseEvent,
   Events,
-  GradedEvent,
+  ExternalGradeEvent,
   RecordEvent,
   SourceEvent,
   SurveyEvent,
@@ -85,7 +85,7 @@ function eventsIn(find: Find, happening: Happening): SourceEvent[] {
   return [
     ...(is('changed') ? [changed(find, happening)] : []),
     ...(is('closed') ? [closed(find, happening)] : []),
-    ...(is('graded.when') ? [graded(find, happening)] : []),
+    ...(is('graded.when') ? [externalGrade(find, happening)] : []),
     ...(is('survey.when') ? [survey(find, happening)] : []),
     ...(is('erase.when') ? [erase(find, happening)] : []),
   ];
@@ -136,11 +136,11 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
 }
 
 /** The record of it as well, for a sender that tells of nothing but grades. */
-function graded(find: Find, happening: Happening): GradedEvent {
+function externalGrade(find: Find, happening: Happening): ExternalGradeEvent {
   const comment = find('graded.comment') ?? null;
   if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
   return {
-    ...happened('graded', happening),
+    ...happened('external-grade', happening),
     recordId: recordId(find),
     grade: gradeFrom(find('graded.grade')),
     comment: comment === null || isBlank(comment) ? null : comment,

@@ -29,7 +29,7 @@ export const webhook = defineConnector({
       batchSize: 100,
       taken: { status: 202 },
       writesNoAnswer: writeBack?.noAnswer ?? false,
-      bringsGrades: event.graded !== undefined,
+      bringsExternalGrades: event.graded !== undefined,
       verify: (delivery) => verify(delivery, signature),
       events: eventReader(settings),
       read: reader(ports.snapshots),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Delivery, Events, GradedEvent, RecordEvent } from '../../core/connector/contract.ts';
+import type { Delivery, Events, ExternalGradeEvent, RecordEvent } from '../../core/connector/contract.ts';
 import { meaningOf } from './closing.ts';
 import { csatReceived, type Rating, ratingReader } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
@@ -73,7 +73,14 @@ async function events(
     if (said.grade === undefined) return left(name, 'a rating was offered or taken back, none was given');
     if (recordId === undefined) return noTicket;
     const { grade, comment } = said;
-    return found({ kind: 'graded', recordId, ...happened, what: "a rating in Zendesk's own CSAT", grade, comment });
+    return found({
+      kind: 'external-grade',
+      recordId,
+      ...happened,
+      what: "a rating in Zendesk's own CSAT",
+      grade,
+      comment,
+    });
   }
   const [previous, current] = [statusOf(event?.previous), statusOf(event?.current)];
   const what = name === 'status_changed' ? `status ${current}, was ${previous}` : short(name);
@@ -115,5 +122,5 @@ function short(name: string): string {
 }
 
 const noTicket: Events = { ok: false, why: 'a ticket event without the id of the ticket' };
-const found = (event: RecordEvent | GradedEvent): Events => ({ ok: true, events: [event], ignored: [] });
+const found = (event: RecordEvent | ExternalGradeEvent): Events => ({ ok: true, events: [event], ignored: [] });
 const left = (what: string, why: string): Events => ({ ok: true, events: [], ignored: [{ what, why }] });

@@ -39,7 +39,7 @@ export const zendesk = defineConnector({
       poll: poller(api, ports),
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
-      bringsGrades: settings.csat !== undefined,
+      bringsExternalGrades: settings.csat !== undefined,
     };
   },
 });

@@ -6,7 +6,7 @@ import type { Budget } from './quota.ts';
 export type {
   AnswerValue,
   EraseEvent,
-  GradedEvent,
+  ExternalGradeEvent,
   RecordEvent,
   RevokedEvent,
   SourceEvent,
@@ -203,8 +203,8 @@ export interface Source<Shape extends object = object> {
   forget?(recordIds: readonly string[]): Promise<string[]>;
   /** Expired journeys are written back as `no-answer`. */
   writesNoAnswer?: boolean;
-  /** Its events bring grades given elsewhere (`GradedEvent`): some rule has to name an external campaign. */
-  bringsGrades?: boolean;
+  /** Its events bring grades given elsewhere (`ExternalGradeEvent`): some rule has to name an external campaign. */
+  bringsExternalGrades?: boolean;
   /** What the bodies of deliveries may be beside JSON. */
   alsoTakes?: readonly ('form' | 'xml')[];
   /** Bytes of a delivery's body. Default 1 MiB; vendors that send a record's whole history need more. */

@@ -54,9 +54,9 @@ export const EraseEvent = Happened.extend({
 });
 
 /** A grade that was given elsewhere, for the external campaign of the record's rule. The newest (`at`) wins. */
-export type GradedEvent = z.output<typeof GradedEvent>;
-export const GradedEvent = Happened.extend({
-  kind: z.literal('graded'),
+export type ExternalGradeEvent = z.output<typeof ExternalGradeEvent>;
+export const ExternalGradeEvent = Happened.extend({
+  kind: z.literal('external-grade'),
   recordId: z.string(),
   grade: z.number().nullable(),
   comment: z.string().nullable(),
@@ -81,7 +81,7 @@ export type SourceEvent = z.output<typeof SourceEvent>;
 export const SourceEvent = z.discriminatedUnion('kind', [
   RecordEvent,
   EraseEvent,
-  GradedEvent,
+  ExternalGradeEvent,
   SurveyEvent,
   RevokedEvent,
 ]);

@@ -47,7 +47,7 @@ export class ToyVendor {
   /** Undefined: it can't tell. */
   account: string | undefined;
   writesNoAnswer = false;
-  bringsGrades = false;
+  bringsExternalGrades = false;
   check: Source['check'];
   setup: Source['setup'];
   /** A vendor whose reading for `ask` has no history can't say which closing it shows. */
@@ -154,7 +154,7 @@ export class ToyVendor {
         ...(this.recordNames && { recordNames: this.recordNames }),
         ...(this.surveyQuestions && { surveyQuestions: this.surveyQuestions }),
         writesNoAnswer: this.writesNoAnswer,
-        bringsGrades: this.bringsGrades,
+        bringsExternalGrades: this.bringsExternalGrades,
         batchSize: 100,
         taken: { status: 202 },
       }),
@@ -173,7 +173,9 @@ const Delivered = z.array(
 );
 /** Events as the contract has them, for what a toy has no words of its own. */
 const Plain = z.strictObject({
-  plain: z.array(z.looseObject({ at: z.coerce.date(), kind: z.enum(['erase', 'graded', 'survey', 'revoked']) })),
+  plain: z.array(
+    z.looseObject({ at: z.coerce.date(), kind: z.enum(['erase', 'external-grade', 'survey', 'revoked']) }),
+  ),
 });
 
 function parse(raw: Uint8Array): unknown {

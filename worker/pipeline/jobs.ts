@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EraseEvent, GradedEvent, RecordEvent, RevokedEvent, SurveyEvent } from '../../core/connector/events.ts';
+import { EraseEvent, ExternalGradeEvent, RecordEvent, RevokedEvent, SurveyEvent } from '../../core/connector/events.ts';
 
 /** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
 export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
@@ -23,14 +23,16 @@ const RecordJob = RecordEvent.extend({
   notAfter: z.coerce.date().optional(),
 });
 export type RecordJob = z.output<typeof RecordJob>;
-const GradedJob = GradedEvent.extend({
+const ExternalGradeJob = ExternalGradeEvent.extend({
   ...received,
   /** Nothing new: what this journey holds is to be passed on. */
   journeyId: z.string().optional(),
 });
-export type GradedJob = z.output<typeof GradedJob>;
+export type ExternalGradeJob = z.output<typeof ExternalGradeJob>;
 /** One that closeloop found itself; what is left out is as in a webhook's. */
-export type OwnEvent = GradedJob | (Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>);
+export type OwnEvent =
+  | ExternalGradeJob
+  | (Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>);
 
 const SurveyJob = SurveyEvent.extend(received);
 export type SurveyJob = z.output<typeof SurveyJob>;
@@ -53,7 +55,12 @@ export const EraseJob = z.discriminatedUnion('kind', [
 export type EraseJob = z.output<typeof EraseJob>;
 
 /** One event: what intake stores. Personal data only where it tells of a record, or where a person has answered elsewhere, until that is done. */
-export const PlanJob = z.discriminatedUnion('kind', [RecordJob, GradedJob, SurveyJob, RevokedEvent.extend(received)]);
+export const PlanJob = z.discriminatedUnion('kind', [
+  RecordJob,
+  ExternalGradeJob,
+  SurveyJob,
+  RevokedEvent.extend(received),
+]);
 export type PlanJob = z.output<typeof PlanJob>;
 
 export const AskJob = z.object({ journeyId: z.string() });

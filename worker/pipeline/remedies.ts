@@ -6,7 +6,7 @@ const replayEvent = '"closeloop events replay"';
 const ofEvents: Record<PlanJob['kind'], string> = {
   closed: replay,
   changed: replayEvent,
-  graded: replayEvent,
+  'external-grade': replayEvent,
   survey: replayEvent,
   revoked: 'give the access back and start again; there is nothing to replay',
 };

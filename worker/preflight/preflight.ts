@@ -49,7 +49,7 @@ export async function checkSource(context: SourceContext, config: Config): Promi
     if (campaign) checked.push({ at, campaign });
   }
   found.push(...markerFindings(checked, context));
-  if (context.source.bringsGrades && checked.length === context.rules.length)
+  if (context.source.bringsExternalGrades && checked.length === context.rules.length)
     found.push(...gradesFindings(checked.map(({ campaign }) => campaign)));
   found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
   const about = await aboutSource(context, config);

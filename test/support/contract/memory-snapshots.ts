@@ -7,10 +7,10 @@ export function memorySnapshots(): RecordSnapshots & { hear(events: readonly Sou
     of: async (ids) => ids.map((id) => held.get(id)?.snapshot),
     hear(events) {
       for (const event of events) {
-        if ((event.kind !== 'closed' && event.kind !== 'changed' && event.kind !== 'graded') || !event.snapshot)
+        if ((event.kind !== 'closed' && event.kind !== 'changed' && event.kind !== 'external-grade') || !event.snapshot)
           continue;
         const before = held.get(event.recordId);
-        const isNews = before === undefined || (event.kind !== 'graded' && before.at <= event.at);
+        const isNews = before === undefined || (event.kind !== 'external-grade' && before.at <= event.at);
         // As it comes out of the queue and the store.
         if (isNews) held.set(event.recordId, { at: event.at, snapshot: structuredClone(event.snapshot) });
       }

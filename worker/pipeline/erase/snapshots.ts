@@ -41,6 +41,6 @@ function withoutPerson(event: PlanJob): PlanJob | undefined {
   if (event.kind === 'revoked') return undefined;
   if (event.kind === 'survey') return Object.keys(event.answers).length === 0 ? undefined : { ...event, answers: {} };
   const { snapshot, ...rest } = event;
-  if (rest.kind === 'graded') return snapshot || rest.comment !== null ? { ...rest, comment: null } : undefined;
+  if (rest.kind === 'external-grade') return snapshot || rest.comment !== null ? { ...rest, comment: null } : undefined;
   return snapshot ? rest : undefined;
 }

@@ -7,7 +7,7 @@ import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
-import { done, type GradedJob, type JobResult } from '../jobs.ts';
+import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import { statusOf } from '../record-status.ts';
 import { planJourney } from './plan-journey.ts';
 
@@ -22,7 +22,7 @@ const askingMs = 1_000;
  * campaign is created with an identifier like any other, then graded and commented. The newest version wins; telling the
  * service the same twice changes nothing.
  */
-export async function takeExternalGrade(event: GradedJob, context: SourceContext): Promise<JobResult> {
+export async function takeExternalGrade(event: ExternalGradeJob, context: SourceContext): Promise<JobResult> {
   if (event.journeyId !== undefined) {
     const holder = await context.store.get(event.journeyId);
     return holder ? await sendGrade(holder, context) : done;
@@ -56,7 +56,7 @@ export async function takeExternalGrade(event: GradedJob, context: SourceContext
 export async function queueGrade({ id, recordId, given }: Journey, context: SourceContext): Promise<void> {
   if (!given || given.delivered) return;
   await context.queueEvent({
-    kind: 'graded',
+    kind: 'external-grade',
     journeyId: id,
     recordId,
     grade: null,
@@ -72,7 +72,7 @@ export async function queueGrade({ id, recordId, given }: Journey, context: Sour
  * The latest journey of the record, or where that one asked nobody the one that did; for a record without any a new one,
  * planned at once.
  */
-async function journeyFor(event: GradedJob, context: SourceContext): Promise<Journey | undefined> {
+async function journeyFor(event: ExternalGradeJob, context: SourceContext): Promise<Journey | undefined> {
   const { store } = context;
   const { latest, asked } = await store.historyOf(event.recordId);
   const known = latest === undefined ? undefined : await store.get(latest);

@@ -19,7 +19,7 @@ const lagMs = 30_000;
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
 export async function plan(event: PlanJob, context: SourceContext): Promise<JobResult> {
   switch (event.kind) {
-    case 'graded':
+    case 'external-grade':
       return await takeExternalGrade(event, context);
     case 'survey':
       return await takeSurvey(event, context);

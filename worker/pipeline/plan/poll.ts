@@ -132,6 +132,6 @@ function jobOf(event: SourceEvent, notBefore: Date, headStartMs: number): Polled
     return { event: { ...event, certain: event.certain === true, via: 'poll', notBefore, receivedAt }, delayMs };
   }
   // A grade of before closeloop is for nobody.
-  if (event.kind === 'graded' && event.at < notBefore) return undefined;
+  if (event.kind === 'external-grade' && event.at < notBefore) return undefined;
   return { event: { ...event, receivedAt }, delayMs: 0 };
 }

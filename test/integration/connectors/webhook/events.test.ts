@@ -99,7 +99,9 @@ describe('an event', () => {
   ];
   test.each(graded)('it reads a grade: %s', async (_what, data, expected) => {
     const said = await reader()({ ...done, type: 'job.rated', data: { job, customer, ...data } });
-    expect(said.ok && said.events).toMatchObject([{ kind: 'graded', ...expected, snapshot: { state: 'closed' } }]);
+    expect(said.ok && said.events).toMatchObject([
+      { kind: 'external-grade', ...expected, snapshot: { state: 'closed' } },
+    ]);
   });
 
   test('it may tell of a closing and a grade at once, under two keys', async () => {
@@ -108,7 +110,7 @@ describe('an event', () => {
       type: 'job.rated',
       data: { job, stars: 1 },
     });
-    expect(said.ok && said.events.map(({ kind }) => kind)).toEqual(['closed', 'graded']);
+    expect(said.ok && said.events.map(({ kind }) => kind)).toEqual(['closed', 'external-grade']);
     expect(said.ok && new Set(said.events.map(({ key }) => key)).size).toBe(2);
   });
 

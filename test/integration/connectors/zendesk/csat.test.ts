@@ -53,7 +53,7 @@ test('the event of one is a grade of the ticket, where it is wanted', async () =
     ignored: [],
     events: [
       {
-        kind: 'graded',
+        kind: 'external-grade',
         recordId: '41960',
         at: new Date('2026-11-21T10:15:29.482Z'),
         key: 'e-1',

@@ -757,9 +757,9 @@ describe('check and setup', () => {
     ['warns where grades given elsewhere have no campaign of type external to go to', 12, true, 1],
     ['is content with an external campaign', 15, true, 0],
     ['asks for none where no grades are given elsewhere', 12, false, 0],
-  ])('it %s', async (_, campaign, bringsGrades, warnings) => {
+  ])('it %s', async (_, campaign, bringsExternalGrades, warnings) => {
     const vendor = new ToyVendor();
-    vendor.bringsGrades = bringsGrades;
+    vendor.bringsExternalGrades = bringsExternalGrades;
     const rule = `{ name: all, campaign: ${campaign}, contact: customer.email }`;
     const loop = await startLoop(redis, { source: fresh(), vendor, rule });
     const { out } = await printed(() => check(beside(loop)));
@@ -1044,14 +1044,14 @@ test('a grade that was given up is kept, listed without its words, and replayed 
   loop.vendor.close('g');
   const away = () => new CloseloopError('the vendor failed', { kind: 'transient' });
   loop.vendor.failures.read.push(away(), away());
-  const given = { kind: 'graded', recordId: 'g', grade: 4, comment: 'Secret words', at: new Date() };
+  const given = { kind: 'external-grade', recordId: 'g', grade: 4, comment: 'Secret words', at: new Date() };
   await loop.post(JSON.stringify({ plain: [given] }));
   const options = beside(loop);
   const [row] = await until(async () => {
     const { rows } = await printed(() => listEvents(options));
     return rows.length > 0 && rows;
   });
-  expect(row).toMatchObject({ source, kind: 'graded', about: 'record g', why: 'the vendor failed' });
+  expect(row).toMatchObject({ source, kind: 'external-grade', about: 'record g', why: 'the vendor failed' });
   expect(JSON.stringify(row)).not.toContain('Secret');
   await expect(replayEvents({ ...options, event: 'nothing' })).rejects.toThrow('events list');
   expect(await printed(() => replayEvents(options))).toMatchObject({ code: 0, rows: [{ replayed: 1 }] });

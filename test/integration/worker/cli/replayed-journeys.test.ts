@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../worker/pipeline/ask/ask.ts';
-import type { GradedJob } from '../../../../worker/pipeline/jobs.ts';
+import type { ExternalGradeJob } from '../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { anyone, closedAs, eventOf, open, type Quiet, useQuiet } from '../../../support/by-hand.ts';
 
@@ -49,8 +49,8 @@ describe('a skipped journey that is taken up again', () => {
 
 describe('a failed journey that is taken up again', () => {
   const at = new Date();
-  const graded: GradedJob = {
-    kind: 'graded',
+  const graded: ExternalGradeJob = {
+    kind: 'external-grade',
     recordId: 'g',
     grade: 4,
     comment: 'Fine',
@@ -72,7 +72,7 @@ describe('a failed journey that is taken up again', () => {
     await ask({ journeyId: 'g.1' }, context);
     const [event] = await town.events();
     // What waits in the queue names nobody.
-    expect(event).toMatchObject({ kind: 'graded', grade: null, comment: null });
+    expect(event).toMatchObject({ kind: 'external-grade', grade: null, comment: null });
     await runEvents(town);
     expect(service.standin.requests()).toMatchObject([{ grade: 4, comment: 'Fine' }]);
     expect((await store.get('g.1'))?.given).toMatchObject({ grade: 4, delivered: true });

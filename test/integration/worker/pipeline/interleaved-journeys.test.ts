@@ -4,7 +4,7 @@ import { ask } from '../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
 import type { SourceContext } from '../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../worker/pipeline/erase/erase.ts';
-import type { AskedToErase, GradedJob, RecordJob, SurveyJob } from '../../../../worker/pipeline/jobs.ts';
+import type { AskedToErase, ExternalGradeJob, RecordJob, SurveyJob } from '../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { writeBack } from '../../../../worker/pipeline/write-back/write-back.ts';
@@ -194,8 +194,8 @@ describe('a grade that was given elsewhere', () => {
     vendor.close('g');
     await plan(eventOf('g'), context);
     await ask({ journeyId: 'g.1' }, context);
-    const graded = (at: number, grade: number): GradedJob => ({
-      kind: 'graded',
+    const graded = (at: number, grade: number): ExternalGradeJob => ({
+      kind: 'external-grade',
       recordId: 'g',
       grade,
       comment: null,
@@ -226,7 +226,7 @@ test('a grade for a journey that is to ask much later waits until then, and does
   vendor.close('d', anyone);
   await plan(eventOf('d'), context);
   const { at, key, what, receivedAt } = eventOf('d');
-  const graded = { kind: 'graded', recordId: 'd', grade: 1, comment: null, at, key, what, receivedAt } as const;
+  const graded = { kind: 'external-grade', recordId: 'd', grade: 1, comment: null, at, key, what, receivedAt } as const;
   const result = await plan(graded, context);
   expect(result.do === 'wait' ? result.delayMs : 0).toBeGreaterThan(2 * hour);
 });

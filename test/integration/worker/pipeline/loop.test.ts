@@ -284,8 +284,8 @@ describe('intake', () => {
     const loop = await startLoop(redis, { source: fresh() });
     const at = new Date();
     const plain = [
-      { kind: 'graded', recordId: 'a', grade: 4, comment: null, at, key: 'one' },
-      { kind: 'graded', recordId: 7, grade: 4, comment: null, at, key: 'two' },
+      { kind: 'external-grade', recordId: 'a', grade: 4, comment: null, at, key: 'one' },
+      { kind: 'external-grade', recordId: 7, grade: 4, comment: null, at, key: 'two' },
     ];
     expect((await loop.post(JSON.stringify({ plain }))).status).toBe(503);
     const told = loop.told.find(({ message }) => message.startsWith('delivery not stored'));

@@ -6,7 +6,7 @@ const events: SourceEvent[] = [
   { ...happened, kind: 'closed', recordId: '7', certain: true, closing: 'c', snapshot: { shape: { a: [1] } } },
   { ...happened, kind: 'changed', recordId: '7', mergedInto: '8' },
   { ...happened, kind: 'erase', personIds: ['p'], contacts: [], everybody: true },
-  { ...happened, kind: 'graded', recordId: '7', grade: 4, comment: null },
+  { ...happened, kind: 'external-grade', recordId: '7', grade: 4, comment: null },
   { ...happened, kind: 'survey', requestId: '9', answers: { q: ['a', 'b'], r: 1, s: true } },
   { ...happened, kind: 'revoked' },
 ];
@@ -20,6 +20,6 @@ test.each([
   ['no record', { ...happened, kind: 'closed' }],
   ['no time', { ...happened, at: 'soon', kind: 'revoked' }],
   ['no key', { at: happened.at, what: '', kind: 'revoked' }],
-  ['a grade in words', { ...happened, kind: 'graded', recordId: '7', grade: 'good', comment: null }],
+  ['a grade in words', { ...happened, kind: 'external-grade', recordId: '7', grade: 'good', comment: null }],
   ['an answer that is an object', { ...happened, kind: 'survey', requestId: '9', answers: { q: {} } }],
 ])('what has %s is no event', (_what, event) => expect(SourceEvent.safeParse(event).success).toBe(false));

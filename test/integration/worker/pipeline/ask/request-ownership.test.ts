@@ -3,7 +3,7 @@ import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
-import type { GradedJob } from '../../../../../worker/pipeline/jobs.ts';
+import type { ExternalGradeJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import {
   anyone,
@@ -258,8 +258,8 @@ describe('a grade that was given elsewhere', () => {
     vendor.close('g');
     await plan(eventOf('g'), context);
     await ask({ journeyId: 'g.1' }, context);
-    const graded = (at: number, grade: number): GradedJob => ({
-      kind: 'graded',
+    const graded = (at: number, grade: number): ExternalGradeJob => ({
+      kind: 'external-grade',
       recordId: 'g',
       grade,
       comment: null,

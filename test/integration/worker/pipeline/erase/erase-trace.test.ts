@@ -416,7 +416,7 @@ describe('what would stay for good', () => {
   test('a comment that was given elsewhere is not kept with a journey that no contact leads to (audit trace)', async () => {
     const town = quiet({ rule: '{ name: none, campaign: 15, when: "false", contact: customer.email }' });
     town.vendor.close('a', { customer: { email } });
-    const graded = { kind: 'graded', recordId: 'a', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
+    const graded = { kind: 'external-grade', recordId: 'a', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
     await plan({ ...graded, at: new Date(), key: 'g', receivedAt: ago(1_000) }, town.context);
     await erase(eraseOf({ contacts: [email] }), town.context);
     const given = (await town.store.get('a.1'))?.given;
@@ -430,7 +430,7 @@ describe('what would stay for good', () => {
     await asked(town, 'a', { email });
     vendor.close('r', { customer: { email } });
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'r' }), context);
-    const graded = { kind: 'graded', recordId: 'r', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
+    const graded = { kind: 'external-grade', recordId: 'r', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
     const waiting = { ...graded, at: new Date(), key: 'g', receivedAt: ago(1_000) };
     await erase(eraseOf({ contacts: [email] }), context);
     await plan(waiting, context);

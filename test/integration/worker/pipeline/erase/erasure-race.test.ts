@@ -3,7 +3,7 @@ import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
-import type { AskedToErase, GradedJob, PlanJob, SurveyJob } from '../../../../../worker/pipeline/jobs.ts';
+import type { AskedToErase, ExternalGradeJob, PlanJob, SurveyJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { remedies } from '../../../../../worker/pipeline/remedies.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
@@ -70,8 +70,8 @@ describe('the snapshot of a record that never had a journey', () => {
 });
 
 describe('events that wait to be planned', () => {
-  const graded: GradedJob = {
-    kind: 'graded',
+  const graded: ExternalGradeJob = {
+    kind: 'external-grade',
     recordId: 'a',
     grade: 2,
     comment: 'Frau Muster was rude',
@@ -128,7 +128,7 @@ describe('events that wait to be planned', () => {
     await erase(eraseOf({ contacts: [email] }), town.context);
     for (const event of [...jobs, ...(await held())]) {
       if (event.kind === 'closed' && event.recordId === 'unheard') await plan(event, town.context);
-      if (event.kind === 'graded') await plan(event, town.context);
+      if (event.kind === 'external-grade') await plan(event, town.context);
     }
     expect(await town.context.snapshots.of(['a', 'unheard'])).toEqual([undefined, undefined]);
     expect(await town.context.store.get('a.1')).not.toHaveProperty('given');

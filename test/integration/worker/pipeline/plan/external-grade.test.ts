@@ -61,7 +61,7 @@ describe('a grade that was given elsewhere', () => {
     const loop = await startLoop(redis, { source: 'elsewhere', rule });
     loop.vendor.close('x1');
     const graded = (at: number, grade: number, comment: string | null) =>
-      event({ kind: 'graded', recordId: 'x1', at: new Date(at), grade, comment });
+      event({ kind: 'external-grade', recordId: 'x1', at: new Date(at), grade, comment });
     const now = Date.now();
     await loop.post(graded(now, 5, 'Thanks'));
     const request = await until(() => loop.feedback.standin.requests().find(({ grade }) => grade === 5));
@@ -78,7 +78,7 @@ describe('a grade that was given elsewhere', () => {
   test('it says which grades the campaign takes where it takes another, and passes the comment on', async () => {
     const loop = await startLoop(redis, { source: 'elsewhere-3', rule });
     loop.vendor.close('x3');
-    await loop.post(event({ kind: 'graded', recordId: 'x3', grade: 99, comment: 'Thanks' }));
+    await loop.post(event({ kind: 'external-grade', recordId: 'x3', grade: 99, comment: 'Thanks' }));
     const { fields } = await until(() => loop.told.find(({ message }) => message === 'given up'));
     expect(fields.why).toMatch(/refuses the grade 99 .*campaign 15 takes only 1, .*correct what finds the grade/);
     expect(loop.feedback.standin.requests()).toMatchObject([{ grade: null, comment: 'Thanks' }]);
@@ -89,7 +89,7 @@ describe('a grade that was given elsewhere', () => {
   test('it is not passed on for a record that asks nobody', async () => {
     const loop = await startLoop(redis, { source: 'elsewhere-2', rule });
     loop.vendor.close('x2', { state: { is: 'open' } });
-    await loop.post(event({ kind: 'graded', recordId: 'x2', grade: 5, comment: null }));
+    await loop.post(event({ kind: 'external-grade', recordId: 'x2', grade: 5, comment: null }));
     await until(() => loop.told.some(({ message }) => message.includes('asks nobody')));
     expect(loop.feedback.standin.requests()).toEqual([]);
     await loop.close();

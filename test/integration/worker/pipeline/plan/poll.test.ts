@@ -187,8 +187,8 @@ test('it hands on what a page tells beside records: whom to forget, and grades t
   events = [
     { kind: 'erase', recordIds: ['theirs'], ...happened('e', new Date()) },
     // For no external campaign, as this one's rule asks by itself: it is left out with a reason, and nothing fails.
-    { kind: 'graded', recordId: 'theirs', grade: 4, comment: null, ...happened('g', new Date()) },
-    { kind: 'graded', recordId: 'of-before', grade: 4, comment: null, ...happened('old', minutesAgo(61)) },
+    { kind: 'external-grade', recordId: 'theirs', grade: 4, comment: null, ...happened('g', new Date()) },
+    { kind: 'external-grade', recordId: 'of-before', grade: 4, comment: null, ...happened('old', minutesAgo(61)) },
   ];
   await until(async () => (await loop.store.get('theirs.1'))?.erasedAt);
   expect(await loop.store.get('of-before.1')).toBeUndefined();
