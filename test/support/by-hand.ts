@@ -9,9 +9,9 @@ import { ask } from '../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { Engine } from '../../worker/pipeline/engine.ts';
+import type { JobQueue } from '../../worker/pipeline/job-queue.ts';
 import type { RecordJob } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
-import type { Stage } from '../../worker/pipeline/stage.ts';
 import type { RedisClient } from '../../worker/redis/client.ts';
 import type { Seal } from '../../worker/redis/seal.ts';
 import { memoryLog } from './loop.ts';
@@ -84,7 +84,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
     const pipeline = engine.pipelines.get(source) ?? expect.fail('no pipeline');
     const { context } = pipeline;
     /** Which events, as queued, wait for planning. */
-    const events = async () => await jobsOf(pipeline.stages.plan);
+    const events = async () => await jobsOf(pipeline.jobs.plan);
     const trace = async (id: string) => (await context.store.trace(id)).map(({ text }) => text).join('\n');
     return { engine, pipeline, context, store: context.store, vendor, told, events, trace };
   };
@@ -101,8 +101,8 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
 }
 
 /** What its jobs hold. */
-export async function jobsOf<Data extends z.ZodType>(stage: Stage<Data>): Promise<z.output<Data>[]> {
-  return (await stage.queue.getJobs()).map(({ data }) => stage.read(data));
+export async function jobsOf<Data extends z.ZodType>(jobs: JobQueue<Data>): Promise<z.output<Data>[]> {
+  return (await jobs.queue.getJobs()).map(({ data }) => jobs.read(data));
 }
 
 let events = 0;

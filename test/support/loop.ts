@@ -48,7 +48,7 @@ export function movableClock() {
     async pass(engine: Engine, ms: number) {
       await until(async () => (await engine.busy()) === 0);
       aheadMs += ms;
-      for (const { stages } of engine.pipelines.values()) await stages.ask.queue.promoteJobs();
+      for (const { jobs } of engine.pipelines.values()) await jobs.ask.queue.promoteJobs();
     },
   };
 }

@@ -22,7 +22,7 @@ export async function collectOnce(options: RuntimeOptions & { json: boolean }): 
       await runtime.close();
       throw error;
     });
-  const queues = engine.gradeStages.map(({ queue }) => queue);
+  const queues = engine.gradeStages.map(({ jobs }) => jobs.queue);
   const begun = liveClock.now();
   try {
     for (const stage of engine.gradeStages) stage.start();

@@ -1,6 +1,6 @@
 import { CloseloopError } from '../../core/errors.ts';
+import type { GivenUp } from '../pipeline/job-queue.ts';
 import type { PlanJob } from '../pipeline/jobs.ts';
-import type { GivenUp } from '../pipeline/stage.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
@@ -31,7 +31,7 @@ export async function replayEvents(options: Options & { event?: string }): Promi
       const message = `There is no event "${options.event}" that was given up: "closeloop events list" shows them.`;
       throw new CloseloopError(message, { kind: 'config' });
     }
-    for (const { source, event } of chosen) await sources.pipeline(source).stages.plan.replay(event.id);
+    for (const { source, event } of chosen) await sources.pipeline(source).jobs.plan.replay(event.id);
     const told = `${chosen.length === 1 ? '1 event is' : `${chosen.length} events are`} taken up again.`;
     process.stdout.write(`${options.json ? JSON.stringify({ replayed: chosen.length }) : told}\n`);
     return 0;
@@ -43,8 +43,8 @@ async function givenUpIn(
   name?: string,
 ): Promise<{ source: string; event: GivenUp<PlanJob> }[]> {
   const found = await Promise.all(
-    pipelines(name).map(async ({ context, stages }) =>
-      (await stages.plan.givenUp()).map((event) => ({ source: context.name, event })),
+    pipelines(name).map(async ({ context, jobs }) =>
+      (await jobs.plan.givenUp()).map((event) => ({ source: context.name, event })),
     ),
   );
   return found.flat();

@@ -6,7 +6,7 @@ import { refOf } from '../journey/refs.ts';
 import { whyIneligible } from '../pipeline/ask/contact-eligibility.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide } from '../pipeline/plan/decide.ts';
-import { statusOf } from '../pipeline/record-status.ts';
+import { statusOf } from '../pipeline/vendor.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 

@@ -1,4 +1,3 @@
-import type { ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { Expression } from '../../core/mapping/expression.ts';
 import type { Log, Ports } from '../../core/ports.ts';
@@ -13,8 +12,12 @@ import type { Holds } from '../operations/holds.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
-import type { OwnEvent, PlanJob } from './jobs.ts';
+import type { Queues } from './queues.ts';
 import type { LoadedRule } from './rules.ts';
+import type { Vendor } from './vendor.ts';
+
+export type { Queues } from './queues.ts';
+export type { Vendor } from './vendor.ts';
 
 /** Which source it is. */
 export interface Named {
@@ -56,32 +59,6 @@ export interface Service {
   limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
   /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
   askedIn(campaign: number, late: boolean): Promise<void>;
-}
-
-/** The vendor's account. Records of concurrent jobs go in one call. */
-export interface Vendor {
-  source: Source;
-  read(recordId: string, purpose: 'plan' | 'ask'): Promise<ReadResult>;
-  write(item: WriteBack): Promise<WriteResult>;
-}
-
-/** Where work is left for later. Adding a job that waits or runs already does nothing. */
-export interface Queues {
-  /** An event that closeloop found itself, as if a webhook had brought it. */
-  queueEvent(event: OwnEvent, delayMs?: number): Promise<void>;
-  /**
-   * What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is.
-   * @returns ids of jobs that can't be read
-   */
-  changeEvents(change: (event: PlanJob) => Promise<PlanJob | undefined> | PlanJob | undefined): Promise<string[]>;
-  /** The next attempt at an erasure. Real time. */
-  queueErasure(id: string, delayMs: number): Promise<void>;
-  queueAsk(journeyId: string, dueAt: Date): Promise<void>;
-  queueWriteBack(journeyIds: readonly string[]): Promise<void>;
-  /** After a moment: the journey is about to expire. */
-  queueNoAnswer(journeyId: string): Promise<void>;
-  /** Milliseconds until this event's turn, one after the other in the source; 0: now, and its turn is used up. Real time. */
-  untilTurn(key: string, everyMs: number): Promise<number>;
 }
 
 /** What the configuration says. */

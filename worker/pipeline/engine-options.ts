@@ -5,8 +5,10 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Replicated } from '../redis/replicated.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { Clock } from './clock.ts';
-import type { VendorTime } from './open-source.ts';
 import type { Quarantine } from './quarantine.ts';
+
+/** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
+export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
 
 /** What a process gives the engine to work with. */
 export interface EngineOptions {

@@ -126,8 +126,8 @@ export class Engine {
   async work(): Promise<void> {
     await this.noteSources();
     for (const pipeline of this.pipelines.values()) {
-      const { context, stages, pauses, holds } = pipeline;
-      await pauses.clear(Object.values(stages).map(({ queue }) => queue));
+      const { context, jobs, stages, pauses, holds } = pipeline;
+      await pauses.clear(Object.values(jobs).map(({ queue }) => queue));
       await holds.clear();
       await checkRules(context, holds);
       await this.#newcomers.hold(pipeline);
@@ -223,7 +223,7 @@ export class Engine {
     // Of a source that is gone nothing else is run.
     const pipeline = this.pipelines.get(source) ?? (stage === 'erase' ? await this.#orphans.named(source) : undefined);
     const stages = [this.#collecting.stage, ...Object.values(pipeline?.stages ?? {})];
-    const found = stages.find(({ queue }) => queue.name === stage);
+    const found = stages.find(({ jobs }) => jobs.options.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);
     return await found.run(data);
   }
@@ -241,7 +241,7 @@ export class Engine {
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
   async busy(): Promise<number> {
     const counts = await Promise.all(
-      this.#stages().map(({ queue }) => queue.getJobCountByTypes('waiting', 'active', 'prioritized')),
+      this.#stages().map(({ jobs }) => jobs.queue.getJobCountByTypes('waiting', 'active', 'prioritized')),
     );
     return counts.reduce((sum, n) => sum + n, 0);
   }

@@ -1,17 +1,16 @@
-import { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { SourceEvent } from '../../core/connector/contract.ts';
 import { messageOf } from '../../core/errors.ts';
+import { slices } from '../../core/spread.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { EraseJob, PlanJob } from './jobs.ts';
-import { jobIdOf } from './queues.ts';
+import { addEvents, type InletQueues, jobIdOf, openInletQueues } from './queues.ts';
 import { Rounds } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
-import type { Stage } from './stage.ts';
 
 /** How soon an intake takes deliveries under a name that a source had before it was renamed. Real time. */
 const doorsEveryMs = 2_000;
@@ -28,7 +27,7 @@ interface InletsOptions {
 /** Where deliveries are stored: connections of their own, which fail at once while Redis is away. */
 export class Inlets {
   readonly #options: InletsOptions;
-  readonly #inlets = new Map<string, { plan: Queue; erase: Queue }>();
+  readonly #inlets = new Map<string, InletQueues>();
   readonly #doors = new Map<string, SourcePipeline>();
   #opening: Rounds | undefined;
 
@@ -43,16 +42,17 @@ export class Inlets {
 
   /** Resolves when Redis answers: the HTTP server listens only then. */
   async open(): Promise<void> {
-    const { engine, pipelines } = this.#options;
+    const { engine, pipelines, onLost } = this.#options;
     await this.#openDoors();
     this.#opening = new Rounds(
       () => this.#openDoors(),
       (error) => engine.log.debug({ why: messageOf(error) }, 'former names could not be read'),
     );
     this.#opening.start(doorsEveryMs);
-    for (const [name, { stages }] of pipelines) {
-      const [plan, erase] = [await this.#inletOf(name, stages.plan), await this.#inletOf(name, stages.erase)];
-      this.#inlets.set(name, { plan, erase });
+    for (const name of pipelines.keys()) {
+      const inlet = openInletQueues(name, { connection: engine.intakeConnection(), seal: engine.seal, onLost });
+      for (const { queue } of Object.values(inlet)) await queue.waitUntilReady();
+      this.#inlets.set(name, inlet);
       // Connects, so that the first delivery needn't wait for it.
       await engine.replicated(tagOf(name)).catch(() => undefined);
     }
@@ -75,41 +75,18 @@ export class Inlets {
       if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
     }
     const events = await aliasedEvents(told, pipeline.context.aliases, receivedAt);
-    const { plan, erase } = pipeline.stages;
-    const toPlan = events.filter(({ kind }) => kind !== 'erase');
-    const toErase = events.filter(({ kind }) => kind === 'erase');
-    await this.#add(inlet.plan, plan, toPlan, receivedAt);
-    await this.#add(inlet.erase, erase, toErase, receivedAt);
+    for (const some of slices(events, eventsAtOnce)) {
+      const due = some.map((event) => ({ event: { ...event, receivedAt } }));
+      await addEvents(inlet, due, (key) => jobIdOf(key, engine.seal));
+    }
     await engine.replicated(tagOf(source));
     failpoint('event-stored');
   }
 
   async close(graceMs: number): Promise<void> {
     await this.#opening?.stop(graceMs);
-    for (const { plan, erase } of this.#inlets.values()) {
-      for (const inlet of [plan, erase]) void inlet.close().catch(() => undefined);
-    }
-  }
-
-  async #inletOf(source: string, { queue }: Stage<z.ZodType>): Promise<Queue> {
-    const inlet = new Queue(queue.name, {
-      prefix: tagOf(source),
-      connection: this.#options.engine.intakeConnection(),
-      defaultJobOptions: queue.opts.defaultJobOptions ?? {},
-    });
-    inlet.on('error', this.#options.onLost);
-    await inlet.waitUntilReady();
-    return inlet;
-  }
-
-  async #add(queue: Queue, stage: Stage<z.ZodType>, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
-    for (let from = 0; from < events.length; from += eventsAtOnce) {
-      const jobs = events.slice(from, from + eventsAtOnce).map((event) => ({
-        name: queue.name,
-        data: stage.toStored({ ...event, receivedAt }),
-        opts: { jobId: jobIdOf(event.key, this.#options.engine.seal) },
-      }));
-      await queue.addBulk(jobs);
+    for (const inlet of this.#inlets.values()) {
+      for (const { queue } of Object.values(inlet)) void queue.close().catch(() => undefined);
     }
   }
 

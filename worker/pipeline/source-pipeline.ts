@@ -7,27 +7,25 @@ import { createSnapshotStore } from '../journey/snapshots.ts';
 import { JourneyStore } from '../journey/store.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import { Holds } from '../operations/holds.ts';
-import { Outage, vendorEndpoint } from '../operations/outage.ts';
+import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { watchCalls } from '../operations/watched-calls.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { withKillPoints } from './kill-points.ts';
-import { openSource } from './open-source.ts';
 import { countMissed, poll } from './plan/poll.ts';
-import { createQueues, queuePolled } from './queues.ts';
+import { createQueues, type JobQueues, openQueues } from './queues.ts';
 import { loadRule } from './rules.ts';
 import { createStages, type Stages } from './stages.ts';
-import { createVendorCalls } from './vendor-calls.ts';
+import { openVendor } from './vendor.ts';
 
-const defaultBatchWindowMs = 500;
 const missedWebhooks = 'closings that no webhook had told of were found by the poll';
 
 /** One source with its stages. */
 export interface SourcePipeline {
   context: SourceContext;
+  jobs: JobQueues;
   stages: Stages;
   pauses: Pauses;
   /** Is it being renamed, or has it another name now? Then it is not worked on. */
@@ -53,50 +51,32 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const { options, names, onLost, service } = shared;
   const { redis, connection, clock, ports, log, seal, quarantine } = options;
   const { name } = configured;
-  const journeys = journeysOf(name, shared);
-  const vendor = new Outage(redis, { ...vendorEndpoint(name), log });
-  const source = watchCalls(openSource(configured, { ...options, ...journeys }), vendor, false);
   const alert: Operations['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
-  const { pauses, holds } = stopsOf(name, alert, () => stages, options);
-  const hasMore = (stage: 'plan' | 'ask' | 'writeBack') => stages[stage].hasMore();
+  const jobs = openQueues(name, { connection, seal, onLost });
+  const { pauses, holds } = stopsOf(name, alert, jobs, options);
+  const journeys = journeysOf(name, shared);
+  const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);
   const context = withKillPoints({
     ...namedOf(configured),
-    source,
-    ...createVendorCalls(source, options.batchWindowMs ?? defaultBatchWindowMs, hasMore),
     ...journeys,
     ...serviceOf(shared),
-    ...createQueues(name, () => stages, { redis, seal, clock }),
+    ...calls,
+    ...createQueues(name, jobs, { redis, seal, clock }),
     ...policyOf(configured, options),
     log,
     holds,
     alert,
     missed: (ref, at) => tellMissed(ref, at, { name, alert, options }),
-    revoke: (why) => stopAccess(why, stages, pauses),
+    revoke: (why) => stopAccess(why, jobs, pauses),
     clock,
     ports,
   });
-  const stages = createStages({
-    context,
-    redis,
-    connection,
-    names,
-    pauses,
-    holds,
-    vendor,
-    service,
-    quarantine,
-    onLost,
-  });
+  const stages = createStages(jobs, { context, redis, names, pauses, holds, vendor, service, quarantine });
   const isGated = () => names.isGated(name);
-  const polling = {
-    redis,
-    pauses,
-    everyMs: options.config.poll.every,
-    headStartMs: options.config.poll.headStart,
-    isHeldUp: async () => (await names.newcomer(name)) !== undefined,
-    queueEvents: (found: Parameters<typeof queuePolled>[0]) => queuePolled(found, stages, seal),
-  };
-  return { context, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
+  const isHeldUp = async () => (await names.newcomer(name)) !== undefined;
+  const { every: everyMs, headStart: headStartMs } = options.config.poll;
+  const polling = { redis, pauses, jobs, everyMs, headStartMs, isHeldUp };
+  return { context, jobs, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
 }
 
 function namedOf({ name, connector, account }: ConfiguredSource): Pick<SourceContext, 'name' | 'account'> {
@@ -156,7 +136,7 @@ function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Poli
 function stopsOf(
   name: string,
   alert: Operations['alert'],
-  stages: () => Stages,
+  jobs: JobQueues,
   { redis, log }: EngineOptions,
 ): { pauses: Pauses; holds: Holds } {
   const tag = tagOf(name);
@@ -178,7 +158,7 @@ function stopsOf(
         `stage ${stage}, ${only}: ${why}`,
         'nothing is lost, others pass; mend it, and it goes on by itself',
       ),
-    queues: () => Object.values(stages()).map(({ queue }) => queue),
+    queues: () => Object.values(jobs).map(({ queue }) => queue),
   });
   return { pauses, holds };
 }
@@ -198,7 +178,7 @@ async function tellMissed(
 }
 
 /** An erasure goes on: what can be done without the vendor is. */
-async function stopAccess(why: string, { plan, ask, writeBack }: Stages, pauses: Pauses): Promise<void> {
+async function stopAccess(why: string, { plan, ask, writeBack }: JobQueues, pauses: Pauses): Promise<void> {
   for (const { queue } of [plan, ask, writeBack]) {
     await pauses.set(queue.name, why);
     await queue.pause();

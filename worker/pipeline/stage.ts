@@ -1,39 +1,22 @@
-import {
-  type ConnectionOptions,
-  DelayedError,
-  type Job,
-  type JobsOptions,
-  Queue,
-  UnrecoverableError,
-  WaitingError,
-  Worker,
-} from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { z } from 'zod';
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
-import type { Seal } from '../redis/seal.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { Door } from './admission.ts';
-import { JobCodec } from './job-codec.ts';
 import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
+import type { JobQueue } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
 import type { Quarantine } from './quarantine.ts';
 import { RedisTrouble, troubleMs } from './redis-trouble.ts';
 
 export interface StageOptions<Data extends z.ZodType> {
-  name: string;
+  jobs: JobQueue<Data>;
   /** For the log. */
   source: string;
-  /** `{cl:<source>}`, see redis/keys.ts. */
-  prefix: string;
-  connection: ConnectionOptions;
-  /** What a job holds: ids only, and no personal data but with `seal`. */
-  data: Data;
-  /** Redis holds the data of its jobs sealed. */
-  seal?: Seal;
   concurrency: number;
   process: (data: z.output<Data>) => Promise<JobResult>;
   /** No further attempt will be made: settle what the job was about, with this reason. */
@@ -50,29 +33,18 @@ export interface StageOptions<Data extends z.ZodType> {
   quarantine?: Quarantine;
   /** A person has to act before any job of this stage can succeed. The stage stops itself. */
   onConfigError: (why: string) => Promise<void>;
-  /** A job can't be read, and is kept for whoever can. */
-  onForeign: (why: string) => Promise<void>;
+  /** Tells a person: a job can't be read, and is kept for whoever can. */
+  alert: (kind: 'to-do', why: string, remedy: string) => Promise<void>;
   /** Writes something to Redis. */
   probe: () => Promise<unknown>;
-  /** The connection to Redis failed; told by the caller, once for all its stages. */
-  onLost: (error: Error) => void;
   ports: Pick<Ports, 'random' | 'now'>;
   log: Log;
 }
 
-/** A job that was given up, and why. */
-export interface GivenUp<Data> {
-  id: string;
-  at: Date;
-  why: string;
-  data: Data;
-}
-
-/** The queue settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
-const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
-
 /** A job that only another version can read: how often this one looks whether it still can't. Real time. */
 const asideMs = 600_000;
+const foreignRemedy =
+  'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
 
 /** Until a held job looks by itself whether it is still held; mended, it goes on at once. Spread. Real time. */
 const heldMs = 600_000;
@@ -83,27 +55,18 @@ const suspectedAfter = 1;
 /** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
 
-/** One queue of one source. `start` runs jobs in this process; adding needs no worker. */
+/** Works on the jobs of one queue: `start` runs them in this process. */
 export class Stage<Data extends z.ZodType> {
-  readonly queue: Queue;
+  readonly jobs: JobQueue<Data>;
   readonly #options: StageOptions<Data>;
-  readonly #codec: JobCodec<Data>;
   readonly #trouble: RedisTrouble;
-  #worker: Worker | undefined;
   readonly #door: Door;
-  /** Jobs that run in this process. */
-  #running = 0;
+  #worker: Worker | undefined;
 
   constructor(options: StageOptions<Data>) {
     this.#options = options;
+    this.jobs = options.jobs;
     this.#trouble = new RedisTrouble(options.probe);
-    this.#codec = new JobCodec(options.name, options.data, options.seal);
-    this.queue = new Queue(options.name, {
-      prefix: options.prefix,
-      connection: options.connection,
-      defaultJobOptions: jobDefaults,
-    });
-    this.queue.on('error', (error) => this.#lost(error));
     this.#door = new Door({
       endpoints: options.endpoints ?? [],
       concurrency: options.concurrency,
@@ -114,81 +77,26 @@ export class Stage<Data extends z.ZodType> {
     });
   }
 
-  /** Adds jobs in one write. A job whose id waits or runs already is not added again. `delayMs` is real time. */
-  async add(jobs: readonly { id: string; data: z.input<Data>; delayMs?: number }[]): Promise<void> {
-    await this.#addAll(
-      jobs.map(({ id, data, delayMs }) => ({
-        data,
-        opts: { jobId: id, ...(delayMs === undefined ? {} : { delay: Math.ceil(delayMs) }) },
-      })),
-    );
-  }
-
-  /** As `add`, but one that comes while its like is running runs once more afterwards: it may be about something newer. */
-  async addAgain(jobs: readonly { id: string; data: z.input<Data> }[]): Promise<void> {
-    await this.#addAll(jobs.map(({ id, data }) => ({ data, opts: { deduplication: { id, keepLastIfActive: true } } })));
-  }
-
-  async #addAll(jobs: { data: z.input<Data>; opts: JobsOptions }[]): Promise<void> {
-    await this.queue.addBulk(
-      jobs.map(({ data, opts }) => ({ name: this.#options.name, data: this.toStored(data), opts })),
-    );
-  }
-
-  /** Are there jobs that have not begun yet? Those that run in other processes are taken for such. */
-  async hasMore(): Promise<boolean> {
-    return (await this.queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > this.#running;
-  }
-
-  /** A job's data as Redis holds them. */
-  toStored(data: z.input<Data>): unknown {
-    return this.#codec.toStored(data);
-  }
-
-  /** A job's data as they were: see `JobCodec`. */
-  fromStored(stored: unknown): unknown {
-    return this.#codec.fromStored(stored);
-  }
-
-  /** @throws ZodError for a job that only another version can read */
-  read(stored: unknown): z.output<Data> {
-    return this.#codec.read(stored);
-  }
-
-  /** Jobs that were given up and are kept (`keepGivenUp`), oldest first. Those of other versions are left out. */
-  async givenUp(): Promise<GivenUp<z.output<Data>>[]> {
-    const jobs = await this.queue.getJobs(['failed'], 0, -1, true);
-    return jobs.flatMap((job) => {
-      const readable = this.#codec.readable(job.data);
-      if (readable === undefined || job.id === undefined) return [];
-      return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, ...readable }];
-    });
-  }
-
-  /** One of them is tried again, for as long as a new one. */
-  async replay(id: string): Promise<void> {
-    const job = await this.queue.getJob(id);
-    await job?.updateProgress({});
-    await job?.retry('failed');
-  }
-
   /** One job, outside the queue: what `process` of a queued one does. */
   async run(data: unknown): Promise<JobResult> {
-    return await this.#options.process(this.read(data));
+    return await this.#options.process(this.jobs.read(data));
   }
 
   /** Nothing where it has been started already. */
   start(): void {
     if (this.#worker) return;
-    const { name, prefix, connection, concurrency } = this.#options;
+    const { jobs } = this;
+    const { name, prefix, connection } = jobs.options;
     const work = async (job: Job, token?: string) => {
-      this.#running++;
-      await this.#process(job, token).finally(() => this.#running--);
+      jobs.running += 1;
+      await this.#process(job, token).finally(() => {
+        jobs.running -= 1;
+      });
     };
     this.#worker = new Worker(name, work, {
       prefix,
       connection,
-      concurrency,
+      concurrency: this.#options.concurrency,
       ...crashSettings,
       // Only what fails while a failure is being settled comes here.
       settings: { backoffStrategy: () => troubleMs },
@@ -221,7 +129,7 @@ export class Stage<Data extends z.ZodType> {
     this.#door.close();
     await this.stop(graceMs);
     // With Redis away BullMQ's own closing never ends.
-    await Promise.race([this.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
+    await Promise.race([this.jobs.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
   }
 
   /** Redis in trouble says nothing about a job: that one is begun anew when Redis takes writes again. */
@@ -239,12 +147,12 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #attempt(job: Job, token: string | undefined): Promise<void> {
-    const readable = this.#codec.readable(job.data);
+    const readable = this.jobs.readable(job.data);
     if (!readable) {
-      const { name, source, log } = this.#options;
+      const { source, alert, log } = this.#options;
       const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
-      log.error({ source, stage: name, job: job.id }, why);
-      await this.#options.onForeign(why);
+      log.error({ source, stage: this.#name, job: job.id }, why);
+      await alert('to-do', `stage ${this.#name}: ${why}`, foreignRemedy);
       return await this.#delay(job, token, asideMs);
     }
     const admission = await this.#door.admit(token ?? '');
@@ -258,10 +166,10 @@ export class Stage<Data extends z.ZodType> {
 
   async #work(job: Job, token: string | undefined, data: z.output<Data>): Promise<void> {
     try {
-      const { name, source, quarantine } = this.#options;
+      const { source, quarantine } = this.#options;
       const isSuspect = quarantine !== undefined && job.stalledCounter >= suspectedAfter;
       const result = isSuspect
-        ? await quarantine.run({ source, stage: name, data: job.data })
+        ? await quarantine.run({ source, stage: this.#name, data: job.data })
         : await this.#options.process(data);
       if (result.do === 'done') return;
       await forgetFailures(job);
@@ -274,7 +182,7 @@ export class Stage<Data extends z.ZodType> {
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
     if (isRedisUnavailable(error)) throw error;
-    const { name, source, log, ports, retryForMs } = this.#options;
+    const { source, log, ports, retryForMs } = this.#options;
     const advice = adviceOf(error);
     const now = ports.now().getTime();
     const failing = failingOf(job, advice, now);
@@ -285,7 +193,7 @@ export class Stage<Data extends z.ZodType> {
       { ...patient, ...(retryForMs !== undefined && { forMs: retryForMs }) },
     );
     if (step.do === 'wait') return await this.#delay(job, token, step.delayMs);
-    const about = { source, stage: name, ...aboutFailure(data, error) };
+    const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
       // That an endpoint is down is told once, not for each job.
       const isTold = (await this.#door.down()) !== undefined;
@@ -304,17 +212,17 @@ export class Stage<Data extends z.ZodType> {
 
   /** A person has to act: this job waits, and with it those that need the same, or the whole stage. */
   async #stop(job: Job, token: string | undefined, why: string, only: string | undefined): Promise<never> {
-    const { name, holds, ports } = this.#options;
+    const { holds, ports } = this.#options;
     if (only !== undefined && holds && job.id !== undefined) {
-      await holds.set(name, only, why, job.id);
+      await holds.set(this.#name, only, why, job.id);
       await job.moveToDelayed(Date.now() + Math.ceil(heldMs * (1 + ports.random())), token);
       // Lifted in between, which nobody would tell this job.
-      if (!(await holds.stands(name, only))) await job.promote();
+      if (!(await holds.stands(this.#name, only))) await job.promote();
       throw new DelayedError();
     }
     // In this order: a queue that nobody knows to be stopped would stand still for good.
     await this.#options.onConfigError(why);
-    await this.queue.pause();
+    await this.jobs.queue.pause();
     await job.moveToWait(token);
     throw new WaitingError();
   }
@@ -329,7 +237,11 @@ export class Stage<Data extends z.ZodType> {
     throw new DelayedError();
   }
 
+  get #name(): string {
+    return this.jobs.options.name;
+  }
+
   #lost(error: unknown): void {
-    this.#options.onLost(error instanceof Error ? error : new Error(String(error)));
+    this.jobs.options.onLost(error instanceof Error ? error : new Error(String(error)));
   }
 }

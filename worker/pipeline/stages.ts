@@ -1,6 +1,6 @@
-import type { ConnectionOptions } from 'bullmq';
 import type { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
+import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
@@ -12,18 +12,21 @@ import { probe } from '../redis/unavailable.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
-import { AskJob, EraseJob, type JobResult, PlanJob, retryLater, WriteBackJob } from './jobs.ts';
+import type { JobQueue } from './job-queue.ts';
+import { type AskJob, type EraseJob, type JobResult, type PlanJob, retryLater, type WriteBackJob } from './jobs.ts';
 import { giveUpPlan, plan } from './plan/plan.ts';
 import type { Quarantine } from './quarantine.ts';
-import { foreignRemedy, remedies } from './remedies.ts';
-import { untilMended } from './set-aside.ts';
+import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
 const concurrency = 1_000;
 
-/** One source's queues with what works on them. */
+/** How soon a job whose expression was stopped tries again. Real time. */
+const asideMs = 600_000;
+
+/** What works on one source's queues. */
 export interface Stages {
   plan: Stage<typeof PlanJob>;
   ask: Stage<typeof AskJob>;
@@ -34,101 +37,71 @@ export interface Stages {
 interface StagesOptions {
   context: SourceContext;
   redis: RedisClient;
-  connection: ConnectionOptions;
   names: SourceNames;
   pauses: Pauses;
   holds: Holds;
   vendor: Outage;
   service: Outage;
   quarantine?: Quarantine | undefined;
-  onLost: (error: Error) => void;
 }
 
 /** What a step of the pipeline does with a job, and when no further attempt will be made. */
-interface Step<Data extends z.ZodType> {
-  name: 'plan' | 'ask' | 'write-back' | 'erase';
-  data: Data;
+interface Step<Data extends z.ZodType> extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp'> {
   process: (job: z.output<Data>, context: SourceContext) => Promise<JobResult>;
   giveUp: (job: z.output<Data>, why: string, context: SourceContext) => Promise<void>;
   /** What is left for a person to do about a job that was given up, once its cause is mended. */
   remedy: (job: z.output<Data>) => string;
+  concurrency?: number;
 }
 
-export function createStages(options: StagesOptions): Stages {
+export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const { context, vendor, service } = options;
-  const { seal, keepMs } = context;
   const both = [vendor, service];
+  const keepGivenUp: Step<typeof PlanJob>['keepGivenUp'] = {
+    isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
+    forMs: context.keepMs,
+  };
+  const planning = { process: plan, giveUp: giveUpPlan, remedy: remedies.plan, endpoints: both, keepGivenUp };
+  const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
+  const writing = { process: writeBack, giveUp: giveUpWriteBack, remedy: remedies.writeBack, endpoints: [vendor] };
+  const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };
   return {
-    plan: createStage(
-      { name: 'plan', data: PlanJob, process: plan, giveUp: giveUpPlan, remedy: remedies.plan },
-      {
-        endpoints: both,
-        seal,
-        keepGivenUp: { isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked', forMs: keepMs },
-      },
-      options,
-    ),
-    ask: createStage(
-      { name: 'ask', data: AskJob, process: ask, giveUp: giveUpAsk, remedy: remedies.ask },
-      { endpoints: both },
-      options,
-    ),
-    writeBack: createStage(
-      {
-        name: 'write-back',
-        data: WriteBackJob,
-        process: writeBack,
-        giveUp: giveUpWriteBack,
-        remedy: remedies.writeBack,
-      },
-      { endpoints: [vendor] },
-      options,
-    ),
-    erase: createStage(
-      { name: 'erase', data: EraseJob, process: erase, giveUp: giveUpErase, remedy: remedies.erase },
-      { endpoints: both, concurrency: 1, seal },
-      options,
-    ),
+    plan: createStage(jobs.plan, planning, options),
+    ask: createStage(jobs.ask, asking, options),
+    writeBack: createStage(jobs.writeBack, writing, options),
+    erase: createStage(jobs.erase, erasing, options),
   };
 }
 
 function createStage<Data extends z.ZodType>(
-  { name, data, process, giveUp, remedy }: Step<Data>,
-  own: Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'seal'> & { concurrency?: number },
-  { context, redis, connection, names, pauses, holds, quarantine, onLost }: StagesOptions,
+  jobs: JobQueue<Data>,
+  { process, giveUp, remedy, ...step }: Step<Data>,
+  { context, redis, names, pauses, holds, quarantine }: StagesOptions,
 ): Stage<Data> {
-  const { name: source, retryForMs, ports, log } = context;
+  const { name: source, retryForMs, ports, log, alert } = context;
+  const { name } = jobs.options;
   // An erasure goes over all sources, and must find everybody in their place.
   const isGated = async () => (await names.isGated(source)) || (name === 'erase' && (await names.isAnyMoving()));
-  /** @throws CloseloopError config while it may be another source under a new name: newcomers.ts */
-  const mayBegin = async (): Promise<void> => {
-    const why = name === 'plan' ? await names.newcomer(source) : undefined;
-    if (why !== undefined) throw new CloseloopError(why, { kind: 'config' });
-  };
   return new Stage({
     concurrency,
-    ...own,
-    name,
+    ...step,
+    jobs,
     source,
-    prefix: tagOf(source),
-    connection,
-    data,
     process: async (job) => {
       // Its source is being renamed, or has another name now: the job waits, and is moved with it.
       if (await isGated()) return retryLater;
-      await mayBegin();
-      if (name !== 'erase') failpoint(`${name}-begun`);
+      if (name === 'plan') await refuseNewcomer(source, names);
+      if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
       return await untilMended(process(job, context), context);
     },
     giveUp: async (job, why) => {
       // Told first: who is killed in between tells it twice, and equal alerts are one.
-      await context.alert('given-up', why, `mend the cause, then ${remedy(job)}`);
+      await alert('given-up', why, `mend the cause, then ${remedy(job)}`);
       await giveUp(job, why, context);
     },
     onConfigError: (why) => pauses.set(name, why),
-    onForeign: (why) => context.alert('to-do', `stage ${name}: ${why}`, foreignRemedy),
+    alert,
     probe: () => probe(redis, tagOf(source)),
-    onLost,
     ports,
     log,
     holds,
@@ -136,3 +109,44 @@ function createStage<Data extends z.ZodType>(
     ...(quarantine && { quarantine }),
   });
 }
+
+/** @throws CloseloopError config while the source may be another one under a new name: newcomers.ts */
+async function refuseNewcomer(source: string, names: SourceNames): Promise<void> {
+  const why = await names.newcomer(source);
+  if (why !== undefined) throw new CloseloopError(why, { kind: 'config' });
+}
+
+/**
+ * A job that an expression has to be evaluated for, and was stopped, waits without spending an attempt, whatever became of
+ * the others: the expression may be good over their records. A person is told.
+ */
+async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }: SourceContext): Promise<JobResult> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ExpressionSetAside)) throw error;
+    const why = error.message;
+    log.error({ source: name, why }, 'an expression was stopped: what needs it waits');
+    await alert('to-do', why, 'mend the expression and restart; what needs it waits, and goes on within ten minutes');
+    // Not all at once: each may take its second again.
+    return { do: 'wait', delayMs: asideMs * (0.5 + ports.random()) };
+  }
+}
+
+const replay = '"closeloop journeys replay"';
+const replayEvent = '"closeloop events replay"';
+const ofEvents: Record<PlanJob['kind'], string> = {
+  closed: replay,
+  changed: replayEvent,
+  'external-grade': replayEvent,
+  survey: replayEvent,
+  revoked: 'give the access back and start again; there is nothing to replay',
+};
+
+/** What is left to do, the cause being mended, about a job of each stage that was given up. */
+export const remedies = {
+  plan: ({ kind }: PlanJob) => ofEvents[kind],
+  ask: () => `${replay}, for parked ones "closeloop journeys resolve"`,
+  writeBack: () => replay,
+  erase: () => '"closeloop contact erasures retry": whom it is about is kept, and it is tried again by itself as well',
+};

@@ -59,16 +59,16 @@ export class Sweeping {
     for (const pipeline of pipelines.values()) await this.#sweepSource(pipeline, step);
     await step('all', 'orphans', () => this.#sweepOrphans(step));
     await step('collect', 'schedule', () => collecting.lookAfter());
-    await step('collect', 'probe', () => collecting.pauses.probe([collecting.stage.queue]));
+    await step('collect', 'probe', () => collecting.pauses.probe([collecting.stage.jobs.queue]));
     const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
     await step('outages', 'tell', () => tellOutages([...vendors, ['feedback', service]], alerts));
     await step('alerts', 'send', () => alerts.send());
   }
 
   async #sweepSource(pipeline: SourcePipeline, step: Step): Promise<void> {
-    const { context, pauses, holds, stages } = pipeline;
+    const { context, pauses, holds, jobs } = pipeline;
     const { name } = context;
-    const queues = Object.values(stages).map(({ queue }) => queue);
+    const queues = Object.values(jobs).map(({ queue }) => queue);
     await step(name, 'sweep', async () => {
       if (!(await pipeline.isGated())) await sweep(context, this.#settings(), this.#placesOf(name));
     });
@@ -92,7 +92,7 @@ export class Sweeping {
   /** Nobody else runs its jobs, and whoever asked for an erasure was told that it is taken: here, like any other stage's. */
   async #eraseForGone({ pauses, stages: { erase } }: SourcePipeline): Promise<void> {
     erase.start();
-    await pauses.probe([erase.queue]);
+    await pauses.probe([erase.jobs.queue]);
   }
 
   #settings() {

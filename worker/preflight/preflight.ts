@@ -5,8 +5,8 @@ import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
-import { statusOf } from '../pipeline/record-status.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
+import { statusOf } from '../pipeline/vendor.ts';
 import { surveyFindings } from './survey-questions.ts';
 
 /** How many of the records that closed lately are tried, and how far back they are looked for. */

@@ -26,7 +26,7 @@ const keepMs = 7 * 86_400_000;
  * One at a time, over all processes, with `spacingMs` between two: whoever comes gets the next free turn, and comes again
  * for it. @returns milliseconds until `id`'s turn; 0: it is now, and used up
  */
-export async function untilTurn(
+export async function rateLimit(
   redis: RedisClient,
   key: string,
   id: string,

@@ -30,7 +30,7 @@ export async function moveJobs(redis: RedisClient, from: SourcePipeline, to: Sou
   let count = 0;
   const tag = tagOf(from.context.name);
   for (const name of ['plan', 'ask', 'writeBack', 'erase'] as const) {
-    const [source, target] = [from.stages[name].queue, to.stages[name].queue];
+    const [source, target] = [from.jobs[name].queue, to.jobs[name].queue];
     const active = await source.getRanges(['active'], 0, -1);
     const ids = new Set([...active, ...(await source.getRanges([...all], 0, -1))]);
     const jobs: Job[] = [];

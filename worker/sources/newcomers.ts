@@ -79,13 +79,13 @@ export class Newcomers {
     const others = await this.mayBe(pipeline);
     if (others.length > 0) return await this.#holdUp(pipeline, newcomerWhy(name, others));
     if (!(await names.settle(name))) return;
-    const { queue } = pipeline.stages.plan;
+    const { queue } = pipeline.jobs.plan;
     await queue.resume();
     await pipeline.pauses.lift(queue.name);
   }
 
-  async #holdUp({ context, pauses, stages }: SourcePipeline, why: string): Promise<void> {
-    const { queue } = stages.plan;
+  async #holdUp({ context, pauses, jobs }: SourcePipeline, why: string): Promise<void> {
+    const { queue } = jobs.plan;
     // First: a worker that is at it refuses each job by itself.
     await this.#options.names.noteNewcomer(context.name, why);
     const isTold = (await pauses.list()).some((one) => one.stage === queue.name && one.why === why);

@@ -80,11 +80,10 @@ async function check({ redis, names, from, to }: RenameOptions): Promise<void> {
 }
 
 async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Promise<number> {
-  let running = await runningJobs(redis, globalTag, [collect.queue]);
+  let running = await runningJobs(redis, globalTag, [collect.jobs.queue]);
   for (const pipeline of all) {
     const isOne = pipeline === from || pipeline === to;
-    const stages = isOne ? Object.values(pipeline.stages) : [pipeline.stages.erase];
-    const queues = stages.map(({ queue }) => queue);
+    const queues = (isOne ? Object.values(pipeline.jobs) : [pipeline.jobs.erase]).map(({ queue }) => queue);
     running += await runningJobs(redis, tagOf(pipeline.context.name), queues);
   }
   return running;
@@ -107,7 +106,7 @@ function targetOf(from: SourcePipeline, to: SourcePipeline): (key: string) => st
 
 /** What came in under an old name after the rename: jobs, and what they need. @returns how many jobs */
 export async function moveStragglers(redis: RedisClient, from: SourcePipeline, to: SourcePipeline): Promise<number> {
-  const queues = Object.values(from.stages).map(({ queue }) => queue);
+  const queues = Object.values(from.jobs).map(({ queue }) => queue);
   const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
   if (counts.every((n) => n === 0)) return 0;
   await moveKeys(redis, `${tagOf(from.context.name)}:`, {

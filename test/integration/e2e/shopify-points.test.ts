@@ -7,7 +7,7 @@ import { type ShopifyStandin, startShopifyStandin } from '../../../standins/shop
 import { type App, run } from '../../../worker/cli/app.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
-import type { VendorTime } from '../../../worker/pipeline/open-source.ts';
+import type { VendorTime } from '../../../worker/pipeline/engine-options.ts';
 import { memoryLog, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 

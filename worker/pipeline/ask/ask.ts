@@ -5,7 +5,6 @@ import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
-import { statusOf } from '../record-status.ts';
 import { endJourney, postpone } from './ask-steps.ts';
 import { create, createNeed } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
@@ -48,7 +47,7 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Sou
 
 /** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
 async function planAnew(journey: Journey, context: SourceContext): Promise<JobResult> {
-  const status = statusOf(await context.read(journey.recordId, 'plan'));
+  const status = await context.read(journey.recordId, 'plan');
   if (status.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
   if (status.is === 'out') return await endJourney(journey, 'cancelled', status.why, context, { isOut: true });
   const received = await context.store.update(
@@ -63,7 +62,7 @@ async function planAnew(journey: Journey, context: SourceContext): Promise<JobRe
 /** Why the customer should no longer be asked, if so. */
 async function recheck(journey: Journey, context: SourceContext): Promise<{ why: string; isOut: boolean } | undefined> {
   const gone = (why: string) => ({ why, isOut: false });
-  const status = statusOf(await context.read(journey.recordId, 'ask'));
+  const status = await context.read(journey.recordId, 'ask');
   if (status.is === 'closed' && status.record.currentId !== journey.recordId) {
     const { currentId: remaining } = status.record;
     await context.store.merge(journey.recordId, remaining);

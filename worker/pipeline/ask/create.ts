@@ -21,7 +21,6 @@ import {
   needsOf,
   sendTime,
 } from '../plan/decide.ts';
-import { statusOf } from '../record-status.ts';
 import type { LoadedRule } from '../rules.ts';
 import { backToWaiting, endJourney, laterLook, lookFirst, markAsked, postpone } from './ask-steps.ts';
 import { lastCounted, onList, whyIneligible } from './contact-eligibility.ts';
@@ -190,7 +189,7 @@ function hasMarker(campaign: Campaign, marker: string): boolean {
 
 /** The service rejected a value: the campaign may have changed. True when there are other values to try now. */
 async function remap(journey: Journey, rule: LoadedRule, context: SourceContext): Promise<boolean> {
-  const status = statusOf(await context.read(journey.recordId, 'plan'));
+  const status = await context.read(journey.recordId, 'plan');
   if (status.is !== 'closed') return false;
   const campaign = await campaignOf(rule, context);
   const findings = await evaluateAll([...rule.mapping.values()], status.record.shape);

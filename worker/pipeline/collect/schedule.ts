@@ -7,8 +7,8 @@ import type { SourceNames } from '../../redis/source-names.ts';
 import { probe } from '../../redis/unavailable.ts';
 import type { SourceContext } from '../context.ts';
 import type { EngineOptions } from '../engine-options.ts';
+import { JobQueue } from '../job-queue.ts';
 import { CollectJob, done } from '../jobs.ts';
-import { foreignRemedy } from '../remedies.ts';
 import { Stage } from '../stage.ts';
 import { collect } from './collect.ts';
 import { tellOverdue } from './overdue.ts';
@@ -41,14 +41,12 @@ export class Collecting {
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
     );
     const troubled = new Map<number, string>();
+    const { connection } = engine;
+    const alert: SourceContext['alert'] = (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy });
     this.stage = new Stage({
-      name: 'collect',
+      jobs: new JobQueue({ name: 'collect', prefix: globalTag, connection, data: CollectJob, onLost }),
       source: 'collect',
-      onLost,
-      prefix: globalTag,
-      connection: engine.connection,
       probe: () => probe(redis, globalTag),
-      data: CollectJob,
       concurrency: 4,
       endpoints: [service],
       // The next pass comes by the schedule.
@@ -63,11 +61,11 @@ export class Collecting {
               log,
               fullEveryMs: config.collect.fullEvery,
               troubled,
-              alert: (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy }),
+              alert,
             }),
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
       onConfigError: (why) => this.pauses.set('collect', why),
-      onForeign: (why) => alerts.raise({ kind: 'to-do', source: 'collect', why, remedy: foreignRemedy }),
+      alert,
       ports,
       log,
       ...(quarantine && { quarantine }),
@@ -75,7 +73,7 @@ export class Collecting {
   }
 
   async start(): Promise<void> {
-    await this.pauses.clear([this.stage.queue]);
+    await this.pauses.clear([this.stage.jobs.queue]);
     await this.schedule();
     this.stage.start();
   }
@@ -83,12 +81,12 @@ export class Collecting {
   /** One job for each campaign now, beside the schedule. */
   async now(): Promise<void> {
     const campaigns = await this.#campaigns();
-    await this.stage.add(campaigns.map((campaign) => ({ id: `now-${campaign}`, data: { campaign } })));
+    await this.stage.jobs.add(campaigns.map((campaign) => ({ id: `now-${campaign}`, data: { campaign } })));
   }
 
   async schedule(): Promise<void> {
     const { config, clock } = this.#options.engine;
-    const { queue } = this.stage;
+    const { queue } = this.stage.jobs;
     const every = Math.max(50, clock.real(config.collect.every));
     const campaigns = await this.#campaigns();
     const wanted = new Map(campaigns.map((campaign) => [`campaign-${campaign}`, campaign]));
@@ -106,7 +104,7 @@ export class Collecting {
 
   /** A schedule makes its next job when one begins: without any (Redis lost it, somebody removed it) it stands still for good. */
   async #hasLostJob(key: string, next: number | undefined): Promise<boolean> {
-    const { queue } = this.stage;
+    const { queue } = this.stage.jobs;
     const job = await queue.getJob(`repeat:${key}:${next}`);
     if (job && (await job.getState()) !== 'unknown') return false;
     // It may have begun and ended meanwhile.

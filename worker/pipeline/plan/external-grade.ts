@@ -8,7 +8,6 @@ import { askedStates } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
-import { statusOf } from '../record-status.ts';
 import { planJourney } from './plan-journey.ts';
 
 /** Nobody is asked by a journey in these. */
@@ -81,7 +80,7 @@ async function journeyFor(event: ExternalGradeJob, context: SourceContext): Prom
   if (before) return before;
   if (known && known.state !== 'received') return known;
   await keepSnapshot(event, context, { onlyFirst: true });
-  const status = statusOf(await context.read(event.recordId, 'plan'));
+  const status = await context.read(event.recordId, 'plan');
   if (status.is !== 'closed') {
     const why = status.is === 'open' ? 'it is not closed' : status.why;
     context.log.warn({ source: context.name, record: event.recordId, why }, 'a grade for a record that asks nobody');

@@ -5,7 +5,7 @@ import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.t
 import type { SourceContext } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
-import { type RecordStatus, statusOf } from '../record-status.ts';
+import type { RecordStatus } from '../vendor.ts';
 import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
 import { takeExternalGrade } from './external-grade.ts';
 import { getOrCreateJourney } from './get-or-create.ts';
@@ -49,7 +49,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Job
   await keepWhatIsTold(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, context);
-  const untilTurn = event.everyMs === undefined ? 0 : await context.untilTurn(event.key, event.everyMs);
+  const untilTurn = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
   if (untilTurn > 0) return { do: 'wait', delayMs: untilTurn };
 
   const journeys = await journeysOf(event.recordId, context);
@@ -60,7 +60,7 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Job
   if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, event.at, context);
   if (event.kind === 'changed' && live.length === 0) return done;
 
-  const status = statusOf(await context.read(event.recordId, 'plan'));
+  const status = await context.read(event.recordId, 'plan');
   const before = { live, latest, wasOut };
   if (status.is === 'open') return await planOpen(event, status, before, context);
   if (status.is === 'out') return await planOut(event, status.why, before, context);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type EraseEvent, isRecordEvent, type SourceEvent } from '../../../core/connector/events.ts';
+import { isRecordEvent, type SourceEvent } from '../../../core/connector/events.ts';
 import { pageWatch } from '../../../core/connector/pages.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { failpoint } from '../../operations/failpoints.ts';
@@ -8,8 +8,8 @@ import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { tagOf } from '../../redis/keys.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
-import type { Named, Operations, Vendor } from '../context.ts';
-import type { PlanJob } from '../jobs.ts';
+import type { Journeys, Named, Operations, Vendor } from '../context.ts';
+import { addEvents, type DueEvent, type InletQueues, jobIdOf } from '../queues.ts';
 
 /** What is known of a source's polls: for `status`, and for the next one. */
 const Known = z.object({
@@ -57,26 +57,20 @@ export interface PollOptions {
   headStartMs: number;
   /** Is the source not to begin anything for now? Left out: it is not held up. */
   isHeldUp?: () => Promise<boolean>;
-  queueEvents(events: readonly PolledEvent[]): Promise<void>;
-}
-
-/** What a poll found, for the queues. Real time. */
-export interface PolledEvent {
-  event: PlanJob | (EraseEvent & { receivedAt: Date });
-  delayMs: number;
+  jobs: InletQueues;
 }
 
 /** Of one poll, or backfill: years of a large company. */
 export const mostPages = 100_000;
 
-type PollContext = Named & Pick<Vendor, 'source'> & Pick<Operations, 'log' | 'alert'>;
+type PollContext = Named & Pick<Journeys, 'seal'> & Pick<Vendor, 'source'> & Pick<Operations, 'log' | 'alert'>;
 
 /**
  * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.
  * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
  */
 export async function poll(context: PollContext, options: PollOptions): Promise<void> {
-  const { redis, pauses, everyMs, headStartMs, queueEvents } = options;
+  const { redis, pauses, everyMs, headStartMs, jobs } = options;
   const { name, source, log } = context;
   const key = pollKey(name);
   // Before the first start nothing was missed: the first poll comes when the first interval has passed.
@@ -94,7 +88,9 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
       known.cursor === undefined ? { since: beginning(known) } : { cursor: known.cursor };
     for (const watch = pageWatch(`the poll of ${name}`, mostPages); ; ) {
       const page = await source.poll(from);
-      await queueEvents(page.events.flatMap((event) => jobOf(event, known.since, headStartMs) ?? []));
+      const found = page.events.flatMap((event) => eventOf(event, known.since, headStartMs) ?? []);
+      // Under ids of their own: a webhook of the same closing must not be taken for its repetition.
+      await addEvents(jobs, found, (key) => `poll-${jobIdOf(key, context.seal)}`);
       failpoint('poll-events-queued');
       await redis.hset(key, 'cursor', page.cursor);
       failpoint('poll-cursor-saved');
@@ -124,14 +120,15 @@ function beginning({ since, doneAt }: PollState): Date {
   return doneAt === undefined ? since : new Date(Math.max(since.getTime(), doneAt.getTime() - marginMs));
 }
 
-function jobOf(event: SourceEvent, notBefore: Date, headStartMs: number): PolledEvent | undefined {
+/** As it is queued. Real time. */
+function eventOf(event: SourceEvent, notBefore: Date, headStartMs: number): DueEvent | undefined {
   const receivedAt = new Date();
   if (isRecordEvent(event)) {
     const age = Date.now() - event.at.getTime();
     const delayMs = Math.max(0, headStartMs - Math.max(0, age));
-    return { event: { ...event, certain: event.certain === true, via: 'poll', notBefore, receivedAt }, delayMs };
+    return { event: { ...event, via: 'poll', notBefore, receivedAt }, delayMs };
   }
   // A grade of before closeloop is for nobody.
   if (event.kind === 'external-grade' && event.at < notBefore) return undefined;
-  return { event: { ...event, receivedAt }, delayMs: 0 };
+  return { event: { ...event, receivedAt } };
 }

@@ -45,12 +45,12 @@ async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promi
 
 test('it brings grades in, asks nobody, and leaves alone what was stopped', async () => {
   const { code, told, states, paused, asked } = await collected(async ({ pipeline }, vendor) => {
-    const { context, pauses, stages } = pipeline('one');
+    const { context, pauses, jobs } = pipeline('one');
     const { at } = vendor.close('more');
     const more = { recordId: 'more', at, key: 'more', what: 'toy closed', certain: true, receivedAt: at };
     await context.queueEvent({ kind: 'closed', ...more });
     await pauses.set('erase', 'the key is inactive');
-    await stages.erase.queue.pause();
+    await jobs.erase.queue.pause();
   });
   expect({ code, states }).toEqual({ code: 0, states: ['written', 'written'] });
   expect(told).toEqual([{ answers: [{ state: 'written', count: 2, journeys: ['one/one.1', 'other/other.1'] }] }]);
@@ -60,9 +60,9 @@ test('it brings grades in, asks nobody, and leaves alone what was stopped', asyn
 
 test("it brings in the others' grades though one source's writing is stopped, and says so", async () => {
   const { code, told, states, paused } = await collected(async ({ pipeline }) => {
-    const { pauses, stages } = pipeline('one');
+    const { pauses, jobs } = pipeline('one');
     await pauses.set('write-back', 'the key is inactive');
-    await stages.writeBack.queue.pause();
+    await jobs.writeBack.queue.pause();
   });
   expect({ code, states }).toEqual({ code: 1, states: ['answered', 'written'] });
   const answers = [

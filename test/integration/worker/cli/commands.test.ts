@@ -176,7 +176,7 @@ describe('a replay that is interrupted', () => {
     const claim = { recordId: 'a', closing: 'event:one', closedAt: at, eventKey: 'one', receivedAt: at };
     await loop.store.getOrCreate(claim, []);
     await loop.store.update('a.1', (now) => ({ journey: step(now, 'failed', at, { why: 'unread' }), trace: [] }));
-    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.stages.plan ?? expect.fail('no pipeline');
+    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.jobs.plan ?? expect.fail('no pipeline');
     await queue.pause();
     // Queued first, then ended: at no time is there neither.
     const seen: (string | undefined)[] = [];
@@ -270,15 +270,15 @@ describe('journeys resolve', () => {
     await loop.post(loop.vendor.close('a').delivery);
     await loop.journey('a.1', 'creating');
     await store.update('a.1', (now) => ({ journey: step(now, 'parked', new Date(), { why: 'unclear' }), trace: [] }));
-    const { context, stages } = loop.app.engine.pipelines.get(source) ?? expect.fail('no pipeline');
-    await stages.ask.queue.pause();
+    const { context, jobs } = loop.app.engine.pipelines.get(source) ?? expect.fail('no pipeline');
+    await jobs.ask.queue.pause();
     // That it is looked for in an hour is over.
-    await until(async () => (await stages.ask.queue.getJob('ask-a.1'))?.isDelayed());
-    await (await stages.ask.queue.getJob('ask-a.1'))?.remove();
+    await until(async () => (await jobs.ask.queue.getJob('ask-a.1'))?.isDelayed());
+    await (await jobs.ask.queue.getJob('ask-a.1'))?.remove();
     await printed(() => resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: `${source}/a.1` }));
     const before = await loop.journey('a.1', 'waiting');
     const note = await context.contacts.lastAsked('a@example.com');
-    await stages.ask.queue.resume();
+    await jobs.ask.queue.resume();
     const { requestId = '' } = await loop.journey('a.1', 'asked');
     // A power cut: the last second is lost.
     await store.update('a.1', () => ({ journey: before, trace: [] }));
@@ -539,7 +539,7 @@ describe('backfill', () => {
     await redis.handle.client.hset(key, { cursor: '3', queued: 4, slot: Date.now() });
     const { rows } = await printed(() => backfill({ ...beside(loop), ...range, limit: 2 }));
     expect(rows).toMatchObject([{ queued: 4 }]);
-    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.stages.plan ?? expect.fail('no pipeline');
+    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.jobs.plan ?? expect.fail('no pipeline');
     expect(await queue.getDelayedCount()).toBe(0);
     await loop.close();
   });
@@ -613,7 +613,7 @@ describe('backfill', () => {
     const { rows } = await printed(() => backfill({ ...beside(loop), ...range }));
     expect(rows).toMatchObject([{ queued: 10 }]);
     expect(seen).toEqual(['since', '3', '6', '9']);
-    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.stages.plan ?? expect.fail('no pipeline');
+    const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.jobs.plan ?? expect.fail('no pipeline');
     const due = (await queue.getDelayed())
       .map(({ timestamp, opts }) => timestamp + (opts.delay ?? 0))
       .toSorted((a, b) => a - b);

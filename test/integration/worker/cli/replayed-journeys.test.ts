@@ -14,7 +14,7 @@ const replay = async ({ context, store }: Quiet, id: string) => {
   await plan(eventOf(id.slice(0, id.lastIndexOf('.')), { key: `replay:${id}` }), context);
 };
 async function runEvents({ pipeline }: Quiet): Promise<void> {
-  for (const job of await pipeline.stages.plan.queue.getJobs()) {
+  for (const job of await pipeline.jobs.plan.queue.getJobs()) {
     await pipeline.stages.plan.run(job.data);
     await job.remove();
   }

@@ -291,7 +291,7 @@ test('a delivery of more events than can be stored in time is refused with what 
   const delivery = (events: number) =>
     loop.vendor.delivery(Array.from({ length: events }, (_, i) => ({ kind: 'changed', id: `${i}`, at })));
   const queued = async () => {
-    const queue = loop.app.engine.pipelines.get('many')?.stages.plan.queue;
+    const queue = loop.app.engine.pipelines.get('many')?.jobs.plan.queue;
     return (await queue?.getJobs())?.length;
   };
   const refused = await loop.post(delivery(15_500));

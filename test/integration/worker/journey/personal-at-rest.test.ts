@@ -135,16 +135,16 @@ const people: [what: string, record: string, contact: string][] = [
 
 for (const [what, record, contact] of people) {
   test(`nothing personal can be read in Redis of a record that is called by ${what}, nor found when its person is erased (audit 8)`, async () => {
-    const { context, stages } = app.engine.pipelines.get('jobs') ?? expect.fail('no pipeline');
+    const { context, jobs } = app.engine.pipelines.get('jobs') ?? expect.fail('no pipeline');
     const called = record === '41960' ? [] : [record];
     const person = 'customer Anna Kask';
     const secrets = [...called, contact, person, ...Object.values(values), comment];
     const done = { type: 'done', id: record, record, person, contact, shop: values.Shop, agent: values.Agent };
 
-    await stages.plan.queue.pause();
+    await jobs.plan.queue.pause();
     await deliver(done);
     await expectNothingOf(secrets, 'while the closing waits to be planned');
-    await stages.plan.queue.resume();
+    await jobs.plan.queue.resume();
     const [request] = await until(() => {
       const all = service.standin.requests({ campaign });
       return all.length > 0 && all;
@@ -162,10 +162,10 @@ for (const [what, record, contact] of people) {
     expect(await journeys()).toMatchObject([{ contact: {}, values, answer: { grade: 5, comment } }]);
     await expectNothingOf(secrets, 'once written back');
 
-    await stages.erase.queue.pause();
+    await jobs.erase.queue.pause();
     await deliver({ type: 'forget', id: `forget ${record}`, record, person, contact });
     await expectNothingOf(secrets, 'while the erasure waits');
-    await stages.erase.queue.resume();
+    await jobs.erase.queue.resume();
     await until(async () => (await context.erasures.all())[0]?.copies?.startsWith('left at'));
     expect(await journeys()).toMatchObject([{ erasedAt: expect.any(Date) }]);
     expect(service.standin.requests({ campaign }).map(({ email, phone }) => email ?? phone)).not.toContain(contact);

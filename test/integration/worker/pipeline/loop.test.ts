@@ -236,8 +236,8 @@ describe('errors', () => {
     expect(standin.requests()).toEqual([]);
 
     standin.changeKey({ key: 'demo-key', active: true });
-    const { stages, pauses } = [...loop.app.engine.pipelines.values()][0] ?? expect.fail('no pipeline');
-    await pauses.clear(Object.values(stages).map(({ queue }) => queue));
+    const { jobs, pauses } = [...loop.app.engine.pipelines.values()][0] ?? expect.fail('no pipeline');
+    await pauses.clear(Object.values(jobs).map(({ queue }) => queue));
     for (const id of ['k1', 'k2', 'k3']) await loop.journey(`${id}.1`, 'asked');
     await loop.close();
   });
@@ -290,7 +290,7 @@ describe('intake', () => {
     expect((await loop.post(JSON.stringify({ plain }))).status).toBe(503);
     const told = loop.told.find(({ message }) => message.startsWith('delivery not stored'));
     expect(told?.fields.why).toMatch(/made an event that is none.*recordId/s);
-    expect(await loop.app.engine.pipelines.get(loop.store.source)?.stages.plan.queue.getJobCounts()).toMatchObject({
+    expect(await loop.app.engine.pipelines.get(loop.store.source)?.jobs.plan.queue.getJobCounts()).toMatchObject({
       active: 0,
       delayed: 0,
       waiting: 0,

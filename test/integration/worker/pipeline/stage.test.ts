@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Advice, CloseloopError } from '../../../../core/errors.ts';
 import { nextStep } from '../../../../core/retry.ts';
 import { Pauses } from '../../../../worker/operations/pauses.ts';
+import { JobQueue } from '../../../../worker/pipeline/job-queue.ts';
 import type { JobResult } from '../../../../worker/pipeline/jobs.ts';
 import { Stage } from '../../../../worker/pipeline/stage.ts';
 import { memoryLog, until } from '../../../support/loop.ts';
@@ -21,6 +22,10 @@ function backoffMs(attempt: number): number {
   return next.do === 'retry' ? next.delayMs : expect.fail('no retry');
 }
 
+function jobsOf<Data extends z.ZodType>(prefix: string, data: Data): JobQueue<Data> {
+  return new JobQueue({ name: 'ask', prefix, connection: redis.handle.bull(), data, onLost: () => undefined });
+}
+
 /** A stage of its own. `process` is shown the job's number and which run of it this is, from 1. */
 function fresh(
   process: (n: number, run: number) => Promise<JobResult>,
@@ -35,10 +40,7 @@ function fresh(
   const foreign: string[] = [];
   const pauses = new Pauses(redis.handle.client, `{cl:${source}}`, source, log);
   const stage = new Stage({
-    name: 'ask',
-    prefix: `{cl:${source}}`,
-    connection: redis.handle.bull(),
-    data: z.object({ n: z.number() }),
+    jobs: jobsOf(`{cl:${source}}`, z.object({ n: z.number() })),
     concurrency,
     process: async ({ n }) => {
       const run = (runs.get(n) ?? 0) + 1;
@@ -47,16 +49,15 @@ function fresh(
     },
     giveUp: async ({ n }, why) => void givenUp.push([n, why]),
     onConfigError: (why) => pauses.set('ask', why),
-    onForeign: async (why) => void foreign.push(why),
+    alert: async (_kind, why) => void foreign.push(why),
     source: 'toy',
     probe,
-    onLost: () => undefined,
     ports: { random, now: () => new Date(now()) },
     log,
   });
-  const add = (...numbers: number[]) => stage.add(numbers.map((n) => ({ id: `job-${n}`, data: { n } })));
+  const add = (...numbers: number[]) => stage.jobs.add(numbers.map((n) => ({ id: `job-${n}`, data: { n } })));
   /** Jobs in Redis, however they stand there. */
-  const left = async () => Object.values(await stage.queue.getJobCounts()).reduce((sum, n) => sum + n, 0);
+  const left = async () => Object.values(await stage.jobs.queue.getJobCounts()).reduce((sum, n) => sum + n, 0);
   const empty = () => until(async () => (await left()) === 0);
   return { stage, told, runs, givenUp, foreign, pauses, add, left, empty };
 }
@@ -152,12 +153,12 @@ test('it makes known that it stops before it does: killed in between, it must no
   const { set } = pauses;
   const wasPaused: boolean[] = [];
   pauses.set = async (name, why) => {
-    wasPaused.push(await stage.queue.isPaused());
+    wasPaused.push(await stage.jobs.queue.isPaused());
     await set.call(pauses, name, why);
   };
   await add(1);
   stage.start();
-  await until(() => stage.queue.isPaused());
+  await until(() => stage.jobs.queue.isPaused());
   expect([wasPaused, await left()]).toEqual([[false], 1]);
   await stage.close(1_000);
 });
@@ -170,7 +171,7 @@ test('it stops at a mistake of the configuration, tells it once for 300 jobs, lo
   });
   await add(...Array.from({ length: 300 }, (_, n) => n));
   stage.start();
-  await until(async () => (await stage.queue.isPaused()) && (await stage.queue.getActiveCount()) === 0);
+  await until(async () => (await stage.jobs.queue.isPaused()) && (await stage.jobs.queue.getActiveCount()) === 0);
   expect(told).toMatchObject([{ level: 'error', fields: { stage: 'ask', why: 'the vendor said no' } }]);
   expect([await left(), givenUp]).toEqual([300, []]);
   // Nobody retries while nobody has acted.
@@ -178,7 +179,7 @@ test('it stops at a mistake of the configuration, tells it once for 300 jobs, lo
   expect(runsBefore).toBeLessThanOrEqual(600);
 
   isMended = true;
-  await pauses.clear([stage.queue]);
+  await pauses.clear([stage.jobs.queue]);
   await empty();
   expect([runs.size, givenUp, told.length]).toEqual([300, [], 1]);
   await stage.close(1_000);
@@ -201,10 +202,7 @@ test('it runs a job again whose giving up could not be noted', async () => {
   const { log } = memoryLog();
   let attempts = 0;
   const stage = new Stage({
-    name: 'ask',
-    prefix: '{cl:stage-give-up}',
-    connection: redis.handle.bull(),
-    data: z.object({}),
+    jobs: jobsOf('{cl:stage-give-up}', z.object({})),
     concurrency: 1,
     process: async () => Promise.reject(failure({ kind: 'permanent' })),
     giveUp: async () => {
@@ -212,16 +210,15 @@ test('it runs a job again whose giving up could not be noted', async () => {
       if (attempts === 1) throw new Error('Redis is away');
     },
     onConfigError: async () => undefined,
-    onForeign: async () => undefined,
+    alert: async () => undefined,
     source: 'toy',
     probe: async () => undefined,
-    onLost: () => undefined,
     ports: { random, now: () => new Date() },
     log,
   });
-  await stage.add([{ id: 'one', data: {} }]);
+  await stage.jobs.add([{ id: 'one', data: {} }]);
   stage.start();
-  await until(async () => attempts === 2 && (await stage.queue.getJob('one')) === undefined);
+  await until(async () => attempts === 2 && (await stage.jobs.queue.getJob('one')) === undefined);
   await stage.close(1_000);
 });
 
@@ -241,11 +238,11 @@ test('it keeps the stack of a bug of ours, and tries again', async () => {
 
 test('it sets a job aside that another version made, tells of it, and keeps it for that version', async () => {
   const { stage, add, told, runs, foreign } = fresh(async () => done);
-  const job = await stage.queue.add('ask', { another: 'version' }, { jobId: 'foreign' });
+  const job = await stage.jobs.queue.add('ask', { another: 'version' }, { jobId: 'foreign' });
   await add(1);
   stage.start();
   await until(async () => runs.size === 1 && (await job.isDelayed()));
-  expect((await stage.queue.getJob('foreign'))?.data).toEqual({ another: 'version' });
+  expect((await stage.jobs.queue.getJob('foreign'))?.data).toEqual({ another: 'version' });
   expect(told.map(({ message }) => message)).toEqual([expect.stringContaining('set aside')]);
   expect(foreign).toEqual([expect.stringContaining('another version')]);
 
@@ -267,7 +264,7 @@ test('it adds a waiting job once, and a running one once more only where that is
   });
   await add(1);
   await add(1);
-  const again = () => stage.addAgain([{ id: 'two', data: { n: 2 } }]);
+  const again = () => stage.jobs.addAgain([{ id: 'two', data: { n: 2 } }]);
   await again();
   await again();
   expect(await left()).toBe(2);

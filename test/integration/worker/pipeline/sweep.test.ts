@@ -52,7 +52,7 @@ sources: { ${source}: { connector: toy, secret: good, rules: [{ name: all, campa
     }
   };
   const jobs = async (stage: 'ask' | 'writeBack') =>
-    (await pipeline.stages[stage].queue.getJobs()).map(({ data }) => data.journeyId).sort();
+    (await pipeline.jobs[stage].queue.getJobs()).map(({ data }) => data.journeyId).sort();
   return { context, told, journey, jobs, store: context.store, close: () => engine.close(0) };
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { untilTurn } from '../../../../worker/redis/rate-limit.ts';
+import { rateLimit } from '../../../../worker/redis/rate-limit.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
 const began = 1_700_000_000_000;
 const turn = (id: string, at: number, key = '{cl:shop}:backfill') =>
-  untilTurn(redis.handle.client, key, id, { spacingMs: 1_000, now: began + at });
+  rateLimit(redis.handle.client, key, id, { spacingMs: 1_000, now: began + at });
 
 test('who comes together goes one after the other, each at the turn it was given, whoever comes first then', async () => {
   expect([await turn('a', 0), await turn('b', 0), await turn('c', 0)]).toEqual([0, 1_000, 2_000]);

@@ -24,7 +24,7 @@ const planIn = async ({ engine }: Quiet, source: string, recordId = 'a') =>
   await engine.runJob({ source, stage: 'plan', data: eventOf(recordId) });
 const isHeld = async (one: Quiet) => ({
   paused: (await one.engine.paused())[one.context.name] ?? [],
-  isPaused: await one.pipeline.stages.plan.queue.isPaused(),
+  isPaused: await one.pipeline.jobs.plan.queue.isPaused(),
 });
 const free = { paused: [], isPaused: false };
 
@@ -78,7 +78,7 @@ describe('a source that may be another under a new name (audit 14)', () => {
   test('a process that starts while it is held up does not let it go, nor does the sweep (audit 14)', async () => {
     const { vendor } = await asked();
     const now = await start('new', { vendor });
-    await now.pipeline.pauses.clear([now.pipeline.stages.plan.queue]);
+    await now.pipeline.pauses.clear([now.pipeline.jobs.plan.queue]);
     await expect(planIn(now, 'new')).rejects.toThrow(/source rename old new/);
     expect(await isHeld(await start('new', { vendor }))).toMatchObject({ isPaused: true });
   });
@@ -117,7 +117,7 @@ test('a running loop with a new name asks nobody that the old one, still running
   const readyz = await fetch(`${loop.app.url}/readyz`);
   expect([readyz.status, await readyz.json()]).toEqual([200, { ok: false, reasons: ['paused'] }]);
   const pipeline = loop.app.engine.pipelines.get('helpdesk') ?? expect.fail('no pipeline');
-  expect(await pipeline.stages.plan.queue.getJobCountByTypes('waiting', 'delayed')).toBe(2);
+  expect(await pipeline.jobs.plan.queue.getJobCountByTypes('waiting', 'delayed')).toBe(2);
   await before.app.close();
   await loop.app.engine.rename('support', pipeline, () => undefined);
   await loop.journey('b.1', 'asked');

@@ -38,7 +38,7 @@ test('a pass of a process that does not know the source takes its answer, and le
   service.standin.answer({ contact: 'erika@example.com', grade: 4, comment: 'well' });
   await collectIn(other);
   expect(await knowing.store.get('a.1')).toMatchObject({ state: 'answered', answer: { grade: 4, comment: 'well' } });
-  expect(await knowing.pipeline.stages.writeBack.queue.getJobs()).toMatchObject([{ data: { journeyId: 'a.1' } }]);
+  expect(await knowing.pipeline.jobs.writeBack.queue.getJobs()).toMatchObject([{ data: { journeyId: 'a.1' } }]);
   expect(other.vendor.written).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ describe('erasures that wait in a source which is in no configuration any more',
   async function waitingFor(...names: string[]) {
     const knowing = quiet({ source: 'calm' });
     await knowing.engine.noteSources();
-    const { queue } = knowing.pipeline.stages.erase;
+    const { queue } = knowing.pipeline.jobs.erase;
     for (const name of names) {
       knowing.vendor.close(name, { customer: { email: `${name}@example.com` } });
       await plan(eventOf(name), knowing.context);
@@ -61,7 +61,7 @@ describe('erasures that wait in a source which is in no configuration any more',
       const event = { kind: 'erase', at: new Date(), key: name, what: 'asked for', receivedAt: new Date() } as const;
       const nobodyElse = { personIds: [], recordIds: [], everybody: false };
       const data = { ...event, ...nobodyElse, contacts: [`${name}@example.com`] };
-      await knowing.pipeline.stages.erase.add([{ id: name, data }]);
+      await knowing.pipeline.jobs.erase.add([{ id: name, data }]);
     }
     const start = async () => {
       const loop = await startLoop(redis, { source: 'other', feedback: service.feedback });
@@ -180,7 +180,7 @@ describe('the sweep of a source that is in no configuration any more (audit 14)'
     const other = quiet({ source: 'other' });
     await asking(knowing, 'a');
     await sweep(later((await orphanOf(other)).pipeline.context, 15 * day), settings);
-    expect(await knowing.pipeline.stages.writeBack.queue.getJobs()).toMatchObject([
+    expect(await knowing.pipeline.jobs.writeBack.queue.getJobs()).toMatchObject([
       { data: { journeyId: 'a.1', noAnswer: true } },
     ]);
   });

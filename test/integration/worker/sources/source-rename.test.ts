@@ -43,7 +43,7 @@ async function seen(
   const journeys = [];
   for await (const journey of store.queries.all()) journeys.push({ ...journey, trace: await store.trace(journey.id) });
   const jobs = [];
-  for (const { queue } of Object.values(pipeline.stages)) {
+  for (const { queue } of Object.values(pipeline.jobs)) {
     for (const job of await queue.getJobs()) jobs.push([queue.name, job.id ?? '', job.data, job.delay > 0]);
   }
   const asked = journeys.find(({ id }) => id === 'asked.1');
@@ -96,7 +96,7 @@ describe('source rename (audit 14)', () => {
     expect(await now.pipeline.holds.list()).toEqual([held]);
     expect(held).toMatchObject({ jobs: 1 });
     expect(await now.pipeline.vendor.down({ now: true })).toMatchObject({ why: 'no connection' });
-    const isDelayed = async () => await (await now.pipeline.stages.ask.queue.getJob('ask-held.1'))?.isDelayed();
+    const isDelayed = async () => await (await now.pipeline.jobs.ask.queue.getJob('ask-held.1'))?.isDelayed();
     expect(await isDelayed()).toBe(true);
     await now.pipeline.holds.lift('ask', ['campaign 12']);
     expect(await isDelayed()).toBe(false);

@@ -61,10 +61,10 @@ describe('an address that stands in records of other people', () => {
   test('it is taken out of events that wait as well, and their customers are asked (audit trace)', async () => {
     const town = quiet();
     const snapshot = snapshotOf({ agent: shop, customer: { email } });
-    await town.pipeline.stages.plan.add([{ id: 'w', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
+    await town.pipeline.jobs.plan.add([{ id: 'w', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
     await erase(eraseOf({ contacts: [shop] }), town.context);
-    expect(await jobsOf(town.pipeline.stages.plan)).toMatchObject([{ snapshot: snapshotOf({ customer: { email } }) }]);
-    expect(JSON.stringify(await jobsOf(town.pipeline.stages.plan))).not.toContain('shop');
+    expect(await jobsOf(town.pipeline.jobs.plan)).toMatchObject([{ snapshot: snapshotOf({ customer: { email } }) }]);
+    expect(JSON.stringify(await jobsOf(town.pipeline.jobs.plan))).not.toContain('shop');
     expect(await proofOf(town.context)).toMatchObject({ mentions: 1 });
   });
 

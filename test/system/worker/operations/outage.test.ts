@@ -5,6 +5,7 @@ import { CloseloopError } from '../../../../core/errors.ts';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { Outage } from '../../../../worker/operations/outage.ts';
 import { watchCalls } from '../../../../worker/operations/watched-calls.ts';
+import { JobQueue } from '../../../../worker/pipeline/job-queue.ts';
 import type { JobResult } from '../../../../worker/pipeline/jobs.ts';
 import { Stage } from '../../../../worker/pipeline/stage.ts';
 import { memoryLog, startLoop, until } from '../../../support/loop.ts';
@@ -22,6 +23,11 @@ function fresh() {
     return { outage: new Outage(redis.handle.client, { endpoint: 'source shop', key, log }), told };
   };
   return { key, open };
+}
+
+function jobsOf<Data extends z.ZodType>(source: string, data: Data): JobQueue<Data> {
+  const connection = redis.handle.bull();
+  return new JobQueue({ name: 'ask', prefix: `{cl:${source}}`, connection, data, onLost: () => undefined });
 }
 
 describe('an endpoint', () => {
@@ -157,11 +163,8 @@ test('while an endpoint is down one job finds out for all, over all processes; t
     );
     const { log, told: ofStage } = memoryLog();
     const stage = new Stage({
-      name: 'ask',
+      jobs: jobsOf(source, z.object({ n: z.number() })),
       source,
-      prefix: `{cl:${source}}`,
-      connection: redis.handle.bull(),
-      data: z.object({ n: z.number() }),
       concurrency: 20,
       endpoints: [outage],
       process: async ({ n }): Promise<JobResult> => {
@@ -171,16 +174,15 @@ test('while an endpoint is down one job finds out for all, over all processes; t
       },
       giveUp: async () => expect.fail('given up'),
       onConfigError: async () => undefined,
-      onForeign: async () => undefined,
+      alert: async () => undefined,
       probe: async () => undefined,
-      onLost: () => undefined,
       ports: { random: Math.random, now: () => new Date() },
       log,
     });
     return { stage, toldOf: () => [...own, ...ofStage].filter(({ level }) => level !== 'debug') };
   };
   const processes = [process(), process()];
-  await processes[0]?.stage.add(Array.from({ length: 1_000 }, (_, n) => ({ id: `job-${n}`, data: { n } })));
+  await processes[0]?.stage.jobs.add(Array.from({ length: 1_000 }, (_, n) => ({ id: `job-${n}`, data: { n } })));
   for (const { stage } of processes) stage.start();
   await until(() => calls >= 3);
   await sleep(3_000);
@@ -189,7 +191,7 @@ test('while an endpoint is down one job finds out for all, over all processes; t
   expect(calls).toBeLessThanOrEqual(60);
   expect(told.length).toBeLessThanOrEqual(60);
   isDown = false;
-  const queue = processes[0]?.stage.queue;
+  const queue = processes[0]?.stage.jobs.queue;
   await until(async () => Object.values((await queue?.getJobCounts()) ?? { none: 1 }).every((count) => count === 0));
   expect(runs.size).toBe(1_000);
   expect(calls).toBeLessThanOrEqual(1_000 + 100);
@@ -203,25 +205,21 @@ test('what waits in hand for an endpoint is put back when its process ends, and 
   await outage.failed('asks to wait', 600_000);
   const source = `ending-${outages}`;
   const stage = new Stage({
-    name: 'ask',
+    jobs: jobsOf(source, z.object({})),
     source,
-    prefix: `{cl:${source}}`,
-    connection: redis.handle.bull(),
-    data: z.object({}),
     concurrency: 20,
     endpoints: [outage],
     process: async () => expect.fail('it began'),
     giveUp: async () => undefined,
     onConfigError: async () => undefined,
-    onForeign: async () => undefined,
+    alert: async () => undefined,
     probe: async () => undefined,
-    onLost: () => undefined,
     ports: { random: Math.random, now: () => new Date() },
     log: memoryLog().log,
   });
-  await stage.add([{ id: 'one', data: {} }]);
+  await stage.jobs.add([{ id: 'one', data: {} }]);
   stage.start();
-  await until(async () => (await stage.queue.getActiveCount()) === 1);
+  await until(async () => (await stage.jobs.queue.getActiveCount()) === 1);
   await stage.close(60_000);
   expect(await redis.handle.client.llen(`{cl:${source}}:ask:active`)).toBe(0);
   expect(await redis.handle.client.zcard(`{cl:${source}}:ask:delayed`)).toBe(1);

@@ -74,7 +74,8 @@ test('it tells when no pass begins any more, though no pass is there to tell it 
 test('a schedule whose job is lost is made anew (audit 19)', async () => {
   const { engine } = quiet();
   await engine.lookAfterCollecting();
-  const [{ queue } = expect.fail('no stage')] = engine.gradeStages;
+  const [{ jobs } = expect.fail('no stage')] = engine.gradeStages;
+  const { queue } = jobs;
   const [before] = await queue.getJobs(['delayed', 'waiting']);
   expect(before?.data).toEqual({ campaign: 12 });
   // As after a lost write, or a hand in Redis: the schedule stands, and its job is gone.

@@ -68,8 +68,7 @@ describe('what was written on records', () => {
       await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context).catch(() => undefined);
       expect(vendor.written).toHaveLength(1);
       if (isKilled) await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context);
-      for (const { data } of await town.pipeline.stages.erase.queue.getJobs())
-        await town.pipeline.stages.erase.run(data);
+      for (const { data } of await town.pipeline.jobs.erase.queue.getJobs()) await town.pipeline.stages.erase.run(data);
       expect(vendor.forgotten).toEqual(['a']);
     },
   );
@@ -383,9 +382,9 @@ describe('what would stay for good', () => {
     await erase(eraseOf({ contacts: [email] }), town.context);
     const receivedAt = new Date();
     const survey = { kind: 'survey', requestId, answers: { q1: 'I am Erika' }, what: 'survey', key: 's' } as const;
-    await town.pipeline.stages.plan.add([{ id: 'late', data: { ...survey, at: receivedAt, receivedAt } }]);
+    await town.pipeline.jobs.plan.add([{ id: 'late', data: { ...survey, at: receivedAt, receivedAt } }]);
     await erase(eraseOf({ contacts: [email] }), town.context);
-    const [left] = await jobsOf(town.pipeline.stages.plan);
+    const [left] = await jobsOf(town.pipeline.jobs.plan);
     expect(left).toHaveProperty('answers', {});
   });
 

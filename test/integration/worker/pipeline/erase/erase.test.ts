@@ -116,20 +116,20 @@ describe('an unreadable job in the queue', () => {
   ];
   test('what waits in a queue that is stopped is found like any other (audit 4)', async () => {
     const town = quiet();
-    const { queue } = town.pipeline.stages.plan;
+    const { queue } = town.pipeline.jobs.plan;
     const snapshot = { shape: { customer: { mail: email } } };
-    await town.pipeline.stages.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
+    await town.pipeline.jobs.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
     await queue.pause();
-    await town.pipeline.stages.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), snapshot }) }]);
+    await town.pipeline.jobs.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), snapshot }) }]);
     await erase(eraseOf({ contacts: [email] }), town.context);
-    const waiting = await jobsOf(town.pipeline.stages.plan);
+    const waiting = await jobsOf(town.pipeline.jobs.plan);
     expect([waiting.length, waiting.filter((one) => 'snapshot' in one)]).toEqual([2, []]);
   });
 
   test.each(broken)('it keeps no erasure from its end, and is told (%s) (audit 4)', async (_, data) => {
     const town = quiet();
     await asked(town, 'a', { email });
-    await town.pipeline.stages.plan.add([{ id: 'odd', data: eventOf('odd') }]);
+    await town.pipeline.jobs.plan.add([{ id: 'odd', data: eventOf('odd') }]);
     await redis.handle.client.hset('{cl:calm}:plan:odd', 'data', data);
     await town.context.snapshots.save('t', ago(500), { shape: { customer: { mail: email } } });
     await erase(eraseOf({ contacts: [email] }), town.context);
@@ -183,7 +183,7 @@ describe('a delivery that is stored while an erasure runs', () => {
         mask: async (contact) => {
           if (calls++ === 0) {
             const now = { at: new Date(), receivedAt: new Date() };
-            await town.pipeline.stages.plan.add([{ id: 'during', data: { ...during, ...now } }]);
+            await town.pipeline.jobs.plan.add([{ id: 'during', data: { ...during, ...now } }]);
             await plan({ ...eventOf('at-once', { snapshot }), ...now }, context);
             Object.assign(late, now);
             await new Promise((resolve) => setTimeout(resolve, 5));
@@ -195,7 +195,7 @@ describe('a delivery that is stored while an erasure runs', () => {
     racing.sources = async () => [racing];
     await erase(eraseOf({ contacts: [email] }), racing);
     await plan(late, context);
-    for (const job of await town.pipeline.stages.plan.queue.getJobs()) await town.pipeline.stages.plan.run(job.data);
+    for (const job of await town.pipeline.jobs.plan.queue.getJobs()) await town.pipeline.stages.plan.run(job.data);
     expect(await context.snapshots.of(['during', 'at-once', 'late'])).toEqual([undefined, undefined, undefined]);
     expect(service.standin.requests()).toHaveLength(1);
   });
@@ -255,7 +255,7 @@ describe('what was written on records of a source that this process does not hav
     const kept = expect.arrayContaining([expect.stringContaining(`taken off as the erasure ${left?.id}`)]);
     expect(await other.context.erasures.all()).toMatchObject([{ journeys: 1, kept }]);
     expect(knowing.vendor.forgotten).toEqual([]);
-    for (const { data } of await knowing.pipeline.stages.erase.queue.getJobs())
+    for (const { data } of await knowing.pipeline.jobs.erase.queue.getJobs())
       await knowing.pipeline.stages.erase.run(data);
     expect(knowing.vendor.forgotten).toEqual(['a']);
     expect(await knowing.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
@@ -269,9 +269,9 @@ describe('what was written on records of a source that this process does not hav
     const asking = eraseOf({ contacts: [email], receivedAt: ago(hour) });
     await begin(asking, knowing.context);
     const [orphan] = await other.engine.orphans();
-    const { context, stages } = orphan?.pipeline ?? expect.fail('no orphan');
+    const { context, jobs, stages } = orphan?.pipeline ?? expect.fail('no orphan');
     await sweep(context, { expireAfterMs: 1e12, retentionMs: 1e12, isGone: true });
-    for (const { data } of await stages.erase.queue.getJobs()) await stages.erase.run(data);
+    for (const { data } of await jobs.erase.queue.getJobs()) await stages.erase.run(data);
     expect(await isErased(other.context, 'a.1')).toBe(true);
     expect(sentTo()).toEqual(['***']);
   });
@@ -307,7 +307,7 @@ describe('an erasure that was begun', () => {
       ['never@example.com', true],
     ]);
     expect(await everything()).not.toContain('never@example.com');
-    const jobs = await jobsOf(town.pipeline.stages.erase);
+    const jobs = await jobsOf(town.pipeline.jobs.erase);
     expect(jobs).toEqual([{ kind: 'go-on', erasure: id }]);
 
     service.standin.faults.clear();
@@ -328,13 +328,13 @@ describe('an erasure that was begun', () => {
     expect(waits.at(0)).toEqual({ do: 'wait', delayMs: 2_000 });
     expect(waits.at(-1)).toEqual({ do: 'wait', delayMs: 3_600_000 });
 
-    const { queue } = town.pipeline.stages.erase;
+    const { queue } = town.pipeline.jobs.erase;
     await queue.obliterate({ force: true });
     const settings = { expireAfterMs: 1e12, retentionMs: 1e12 };
     await sweep(context, settings);
     expect(await queue.getJobs()).toEqual([]);
     await sweep({ ...context, ports: { ...context.ports, now: () => new Date(Date.now() + 3_700_000) } }, settings);
-    expect(await jobsOf(town.pipeline.stages.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
+    expect(await jobsOf(town.pipeline.jobs.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
   });
 
   const general = `alerts: { url: "http://127.0.0.1:9/", secrets: ["whsec_${Buffer.alloc(32, 1).toString('base64')}"] }`;
@@ -384,7 +384,7 @@ describe('an erasure that was begun', () => {
       }
       await context.snapshots.save('a', ago(500), { shape: { customer: { phone, mail: email } } });
       const snapshot = { shape: { mail: email } };
-      await town.pipeline.stages.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
+      await town.pipeline.jobs.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
       const event = eraseOf({ contacts: [email] });
       isDone = await erase(event, dyingAfter(kills, context)).then(
         () => true,

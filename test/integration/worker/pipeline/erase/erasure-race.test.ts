@@ -5,7 +5,7 @@ import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import type { AskedToErase, ExternalGradeJob, PlanJob, SurveyJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { remedies } from '../../../../../worker/pipeline/remedies.ts';
+import { remedies } from '../../../../../worker/pipeline/stages.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { eventOf, jobsOf, overriding, type Quiet, useQuiet } from '../../../../support/by-hand.ts';
 import { until } from '../../../../support/loop.ts';
@@ -91,7 +91,7 @@ describe('events that wait to be planned', () => {
   const snapshot = { shape: { customer: { mail: email } } };
 
   async function waiting(town: Quiet) {
-    const { stages } = town.pipeline;
+    const { plan } = town.pipeline.jobs;
     const at = ago(1_000);
     await asked(town, 'a', erika);
     const { requestId = '' } = (await town.context.store.get('a.1')) ?? {};
@@ -102,10 +102,8 @@ describe('events that wait to be planned', () => {
       eventOf('other', { at, receivedAt: at, snapshot: { shape: { mail: 'other@example.com' } } }),
       eventOf('since', { at: new Date(Date.now() + 1_000), receivedAt: new Date(Date.now() + 1_000), snapshot }),
     ];
-    await stages.plan.add(
-      jobs.map((data, i) => ({ id: `job-${i}`, data, ...(i % 2 === 0 && { delayMs: 3_600_000 }) })),
-    );
-    const held = async () => await jobsOf(stages.plan);
+    await plan.add(jobs.map((data, i) => ({ id: `job-${i}`, data, ...(i % 2 === 0 && { delayMs: 3_600_000 }) })));
+    const held = async () => await jobsOf(plan);
     return { jobs, held };
   }
 
@@ -338,8 +336,8 @@ describe('an alert of work that was given up', () => {
     const town = quiet({ general });
     await asked(town, 'a', erika);
     service.standin.faults.add({ method: 'POST', path: '/mask$', status: 422, body: { detail: 'No.' } });
-    const { stages } = town.pipeline;
-    await stages.erase.add([{ id: 'erase', data: eraseOf({ contacts: [email] }) }]);
+    const { jobs, stages } = town.pipeline;
+    await jobs.erase.add([{ id: 'erase', data: eraseOf({ contacts: [email] }) }]);
     stages.erase.start();
     const [remedy] = await until(async () => (await alerted()).length > 0 && (await alerted()));
     expect(remedy).toMatch(/closeloop contact erasures/);

@@ -140,15 +140,15 @@ test('it tells somebody when no poll has got through for a day', async () => {
     throw new CloseloopError('wait 13 s', { kind: 'transient', throttled: true });
   };
   const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 1h }' });
-  const context = loop.app.engine.pipelines.get(source)?.context ?? expect.fail('no pipeline');
+  const { context, jobs, pauses } = loop.app.engine.pipelines.get(source) ?? expect.fail('no pipeline');
   const alerts: string[] = [];
   const told = { ...context, alert: async (_kind: string, why: string) => void alerts.push(why) };
   const options = {
     redis: redis.handle.client,
-    pauses: loop.app.engine.pipelines.get(source)?.pauses ?? expect.fail('no pipeline'),
+    pauses,
+    jobs,
     everyMs: 0,
     headStartMs: 0,
-    queueEvents: async () => undefined,
   };
   await poll(told, options);
   expect(alerts).toEqual([]);

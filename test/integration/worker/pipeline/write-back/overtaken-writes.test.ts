@@ -28,7 +28,7 @@ async function written({ context }: Quiet, journeyId: string, noAnswer?: boolean
 
 /** Works off the jobs of a stage. */
 async function drain({ pipeline }: Quiet, name: 'writeBack' | 'erase'): Promise<void> {
-  const { queue } = pipeline.stages[name];
+  const { queue } = pipeline.jobs[name];
   for (let jobs = await queue.getJobs(); jobs.length > 0; jobs = await queue.getJobs()) {
     for (const job of jobs) {
       while ((await pipeline.stages[name].run(job.data)).do === 'wait');
@@ -164,5 +164,5 @@ test('nothing is taken off the record of a person who was forgotten before anyth
   await asking(town, 'n');
   await town.store.update('n.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
   await written(town, 'n.1', true);
-  expect(await town.pipeline.stages.erase.queue.getJobCounts()).toMatchObject({ waiting: 0 });
+  expect(await town.pipeline.jobs.erase.queue.getJobCounts()).toMatchObject({ waiting: 0 });
 });

@@ -1,21 +1,27 @@
-import { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { changeJobs } from '../../../../../worker/pipeline/erase/change-jobs.ts';
-import { useRedis } from '../../../../support/redis.ts';
-import { mostInATurn } from '../../../../support/turns.ts';
+import { JobQueue } from '../../../../worker/pipeline/job-queue.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { mostInATurn } from '../../../support/turns.ts';
 
 const redis = useRedis();
 const Data = z.object({ n: z.number() });
 
 test('each job that is looked at has a turn of the event loop of its own, as it may hold a whole delivery (audit loop)', async () => {
-  const queue = new Queue('looked-at', { prefix: '{cl:looked}', connection: { path: redis.socket } });
+  const onLost = (): void => undefined;
+  const jobs = new JobQueue({
+    name: 'looked-at',
+    prefix: '{cl:looked}',
+    connection: { path: redis.socket },
+    data: Data,
+    onLost,
+  });
+  const { queue } = jobs;
   onTestFinished(() => queue.close());
   await queue.addBulk(Array.from({ length: 70 }, (_, n) => ({ name: 'one', data: { n } })));
-  const stage = { queue, fromStored: (stored: unknown) => stored, toStored: (data: unknown) => data };
   const { counted, count } = mostInATurn();
   const seen: number[] = [];
-  const unreadable = await changeJobs<z.output<typeof Data>>(stage, Data, async ({ n }) => {
+  const unreadable = await jobs.change(async ({ n }) => {
     count();
     seen.push(n);
     return n === 50 ? { n: 1_000 } : undefined;

@@ -1,0 +1,119 @@
+import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { ConfiguredSource } from '../config/config.ts';
+import type { RecordAliases } from '../journey/aliases.ts';
+import type { SnapshotStore } from '../journey/snapshots.ts';
+import { Outage, vendorEndpoint } from '../operations/outage.ts';
+import { watchCalls } from '../operations/watched-calls.ts';
+import { createBudget } from '../redis/budget.ts';
+import { tagOf } from '../redis/keys.ts';
+import { createVault } from '../redis/vault.ts';
+import { aliasedSource, snapshotsByIds } from '../sources/aliased-source.ts';
+import { createBatcher } from './batch.ts';
+import type { EngineOptions } from './engine-options.ts';
+import type { JobQueues } from './queues.ts';
+
+/** The vendor's account, as the steps use it. Records of concurrent jobs go in one call. */
+export interface Vendor {
+  source: Source;
+  /** @throws the record's own error, for the queue to retry */
+  read(recordId: string, purpose: 'plan' | 'ask'): Promise<RecordStatus>;
+  write(item: WriteBack): Promise<WriteResult>;
+}
+
+/** What a read says about asking: the record, or the reason why nobody will be asked about it. */
+export type RecordStatus =
+  | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
+  | { is: 'open'; lookAgainAt?: Date }
+  | { is: 'out'; why: string };
+
+/** @throws the record's own error, for the queue to retry */
+export function statusOf(result: ReadResult): RecordStatus {
+  if (!result.ok) {
+    if (result.why === 'error') throw result.error;
+    return { is: 'out', why: 'the record does not exist (deleted, or not visible to this connection)' };
+  }
+  const { record } = result;
+  if (record.state.is !== 'closed') return record.state;
+  return { is: 'closed', record, closing: record.state.closing, closedAt: record.state.closedAt };
+}
+
+const defaultBatchWindowMs = 500;
+
+/** A configured source, open for work by its records' aliases. `outage`: whether the vendor answers. */
+export function openVendor(
+  configured: ConfiguredSource,
+  jobs: JobQueues,
+  known: { snapshots: SnapshotStore; aliases: RecordAliases },
+  options: EngineOptions,
+): Vendor & { outage: Outage } {
+  const { redis, log, batchWindowMs: windowMs = defaultBatchWindowMs } = options;
+  const { name } = configured;
+  const outage = new Outage(redis, { ...vendorEndpoint(name), log });
+  const source = watchCalls(openSource(configured, known, options), outage, false);
+  const batch = { size: source.batchSize, windowMs };
+  const whole = { read: wholeCalls(), write: wholeCalls() };
+  const reader = (purpose: 'plan' | 'ask') =>
+    createBatcher({
+      ...batch,
+      keyOf: (id: string) => id,
+      run: (ids: readonly string[]) => whole.read(source.read(ids, purpose), ids.length),
+      mayGrow: () => jobs[purpose].hasMore(),
+    });
+  const readers = { plan: reader('plan'), ask: reader('ask') };
+  const write = createBatcher({
+    ...batch,
+    keyOf: ({ marker }: WriteBack) => marker,
+    run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
+    mayGrow: () => jobs.writeBack.hasMore(),
+  });
+  return { source, read: async (recordId, purpose) => statusOf(await readers[purpose](recordId)), write, outage };
+}
+
+/** With the budget of its vendor's account and its stored secrets. */
+function openSource(
+  { name, connector, account, open }: ConfiguredSource,
+  known: { snapshots: SnapshotStore; aliases: RecordAliases },
+  { config, redis, seal, ports, log, vendorTime = { now: () => new Date(), sleep: ports.sleep } }: EngineOptions,
+): Source {
+  const budget = createBudget(
+    redis,
+    { account: account === undefined ? name : `${connector.name}:${account}` },
+    vendorTime,
+  );
+  const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
+  const { publicUrl } = config.http;
+  const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
+  const own = {
+    ...ports,
+    ...hookUrl,
+    now: vendorTime.now,
+    log,
+    budget,
+    vault,
+    snapshots: snapshotsByIds(known.snapshots, known.aliases),
+  };
+  return aliasedSource(open(own), known.aliases, { now: () => new Date() });
+}
+
+/**
+ * What a record is refused for stands in its own result. A call that fails whole for good says nothing about any of several
+ * records: the source is stopped when it stays so. Of one alone that can't be told, unless several have failed since a call
+ * went well.
+ */
+function wholeCalls() {
+  let isSourceAtFault = false;
+  return async <T>(call: Promise<T>, records: number): Promise<T> => {
+    try {
+      const results = await call;
+      isSourceAtFault = false;
+      return results;
+    } catch (error) {
+      if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+      isSourceAtFault ||= records > 1;
+      const kind = isSourceAtFault ? 'config' : 'permanent';
+      const { outcome, reference } = error;
+      throw new CloseloopError(error.message, { kind, doubtful: true }, { outcome, reference, cause: error });
+    }
+  };
+}
