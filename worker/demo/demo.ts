@@ -15,6 +15,7 @@ import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { settledStates } from '../journey/transitions.ts';
 import { fastClock } from '../pipeline/clock.ts';
+import { serverCache } from '../redis/server-cache.ts';
 
 /** Monday afternoon in Tallinn; an hour passes in a second, so that a night's closed window takes half a minute. */
 const start = new Date('2026-11-23T14:30:00Z');
@@ -33,7 +34,7 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const reading = { env: {}, file: 'the demo' };
   const loaded = await loadConnectors(world.config, { ...reading, builtIn: options.connectors });
   const config = loadConfig(world.config, { ...reading, ...loaded });
-  const runtime = await openRedis(config, dir, { cache: join(project, 'redis-server'), say });
+  const runtime = await openRedis(config, dir, { cache: serverCache(join(project, 'redis-server'), process.env), say });
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
   world.pointWebhooksAt(`${app.url}/hooks/support`);
   say(styleText('bold', 'The demo: stand-ins of a help desk and of the Feedback service, and closeloop between them.'));

@@ -9,11 +9,12 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { isHeld, type Lock, takeLock } from './file-lock.ts';
 import { ping } from './ping.ts';
 import { findServerBinary, type ServerBinary } from './server-binary.ts';
+import { serverCache } from './server-cache.ts';
 
 export interface EmbeddedOptions {
-  /** Holds `data/`, `redis.log` and the fetched server: `.closeloop`. */
+  /** Holds `data/` and `redis.log`: `.closeloop`. */
   dir: string;
-  /** Where a fetched server lies. Default `<dir>/redis-server`. */
+  /** Where a fetched server lies. Default: one place for all folders of this user, see server-cache.ts. */
   cache?: string;
   /** One line for the person at the terminal. */
   say: (line: string) => void;
@@ -95,7 +96,7 @@ async function startOwn(
 ): Promise<() => Promise<void>> {
   const { dir, say } = options;
   try {
-    const cache = resolve(options.cache ?? join(dir, 'redis-server'));
+    const cache = resolve(options.cache ?? serverCache(join(dir, 'redis-server'), process.env));
     const binary = await findServerBinary({ cache, path: process.env.PATH ?? '', say });
     const keeper = new Keeper({ binary, dir, data, socket, fsync: options.fsync ?? 'always', say });
     await keeper.start();

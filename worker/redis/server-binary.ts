@@ -131,11 +131,27 @@ async function unpackPackages(root: string, path: string): Promise<void> {
     'Acquire::Retries=2',
     'Acquire::http::Timeout=20',
   ].flatMap((option) => ['-o', option]);
-  const call = async (tool: string, ...args: string[]) =>
-    (await run(tool, args, { cwd: work, timeout: fetchMs, maxBuffer: 2 ** 26, env: { ...process.env, PATH: path } }))
-      .stdout;
+  const all = { cwd: work, timeout: fetchMs, maxBuffer: 2 ** 26, env: { ...process.env, PATH: path, LC_ALL: 'C' } };
+  const call = async (tool: string, ...args: string[]) => (await run(tool, args, all)).stdout;
 
-  await call('apt-get', ...options, 'update', '-qq');
+  const { stderr: warnings } = await run('apt-get', [...options, 'update', '-qq'], all);
+  try {
+    await unpackMissing(root, work, options, call);
+  } catch (cause) {
+    // Without a network it warns, and ends well: what comes next finds no packages.
+    const [, unfetched] = /^W: (Failed to fetch .*)$/m.exec(warnings) ?? [];
+    if (unfetched === undefined) throw cause;
+    throw new Error(`is this machine offline? ${unfetched}`, { cause });
+  }
+  await rm(work, { recursive: true });
+}
+
+async function unpackMissing(
+  root: string,
+  work: string,
+  options: readonly string[],
+  call: (tool: string, ...args: string[]) => Promise<string>,
+): Promise<void> {
   const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
   const needed = await call('apt-cache', ...options, 'depends', '--recurse', ...only, 'redis-tools');
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own notation
@@ -146,7 +162,6 @@ async function unpackPackages(root: string, path: string): Promise<void> {
   for (const file of await readdir(work)) {
     if (file.endsWith('.deb')) await call('dpkg', '-x', join(work, file), root);
   }
-  await rm(work, { recursive: true });
 }
 
 async function hasTool(name: string, path: string): Promise<boolean> {
@@ -171,5 +186,5 @@ function reasonOf(error: unknown): string {
   if (isCode(error, 'ENOENT')) return 'a program is missing';
   const printed = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   const text = printed !== '' ? printed : messageOf(error);
-  return text.split('\n').at(-1)?.slice(0, 300) ?? '';
+  return text.split('\n').at(-1)?.replace(/\s+/g, ' ').slice(0, 300) ?? '';
 }

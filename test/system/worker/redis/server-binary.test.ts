@@ -87,6 +87,16 @@ describe('the Redis server program', () => {
       /failed \(E: no network\)[\s\S]*apt-get install/,
     ],
     [
+      'the machine is offline, which apt-get only warns of',
+      () => {
+        const tools = debian('exit 0');
+        program(tools, 'apt-get', 'echo "W: Failed to fetch http://deb.example/InRelease  Could not resolve it" >&2');
+        program(tools, 'apt-cache', 'echo "E: No packages found" >&2; exit 100');
+        return tools;
+      },
+      /failed \(is this machine offline\? Failed to fetch http:\/\/deb.example\/InRelease Could not resolve it\)/,
+    ],
+    [
       'what was fetched does not run',
       () => debian('echo missing libssl.so >&2; exit 127'),
       /does not run here \(missing libssl.so\)/,
