@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { Command, InvalidArgumentError } from 'commander';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { standins } from '../../standins/index.ts';
@@ -17,12 +19,13 @@ for (const stream of [process.stdout, process.stderr]) {
 /** The one place that knows the list of connectors and reads the command line. */
 const program = new Command('closeloop')
   .description('Asks customers for feedback when their ticket, deal or order closes, and writes the grade back on it.')
-  .version('0.1.0')
+  .version(version())
   .showHelpAfterError('(add --help for how to use it)');
 
+const config = 'YAML configuration; left out: closeloop.yaml in this folder, else what CLOSELOOP_CONFIG names';
 const where = (command: Command): Command =>
   command
-    .requiredOption('--config <file>', 'YAML configuration')
+    .requiredOption('--config <file>', config, defaultConfig())
     .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
     .option('--json', 'for machines: one JSON object a line', false);
 const example = (command: Command, line: string): Command =>
@@ -31,8 +34,9 @@ const example = (command: Command, line: string): Command =>
 example(
   program
     .command('start')
-    .description('run the loop; without --config the demo, which needs no account and no server')
-    .option('--config <file>', 'YAML configuration')
+    .description('run the loop; where there is no configuration the demo, which needs no account and no server')
+    .option('--config <file>', config, defaultConfig())
+    .option('--demo', 'the demo, also where there is a configuration', false)
     .addOption(
       program
         .createOption('--role <role>', 'what this process does')
@@ -47,7 +51,11 @@ example(
     )
     .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop'),
   'start --config closeloop.yaml --role worker',
-).action((options) => run(import('./start.ts'), ({ start }, connectors) => start({ ...options, connectors })));
+).action((options) =>
+  run(import('./start.ts'), ({ start }, connectors) =>
+    start({ ...options, config: options.demo ? undefined : options.config, connectors }),
+  ),
+);
 
 example(
   where(program.command('check'))
@@ -331,6 +339,17 @@ example(
 ).action((name: string, options: { port: number }) =>
   run(import('./standin.ts'), ({ standin }) => standin(name, options.port)),
 );
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8'));
+  return String(version);
+}
+
+/** Undefined: there is none. */
+function defaultConfig(): string | undefined {
+  if (existsSync('closeloop.yaml')) return 'closeloop.yaml';
+  return process.env.CLOSELOOP_CONFIG || undefined;
+}
 
 function wholeNumber(text: string): number {
   const n = Number(text);

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { closeloop } from '../../../support/processes.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'closeloop-beginning-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A command run in `dir`. */
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  return await new Promise<{ code: unknown; out: string; err: string }>((done) => {
+    const options = { cwd: dir, env: { PATH: process.env.PATH, HOME: dir, ...env } };
+    const child = execFile(process.execPath, [closeloop, ...args], options, (_, out, err) =>
+      done({ code: child.exitCode, out, err }),
+    );
+  });
+}
+
+test('--version tells the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../../package.json'), 'utf8'));
+  expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+});
+
+describe('the configuration', () => {
+  /** Which file a command read is told with the mistake in it. */
+  const wrong = 'nothing: here\n';
+
+  test('it is closeloop.yaml of the current folder', async () => {
+    writeFileSync(join(dir, 'closeloop.yaml'), wrong);
+    expect((await run(['status'], { CLOSELOOP_CONFIG: '/elsewhere.yaml' })).err).toMatch(/^closeloop\.yaml has /);
+  });
+
+  test('it is what CLOSELOOP_CONFIG names where there is none', async () => {
+    writeFileSync(join(dir, 'other.yaml'), wrong);
+    expect((await run(['status'], { CLOSELOOP_CONFIG: join(dir, 'other.yaml') })).err).toContain('other.yaml has ');
+    expect((await run(['start'], { CLOSELOOP_CONFIG: join(dir, 'other.yaml') })).err).toContain('other.yaml has ');
+  });
+
+  test('it is what --config names before all', async () => {
+    writeFileSync(join(dir, 'closeloop.yaml'), wrong);
+    expect((await run(['status', '--config', 'mine.yaml'])).err).toMatch(/^mine\.yaml can't be read/);
+  });
+
+  test('without any a command says where it was looked for', async () => {
+    const { code, err } = await run(['status'], { CLOSELOOP_CONFIG: '' });
+    expect(code).toBe(2);
+    expect(err).toMatch(/--config <file>.*not specified/);
+    expect((await run(['status', '--help'])).out.replaceAll(/\s+/g, ' ')).toContain(
+      'left out: closeloop.yaml in this folder, else what CLOSELOOP_CONFIG names',
+    );
+  });
+});
+
+describe('what was compiled', () => {
+  test("it is kept for the next process in the user's cache", async () => {
+    await run(['--version']);
+    expect(readdirSync(join(dir, '.cache/closeloop/compiled'))).not.toEqual([]);
+    mkdirSync(join(dir, 'xdg'));
+    await run(['--version'], { XDG_CACHE_HOME: join(dir, 'xdg') });
+    expect(existsSync(join(dir, 'xdg/closeloop/compiled'))).toBe(true);
+  });
+
+  test.each(['/dev/null', '', '/proc'])('without a word it is not where HOME is "%s"', async (HOME) => {
+    expect(await run(['--version'], { HOME })).toMatchObject({ code: 0, err: '' });
+  });
+});
