@@ -1,12 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
+import type { Config } from '../config/config.ts';
+import { createHealth, type HealthOptions } from '../intake/health.ts';
 import { createIntake } from '../intake/intake.ts';
 import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { tagOf } from '../redis/keys.ts';
+import { probe } from '../redis/unavailable.ts';
 import { engineOf } from './engine-of.ts';
 import { type KeyWatch, watchKey } from './key-watch.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
@@ -14,13 +17,16 @@ import { dataKeyOf, type Runtime } from './runtime.ts';
 /** What a process does: take deliveries, work on them, or both. */
 export type Role = 'intake' | 'worker' | 'all';
 
+/** Of a worker that was given no port. */
+const usualPort = 8081;
+
 /** A running job gets this long to end before it is handed back. */
 const graceMs = 25_000;
 
 export interface App {
   engine: Engine;
-  /** Where deliveries come in; `undefined` for a worker. */
-  url: string | undefined;
+  /** Where deliveries come in, and /healthz and /readyz answer; of a worker, only these. */
+  url: string;
   /** Resolves when this process must end (key-watch.ts). */
   lost: KeyWatch['lost'];
   close(): Promise<void>;
@@ -40,24 +46,15 @@ export async function run(
   for (const { problem, remedy } of sharedAccounts(config.sources)) log.warn({ why: problem, remedy }, 'sources');
   const key = await dataKeyOf(runtime);
   const engine = await engineOf(runtime, rest, key);
-  let app: FastifyInstance | undefined;
-  let url: string | undefined;
-  if (role !== 'worker') {
-    const { host, port, publicUrl, trustProxy } = config.http;
-    await engine.openInlets();
-    app = createIntake({
-      pipelines: engine.inlets.doors,
-      store: (source, events, receivedAt) => engine.inlets.store(source, events, receivedAt),
-      publicUrl,
-      trustProxy,
-      tryToStore: () => [...engine.pipelines.keys()].map((name) => handle.tryToWrite(tagOf(name))),
-      countRefused: (source, why, count) => void engine.countRefused(source, why, count),
-      paused: () => engine.paused(),
-      now: () => new Date(),
-      log,
-    });
-    url = await listen(app, host, port);
-  }
+  // A worker has no connection for deliveries.
+  const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
+  const health: HealthOptions = {
+    tryToStore: () => [...engine.pipelines.keys()].map((name) => tryToWrite(tagOf(name))),
+    paused: () => engine.paused(),
+    now: () => new Date(),
+  };
+  const { app, url } =
+    role === 'worker' ? await openHealth(config, health) : await openIntake(config, engine, health, log);
   if (role !== 'intake') await engine.work();
   const watch = watchKey(key, runtime, log);
   return {
@@ -66,23 +63,66 @@ export async function run(
     lost: watch.lost,
     close: async () => {
       await watch.stop();
-      await app?.close();
+      await app.close();
       await engine.close(graceMs);
     },
   };
 }
 
-async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+interface Listening {
+  app: FastifyInstance;
+  url: string;
+}
+
+async function openIntake(config: Config, engine: Engine, health: HealthOptions, log: Log): Promise<Listening> {
+  const { host, port, publicUrl, trustProxy } = config.http;
+  await engine.openInlets();
+  const app = createIntake({
+    ...health,
+    pipelines: engine.inlets.doors,
+    store: (source, events, receivedAt) => engine.inlets.store(source, events, receivedAt),
+    publicUrl,
+    trustProxy,
+    countRefused: (source, why, count) => void engine.countRefused(source, why, count),
+    log,
+  });
+  return { app, url: await listen(app, { host, port, setting: 'http' }) };
+}
+
+/** Several workers may run on one machine: where nobody has chosen a port, any is good. */
+async function openHealth({ admin: { host, port } }: Config, health: HealthOptions): Promise<Listening> {
+  if (port !== undefined) {
+    const app = createHealth(health);
+    return { app, url: await listen(app, { host, port, setting: 'admin' }) };
+  }
+  const usual = createHealth(health);
+  try {
+    return { app: usual, url: await usual.listen({ host, port: usualPort }) };
+  } catch (error) {
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    const app = createHealth(health);
+    return { app, url: await listen(app, { host, port: 0, setting: 'admin' }) };
+  }
+}
+
+async function listen(
+  app: FastifyInstance,
+  { host, port, setting }: { host: string; port: number; setting: 'http' | 'admin' },
+): Promise<string> {
   try {
     return await app.listen({ host, port });
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     if (typeof code !== 'string') throw cause;
     const why = code === 'EADDRINUSE' ? 'another process has it' : code;
     throw new CloseloopError(
-      `Port ${port} of ${host} can't be listened on (${why}). Set http.port or http.host, or end the other process`,
+      `Port ${port} of ${host} can't be listened on (${why}). Set ${setting}.port or ${setting}.host, or end the other process`,
       { kind: 'config' },
       { cause },
     );
   }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -38,7 +38,11 @@ export async function start(options: StartOptions): Promise<number> {
     if (keyAdvice(runtime.config) !== undefined) log.warn({ why: keyAdvice(runtime.config) }, 'secretsKey');
     const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine });
     log.info(
-      { role: options.role, ...(app.url === undefined ? {} : { hooks: `${app.url}/hooks/<source>` }) },
+      {
+        role: options.role,
+        ...(options.role !== 'worker' && { hooks: `${app.url}/hooks/<source>` }),
+        health: `${app.url}/healthz`,
+      },
       'started',
     );
     const code = options.once ? await drain(app.engine, log) : 0;

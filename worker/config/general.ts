@@ -60,6 +60,11 @@ const Http = z.strictObject({
     ),
 });
 
+const Admin = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
+  port: z.int().min(0).max(65_535).optional().describe('Left out: 8081, or any free port where that is taken'),
+});
+
 /** 32 bytes in base64. */
 const SecretsKey = z
   .string()
@@ -84,6 +89,7 @@ export const General = z.strictObject({
     'Redis, Valkey, Sentinel or Redis Cluster. Left out: REDIS_URL, else the embedded default',
   ),
   http: Http.prefault({}).describe('Where deliveries come in'),
+  admin: Admin.prefault({}).describe('Where a process that takes no deliveries answers /healthz and /readyz'),
   secretsKey: z
     .union([SecretsKey.transform((key) => [key]), z.array(SecretsKey).min(1).max(2)])
     .optional()

@@ -8,9 +8,9 @@ import { redacted } from '../../core/redaction.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
 import { Connections } from './connections.ts';
+import { type HealthOptions, tellHealth } from './health.ts';
 import { inTurn } from './in-turn.ts';
 import { MeteredServer } from './metered-server.ts';
-import { createReadiness } from './readiness.ts';
 import { Refusals } from './refusals.ts';
 import { inTime, storeMs, within } from './store-in-time.ts';
 import { Turns } from './turns.ts';
@@ -51,7 +51,7 @@ export const intakeLimits: IntakeLimits = {
   silentMs: 20_000,
 };
 
-export interface IntakeOptions {
+export interface IntakeOptions extends HealthOptions {
   pipelines: ReadonlyMap<string, Pick<SourcePipeline, 'context'>>;
   /** Durable when it resolves. */
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
@@ -59,16 +59,11 @@ export interface IntakeOptions {
   publicUrl?: string | undefined;
   /** Proxies whose X-Forwarded-For is believed. */
   trustProxy?: readonly string[];
-  /** Writes where each source's deliveries are stored. */
-  tryToStore: () => readonly Promise<unknown>[];
-  /** What has been stopped for a configuration error, by source. */
-  paused: () => Promise<Record<string, unknown>>;
   /** So many deliveries were refused for this reason. */
   countRefused?: (source: string, why: string, count: number) => void;
   /** How often refused deliveries are summed up. Default a minute. */
   tellEveryMs?: number;
   limits?: Partial<IntakeLimits>;
-  now: () => Date;
   log: Log;
 }
 
@@ -274,20 +269,6 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
     const counts = { accepted: events.length, ignored: ignored.length };
     return taken.body === undefined ? await reply.code(taken.status).send(counts) : await answer(reply, taken);
   };
-}
-
-function tellHealth(app: FastifyInstance, { tryToStore, paused, now }: IntakeOptions): void {
-  const ready = createReadiness({
-    tryToStore,
-    hasPaused: async () => Object.keys(await paused()).length > 0,
-    now,
-    waitMs: storeMs,
-  });
-  app.get('/healthz', async () => ({ ok: true }));
-  app.get('/readyz', async (_request, reply) => {
-    const { status, ...shown } = await ready();
-    return await reply.code(status).send(shown);
-  });
 }
 
 const tooManyEvents = `A delivery may hold ${mostEvents} events at most. Send them in several.`;

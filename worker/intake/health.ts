@@ -1,0 +1,33 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { createReadiness } from './readiness.ts';
+import { storeMs } from './store-in-time.ts';
+
+export interface HealthOptions {
+  /** Writes where each source's deliveries are stored. */
+  tryToStore: () => readonly Promise<unknown>[];
+  /** What has been stopped for a configuration error, by source. */
+  paused: () => Promise<Record<string, unknown>>;
+  now: () => Date;
+}
+
+/** `/healthz`: the process lives. `/readyz`: 503 while nothing can be stored, codes for what is stopped. */
+export function tellHealth(app: FastifyInstance, { tryToStore, paused, now }: HealthOptions): void {
+  const ready = createReadiness({
+    tryToStore,
+    hasPaused: async () => Object.keys(await paused()).length > 0,
+    now,
+    waitMs: storeMs,
+  });
+  app.get('/healthz', async () => ({ ok: true }));
+  app.get('/readyz', async (_request, reply) => {
+    const { status, ...shown } = await ready();
+    return await reply.code(status).send(shown);
+  });
+}
+
+/** For a process that takes no deliveries. */
+export function createHealth(options: HealthOptions): FastifyInstance {
+  const app = Fastify({ forceCloseConnections: true });
+  tellHealth(app, options);
+  return app;
+}
