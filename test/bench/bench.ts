@@ -1,9 +1,13 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measured, type Report } from './harness.ts';
 import { measures } from './measures/index.ts';
+import { profile } from './profile.ts';
 import { tableOf } from './table.ts';
 
-// npm run bench [-- NAME…] [--json] [--short]
+// npm run bench [-- NAME…] [--json] [--short]; npm run bench -- profile
 //
 // Each measure is a file in measures/. The fakes of the help desk and the service, the product and its baseline are processes
 // of their own; this one only sends deliveries. Linux only: what processes take is read from /proc.
@@ -12,18 +16,24 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-const unknown = positionals.filter((name) => !measures.some((one) => one.name === name));
-if (unknown.length > 0) {
-  process.stderr.write(
-    `There is no measure ${unknown.join(', ')}. These are: ${measures.map(({ name }) => name).join(', ')}\n`,
-  );
-  process.exit(2);
+// Whoever ends this process ends what it started.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
+async function bench(): Promise<string> {
+  if (positionals.includes('profile')) return await profile(mkdtempSync(join(tmpdir(), 'closeloop-profile-')));
+  const chosen = measures.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const reports: Report[] = [];
+  for (const measure of chosen) {
+    process.stderr.write(`${measure.name} …\n`);
+    reports.push(await measured(measure, values.short ? 'short' : 'full'));
+  }
+  return values.json ? JSON.stringify(reports, undefined, 2) : tableOf(reports);
 }
 
-const chosen = measures.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-const reports: Report[] = [];
-for (const measure of chosen) {
-  process.stderr.write(`${measure.name} …\n`);
-  reports.push(await measured(measure, values.short ? 'short' : 'full'));
+const names = [...measures.map(({ name }) => name), 'profile'];
+const unknown = positionals.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no measure ${unknown.join(', ')}. These are: ${names.join(', ')}\n`);
+  process.exit(2);
 }
-process.stdout.write(values.json ? `${JSON.stringify(reports, undefined, 2)}\n` : `${tableOf(reports)}\n`);
+process.stdout.write(`${await bench()}\n`);

@@ -34,6 +34,7 @@ export async function startNodeRed(url: string): Promise<NodeRed> {
   const entry = join(installed, 'node_modules/node-red/red.js');
   const child = spawn(process.execPath, [entry, '-u', dir, '-s', join(dir, 'settings.js')], { stdio: 'ignore' });
   const closed = once(child, 'close');
+  process.once('exit', () => child.kill('SIGKILL'));
   const hooks = `http://127.0.0.1:${port}/hooks/support`;
   // Unsigned, it is refused as soon as the flow runs.
   const isReady = () =>

@@ -87,6 +87,7 @@ export async function startProduct({
   const args = [...nodeOptions, program, 'start', '--config', config, '--data', dir, '--role', role];
   const child = spawn(process.execPath, args, { stdio: ['ignore', output, output] });
   const closed = once(child, 'close');
+  process.once('exit', () => child.kill('SIGKILL'));
   await says(child, log, /"msg":"started"/);
   return {
     pid: child.pid ?? 0,
