@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { CloseloopError } from '../../core/errors.ts';
 
 /**
@@ -43,15 +51,16 @@ export function deriveKey(key: Uint8Array | string, purpose: string): Uint8Array
  * @param others what these have sealed opens as well
  */
 export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] = () => []): Seal {
-  const digestKey = deriveKey(key, 'digest');
-  const sealKey = deriveKey(key, 'seal');
+  // Made once: of bytes Node makes a key for each call, which takes longer than the call.
+  const digestKey = createSecretKey(deriveKey(key, 'digest'));
+  const sealKey = sealKeyOf(key);
   const open = (sealed: string, about: string): string => {
     try {
       return opened(sealKey, sealed, about);
     } catch (error) {
       for (const other of others()) {
         try {
-          return opened(deriveKey(other, 'seal'), sealed, about);
+          return opened(sealKeyOf(other), sealed, about);
         } catch {
           // Nor with this one: what counts is that its own key does not open it.
         }
@@ -71,7 +80,11 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   };
 }
 
-function opened(sealKey: Uint8Array, sealed: string, about: string): string {
+function sealKeyOf(key: Uint8Array): KeyObject {
+  return createSecretKey(deriveKey(key, 'seal'));
+}
+
+function opened(sealKey: KeyObject, sealed: string, about: string): string {
   try {
     if (!sealed.startsWith(version)) throw new Error('another form');
     const bytes = Buffer.from(sealed.slice(version.length), 'base64url');
