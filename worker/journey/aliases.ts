@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contactKey } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
+import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 
 /** An e-mail address, or a phone number with its country. */
@@ -81,7 +82,7 @@ export class RecordAliases {
   /** Nobody knows any more what these stand for, as of `at`. */
   async forget(names: readonly string[], at: Date): Promise<void> {
     for (const name of names) {
-      if (aliasForm.test(name)) await this.#redis.eval(forgetScript, 1, this.#key(name), at.getTime());
+      if (aliasForm.test(name)) await runScript(this.#redis, forgetScript, [this.#key(name)], at.getTime());
     }
   }
 

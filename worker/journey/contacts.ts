@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
+import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 
@@ -115,7 +116,7 @@ export class ContactMemory {
       const next = decide(last);
       if (next === last) return;
       const text = next ? JSON.stringify(LastAsked.parse(next)) : '';
-      if ((await this.#redis.eval(changeScript, 1, key, stored, text, memoryMs)) === 1) return;
+      if ((await runScript(this.#redis, changeScript, [key], stored, text, memoryMs)) === 1) return;
     }
   }
 

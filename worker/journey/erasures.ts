@@ -3,6 +3,7 @@ import { contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
+import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { gatedOr } from './scripts.ts';
@@ -129,7 +130,7 @@ export class Erasures {
     const keys = [this.#open, this.#due, this.#subjectsKey(id), `${this.#tag}:gate`];
     const fields = subjects.flatMap((subject) => this.#sealed(id, subject));
     const args = [id, JSON.stringify(erasure), receivedAt.getTime(), ...fields];
-    await this.#redis.eval(beginScript, keys.length, ...keys, ...args).catch((error: unknown) => {
+    await runScript(this.#redis, beginScript, keys, ...args).catch((error: unknown) => {
       throw gatedOr(error);
     });
     return id;
@@ -154,7 +155,14 @@ export class Erasures {
 
   async postpone(erasure: Erasure): Promise<void> {
     const { id, nextAt } = erasure;
-    await this.#redis.eval(postponeScript, 2, this.#open, this.#due, id, JSON.stringify(erasure), nextAt.getTime());
+    await runScript(
+      this.#redis,
+      postponeScript,
+      [this.#open, this.#due],
+      id,
+      JSON.stringify(erasure),
+      nextAt.getTime(),
+    );
   }
 
   async subjects(id: string): Promise<Subject[]> {
@@ -183,7 +191,7 @@ export class Erasures {
   async change(id: string, subjects: readonly Subject[]): Promise<void> {
     for (const some of slices(subjects)) {
       const fields = some.flatMap((subject) => this.#sealed(id, subject));
-      await this.#redis.eval(changeScript, 2, this.#open, this.#subjectsKey(id), id, ...fields);
+      await runScript(this.#redis, changeScript, [this.#open, this.#subjectsKey(id)], id, ...fields);
     }
   }
 
@@ -191,7 +199,7 @@ export class Erasures {
   async countJourneys(id: string, refs: readonly string[]): Promise<void> {
     for (const some of slices(refs)) {
       const digests = some.map((ref) => this.#seal.digest(ref));
-      await this.#redis.eval(countScript, 2, this.#open, this.#journeysKey(id), id, ...digests);
+      await runScript(this.#redis, countScript, [this.#open, this.#journeysKey(id)], id, ...digests);
     }
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Contact } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
@@ -54,7 +55,7 @@ export class JourneyQueries {
     // Of the last page, those of its last millisecond: a hundred thousand may be due in one, as a window opens.
     let last: string[] = [];
     for (;;) {
-      const answer = await this.#redis.eval(pageScript, 1, this.#keys.state(state), score, size, ...last);
+      const answer = await runScript(this.#redis, pageScript, [this.#keys.state(state)], score, size, ...last);
       const flat = z.array(z.string()).parse(answer);
       const found = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, score: flat[i + 1] ?? '' }] : []));
       const rows = found.filter((row) => Number(row.score) <= before.getTime());

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RecordSnapshots } from '../../core/connector/contract.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from './scripts.ts';
 
@@ -71,12 +72,12 @@ export function createSnapshotStore(
         recordId,
         Date.now(),
       ];
-      await redis.eval(saveScript, keys.length, ...keys, ...args).catch((error: unknown) => {
+      await runScript(redis, saveScript, keys, ...args).catch((error: unknown) => {
         throw gatedOr(error);
       });
     },
     async erase(recordId, at) {
-      await redis.eval(eraseScript, 1, keyOf(recordId), at.getTime());
+      await runScript(redis, eraseScript, [keyOf(recordId)], at.getTime());
     },
     async change(recordId, decide) {
       for (;;) {
@@ -85,7 +86,7 @@ export function createSnapshotStore(
         const next = await decide(Stored.parse(JSON.parse(seal.open(stored, about(recordId)))));
         if (next === undefined) return;
         const sealed = next === null ? '' : seal.seal(JSON.stringify(next), about(recordId));
-        if ((await redis.eval(changeScript, 1, keyOf(recordId), stored, sealed)) === 1) return;
+        if ((await runScript(redis, changeScript, [keyOf(recordId)], stored, sealed)) === 1) return;
       }
     },
     async *alone() {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Log, Ports } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
@@ -93,10 +94,10 @@ export class JourneyStore {
       closing: wanted.closing,
       closedAt: wanted.closedAt,
     };
-    const answering = this.#redis.eval(
+    const answering = runScript(
+      this.#redis,
       getOrCreateScript,
-      1,
-      this.#keys.record(wanted.recordId),
+      [this.#keys.record(wanted.recordId)],
       this.#keys.tag,
       wanted.recordId,
       this.#seal.digest(wanted.closing),
@@ -176,7 +177,7 @@ export class JourneyStore {
 
   /** From now on no older pass over this campaign changes a journey of this source. */
   async beginPass({ campaign, generation }: CollectPass): Promise<void> {
-    await this.#redis.eval(beginPassScript, 1, this.#keys.pass(campaign), generation);
+    await runScript(this.#redis, beginPassScript, [this.#keys.pass(campaign)], generation);
   }
 
   /** The journey of this closing, if there is one: saves reading the record. */
@@ -204,7 +205,7 @@ export class JourneyStore {
   async merge(gone: string, remaining: string): Promise<void> {
     if (gone === remaining) return;
     const keys = [this.#keys.record(gone), this.#keys.record(remaining)];
-    await this.#redis.eval(mergeScript, 2, ...keys, gone, remaining, unknownMs);
+    await runScript(this.#redis, mergeScript, keys, gone, remaining, unknownMs);
   }
 
   /** What `gone`, which was merged into `into`, lives on as: that may have been merged before this was told. */
@@ -221,7 +222,7 @@ export class JourneyStore {
 
   /** Adds a line to the trace without changing anything; to a journey that has been removed, nothing. */
   async note(id: string, text: string): Promise<void> {
-    await this.#redis.eval(noteScript, 2, this.#keys.journey(id), this.#keys.trace(id), this.#line(text));
+    await runScript(this.#redis, noteScript, [this.#keys.journey(id), this.#keys.trace(id)], this.#line(text));
   }
 
   async trace(id: string): Promise<TraceLine[]> {
@@ -237,15 +238,17 @@ export class JourneyStore {
   async forget(journey: Journey): Promise<boolean> {
     const requestId = journey.requestId ?? '';
     const people = this.#keys.people(journey);
-    const forgotten = await this.#redis.eval(
+    const forgotten = await runScript(
+      this.#redis,
       forgetScript,
-      5 + people.length,
-      this.#keys.journey(journey.id),
-      this.#keys.trace(journey.id),
-      this.#keys.state(journey.state),
-      this.#keys.requests(requestId),
-      this.#keys.record(journey.recordId),
-      ...people,
+      [
+        this.#keys.journey(journey.id),
+        this.#keys.trace(journey.id),
+        this.#keys.state(journey.state),
+        this.#keys.requests(requestId),
+        this.#keys.record(journey.recordId),
+        ...people,
+      ],
       journey.id,
       requestId,
       journey.state,
@@ -277,18 +280,20 @@ export class JourneyStore {
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const people = this.#keys.people(journey);
     const gone = this.#keys.people(before).filter((key) => !people.includes(key));
-    return await this.#redis.eval(
+    return await runScript(
+      this.#redis,
       saveScript,
-      7 + people.length + gone.length,
-      this.#keys.journey(id),
-      this.#keys.trace(id),
-      this.#keys.state(before.state),
-      this.#keys.state(journey.state),
-      this.#keys.record(journey.recordId),
-      this.#keys.record(journey.currentId ?? journey.recordId),
-      this.#keys.requests(requestId),
-      ...people,
-      ...gone,
+      [
+        this.#keys.journey(id),
+        this.#keys.trace(id),
+        this.#keys.state(before.state),
+        this.#keys.state(journey.state),
+        this.#keys.record(journey.recordId),
+        this.#keys.record(journey.currentId ?? journey.recordId),
+        this.#keys.requests(requestId),
+        ...people,
+        ...gone,
+      ],
       rev,
       this.#sealed(journey.recordId, data),
       id,

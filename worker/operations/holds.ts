@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
 
 const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 
@@ -100,7 +101,7 @@ export class Holds {
   async lift(stage: string, needs: readonly string[]): Promise<void> {
     for (const only of needs) {
       const field = fieldOf(stage, only);
-      if ((await this.#redis.eval(liftScript, 2, this.#all, this.#lifted, field)) === 0) continue;
+      if ((await runScript(this.#redis, liftScript, [this.#all, this.#lifted], field)) === 0) continue;
       this.#log.info({ source: this.#source, stage, only }, 'goes on');
       await this.#promoteAll(stage, field);
     }

@@ -3,6 +3,7 @@ import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag, tagOf } from '../redis/keys.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
+import { runScript } from '../redis/script.ts';
 
 /** So many calls in a row have failed, over all processes: the endpoint is down. */
 const downAfter = 3;
@@ -93,7 +94,7 @@ export class Outage {
   /** A call had no answer, or one that says that the other side is in trouble. `waitMs`: it asks everybody to wait so long. */
   async failed(why: string, waitMs?: number): Promise<void> {
     const limits = [downAfter, firstProbeMs, longestProbeMs];
-    const isNews = await this.#redis.eval(failedScript, 1, this.#key, ...limits, why, waitMs ?? '', forgetMs);
+    const isNews = await runScript(this.#redis, failedScript, [this.#key], ...limits, why, waitMs ?? '', forgetMs);
     if (isNews === 1) {
       const what = 'does not answer: one job at a time finds out when it is back, all others wait';
       this.#log.warn({ endpoint: this.endpoint, why }, what);
@@ -163,7 +164,7 @@ export class Outage {
   }
 
   async #lookUp(): Promise<Known | undefined> {
-    const [since, why, wait] = Looked.parse(await this.#redis.eval(lookScript, 1, this.#key));
+    const [since, why, wait] = Looked.parse(await runScript(this.#redis, lookScript, [this.#key]));
     this.#lookedAt = performance.now();
     this.#known =
       since === undefined || why === undefined

@@ -2,6 +2,7 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
 
 const Pause = z.object({ why: z.string(), at: z.coerce.date() });
 
@@ -51,7 +52,7 @@ export class Pauses {
     const told = `${this.#key}:told`;
     // First: whoever is killed in between, or loses Redis, must not have told nobody.
     if ((await this.#redis.sismember(told, `${stage}: ${why}`)) === 0) await this.#onNews(stage, why);
-    const isNews = await this.#redis.eval(setScript, 2, this.#key, told, stage, why, pause);
+    const isNews = await runScript(this.#redis, setScript, [this.#key, told], stage, why, pause);
     if (isNews === 1)
       this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
   }
@@ -63,7 +64,7 @@ export class Pauses {
 
   /** What had stopped goes well again: should it stop once more for the same reason, that is news. */
   async lift(stage: string): Promise<void> {
-    const lifted = await this.#redis.eval(liftScript, 2, this.#key, `${this.#key}:told`, stage);
+    const lifted = await runScript(this.#redis, liftScript, [this.#key, `${this.#key}:told`], stage);
     if (lifted === 1) this.#log.info({ source: this.#source, stage }, 'goes on');
   }
 

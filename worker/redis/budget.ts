@@ -4,6 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from './client.ts';
 import { createPoints } from './points.ts';
+import { runScript } from './script.ts';
 
 export interface BudgetSettings {
   /** The vendor account: everybody with this name shares the budget. */
@@ -72,7 +73,7 @@ export function createBudget(
   const pauseKey = (endpoint?: string) => (endpoint === undefined ? `${tag}:pause` : `${tag}:pause:${endpoint}`);
   const quotaKey = (name?: string) => (name === undefined ? `${tag}:quota` : `${tag}:quota:${name}`);
   const run = async (script: string, keys: string[], ...args: (number | string)[]): Promise<number> =>
-    z.number().parse(await redis.eval(script, keys.length, ...keys, ...args));
+    z.number().parse(await runScript(redis, script, keys, ...args));
 
   return {
     takePoints: createPoints(redis, tag, ports),

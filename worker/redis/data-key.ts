@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
+import { runScript } from './script.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
 /**
@@ -81,7 +82,7 @@ export class DataKey {
     const known = keysIn(stored, wrappers);
     if (!known) throw sealedWithAnother();
     if (keysIn(stored, [current]) === undefined) {
-      const isChanged = (await redis.eval(changeScript, 1, dataKeyKey, stored, sealedWith(current, known))) === 1;
+      const isChanged = (await runScript(redis, changeScript, [dataKeyKey], stored, sealedWith(current, known))) === 1;
       if (!isChanged) return await DataKey.open(redis, keys, replicated);
     }
     return new DataKey(redis, wrappers, replicated, known);
@@ -109,7 +110,7 @@ export class DataKey {
     if (!known) return stored.endsWith(` ${idOf(this.#own)}`) ? 'same' : 'another';
     if (known.includes(this.#own)) return 'another';
     const both = sealedWith(current, [known[0], ...new Set([...known.slice(1), ...all])]);
-    if ((await this.#redis.eval(changeScript, 1, dataKeyKey, stored, both)) !== 1) return await this.look();
+    if ((await runScript(this.#redis, changeScript, [dataKeyKey], stored, both)) !== 1) return await this.look();
     await this.#replicated();
     return 'another';
   }

@@ -1,4 +1,5 @@
 import type { RedisClient } from './client.ts';
+import { runScript } from './script.ts';
 
 /**
  * Whoever holds it already gets it again: after a lost connection ioredis sends a command once more that Redis had done.
@@ -14,12 +15,12 @@ const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redi
 
 /** A lock over all processes, held under a token of the holder's own. It ends by itself after `ms`, unless taken again. */
 export async function takeLock(redis: RedisClient, key: string, token: string, ms: number): Promise<boolean> {
-  return (await redis.eval(takeScript, 1, key, token, ms)) === 1;
+  return (await runScript(redis, takeScript, [key], token, ms)) === 1;
 }
 
 /** Only the holder's own: one that ended and was taken by somebody else stays theirs. */
 export async function releaseLock(redis: RedisClient, key: string, token: string): Promise<void> {
-  await redis.eval(releaseScript, 1, key, token);
+  await runScript(redis, releaseScript, [key], token);
 }
 
 /**
@@ -50,11 +51,11 @@ export async function takeFencedLock(
   token: string,
   ms: number,
 ): Promise<number | undefined> {
-  const generation = Number(await redis.eval(takeFencedScript, 2, key, `${key}:generation`, token, ms));
+  const generation = Number(await runScript(redis, takeFencedScript, [key, `${key}:generation`], token, ms));
   return generation === 0 ? undefined : generation;
 }
 
 /** Only the holder's own: a lock that has ended is not taken again, as another holder may have come and gone. */
 export async function renewLock(redis: RedisClient, key: string, token: string, ms: number): Promise<boolean> {
-  return (await redis.eval(renewScript, 1, key, token, ms)) === 1;
+  return (await runScript(redis, renewScript, [key], token, ms)) === 1;
 }

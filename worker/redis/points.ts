@@ -4,6 +4,7 @@ import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/con
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from './client.ts';
 import { createLine } from './line.ts';
+import { runScript } from './script.ts';
 
 /** The background leaves this part of a bucket to work, and stands behind work that came up to a minute after it. */
 const backgroundFloor = 0.5;
@@ -96,7 +97,7 @@ export function createPoints(
     const call = [now().getTime(), id, rank, base, each, least, most, floor];
     const times = [lookMs, goneMs, underWayMs, keepMs];
     const args = [...call, assumed.limit, assumed.perSecond, ...times];
-    return Taken.parse(await redis.eval(takeScript, 4, bucket, waiting, seen, underWay, ...args));
+    return Taken.parse(await runScript(redis, takeScript, [bucket, waiting, seen, underWay], ...args));
   }
 
   return async (wanted, urgency = 'work') => {
@@ -113,7 +114,7 @@ export function createPoints(
           const settle = async (said: PointsBucket | 'unspent' | 'unknown') => {
             const back = said === 'unspent' ? cost : 0;
             const told = typeof said === 'string' ? [] : [said.limit, said.perSecond, said.available];
-            await redis.eval(settleScript, 2, bucket, underWay, now().getTime(), `${id} ${cost}`, back, ...told);
+            await runScript(redis, settleScript, [bucket, underWay], now().getTime(), `${id} ${cost}`, back, ...told);
           };
           return { records, since, settle };
         }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RedisClient } from './client.ts';
+import { runScript } from './script.ts';
 
 /**
  * KEYS when the next turn is, turns given out · ARGV id, now, ms between two turns, ms to keep. Returns ms until the turn.
@@ -32,5 +33,7 @@ export async function rateLimit(
   id: string,
   { spacingMs, now }: { spacingMs: number; now: number },
 ): Promise<number> {
-  return z.number().parse(await redis.eval(turnScript, 2, `${key}:next`, `${key}:turns`, id, now, spacingMs, keepMs));
+  return z
+    .number()
+    .parse(await runScript(redis, turnScript, [`${key}:next`, `${key}:turns`], id, now, spacingMs, keepMs));
 }

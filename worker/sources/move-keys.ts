@@ -3,6 +3,7 @@ import { Cluster } from 'ioredis';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
 
 /** Removes a key if it is still what was copied: whoever has changed it since has it copied once more. KEYS key · ARGV SHA-1 of its dump */
 const removeScript = `
@@ -67,7 +68,7 @@ async function moveKey(redis: RedisClient, key: string, target: string, options:
   if (await options.wasThere(target)) await addTo(redis, key, target);
   else await redis.restore(target, Math.max(0, await redis.pttl(key)), dump, 'REPLACE');
   const sum = createHash('sha1').update(dump).digest('hex');
-  return z.number().parse(await redis.eval(removeScript, 1, key, sum)) === 1;
+  return z.number().parse(await runScript(redis, removeScript, [key], sum)) === 1;
 }
 
 /** What is under the old name counts, where both know something. */

@@ -245,6 +245,7 @@ function failingAfter(client: RedisClient, commands: number): RedisClient {
   let count = 0;
   const counted = [
     'eval',
+    'evalsha',
     'hset',
     'hsetnx',
     'hdel',
