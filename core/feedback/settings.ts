@@ -29,6 +29,12 @@ export const FeedbackSettings = z
       "The account's zone, such as Europe/Tallinn: what the service's dates and send times are in",
     ),
     timeoutMs: z.int().min(1).max(600_000).default(10_000).describe('For one call, its whole answer included'),
+    callsAtOnce: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(100)
+      .describe('How many customers one process asks at once, with one call to the service each'),
     operations: OperationOverrides.optional().describe(
       'The wire form of what the public specification of the service does not show: five operations and the record of a ' +
         'feedback request. Every key may be left out and keeps the form that the README assumes. A place says where a value ' +

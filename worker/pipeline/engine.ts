@@ -26,8 +26,6 @@ import { createSourcePipeline, type SourcePipeline } from './source-pipeline.ts'
 import type { Stage } from './stage.ts';
 import { Sweeping } from './sweeping.ts';
 
-/** Calls to the Feedback service at once, per process. */
-const serviceCalls = 20;
 /** Searches for requests of unknown outcome at once, per process: each reads an export. */
 const serviceLooks = 2;
 const campaignKeepMs = 60_000;
@@ -69,7 +67,7 @@ export class Engine {
       options,
       feedback,
       campaigns: new CampaignCache(feedback, campaignKeepMs),
-      limited: pLimit(serviceCalls),
+      limited: pLimit(config.feedback.callsAtOnce),
       limitedLooks: pLimit(serviceLooks),
       service: this.service,
       alerts: this.#alerts,

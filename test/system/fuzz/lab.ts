@@ -193,6 +193,7 @@ const service: Try = async (chance) => {
     apiKey: 'k',
     timeZone: 'Europe/Tallinn',
     timeoutMs: 50,
+    callsAtOnce: 1,
     environment: 'production' as const,
   };
   const client = createFeedbackClient(settings, ports(answering(chance, { beSilent: true })));

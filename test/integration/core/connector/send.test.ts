@@ -133,6 +133,7 @@ describe('every client', () => {
     apiKey: 'k',
     timeZone: 'UTC',
     timeoutMs: 60_000,
+    callsAtOnce: 1,
     environment: 'production',
   } as const;
   const clients: [name: string, call: () => Promise<unknown>][] = [
