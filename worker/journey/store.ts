@@ -94,7 +94,7 @@ export class JourneyStore {
       closing: wanted.closing,
       closedAt: wanted.closedAt,
     };
-    const answering = runScript(
+    const answer = await runScript(
       this.#redis,
       getOrCreateScript,
       [this.#keys.record(wanted.recordId)],
@@ -105,8 +105,7 @@ export class JourneyStore {
       this.#sealed(wanted.recordId, data),
       now.getTime(),
       ...trace.map((text) => this.#line(text)),
-    );
-    const answer = await answering.catch((error: unknown) => {
+    ).catch((error: unknown) => {
       throw gatedOr(error);
     });
     const [id, created] = GetOrCreateAnswer.parse(answer);
@@ -236,25 +235,16 @@ export class JourneyStore {
    * False when the journey has gone into another state since it was read (a late answer came), or is gone.
    */
   async forget(journey: Journey): Promise<boolean> {
-    const requestId = journey.requestId ?? '';
-    const people = this.#keys.people(journey);
-    const forgotten = await runScript(
-      this.#redis,
-      forgetScript,
-      [
-        this.#keys.journey(journey.id),
-        this.#keys.trace(journey.id),
-        this.#keys.state(journey.state),
-        this.#keys.requests(requestId),
-        this.#keys.record(journey.recordId),
-        ...people,
-      ],
-      journey.id,
-      requestId,
-      journey.state,
-      this.#keys.tag,
-      journey.recordId,
-    );
+    const { id, recordId, state, requestId = '' } = journey;
+    const keys = [
+      this.#keys.journey(id),
+      this.#keys.trace(id),
+      this.#keys.state(state),
+      this.#keys.requests(requestId),
+    ];
+    keys.push(this.#keys.record(recordId), ...this.#keys.people(journey));
+    const args = [id, requestId, state, this.#keys.tag, recordId];
+    const forgotten = await runScript(this.#redis, forgetScript, keys, ...args);
     return forgotten === 1;
   }
 
