@@ -23,9 +23,9 @@ export interface Worker {
 }
 
 /** Closed records of a toy vendor, the service's stand-in, and processes of the loop that may be killed: for one test. */
-export async function startTown(redis: TestRedis, source: string, ids: readonly string[]) {
+export async function startWorld(redis: TestRedis, source: string, ids: readonly string[]) {
   const feedback = await startFeedbackStandin({ seed: true });
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-town-'));
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-world-'));
   const [config, records] = [join(dir, 'closeloop.yaml'), join(dir, 'records.json')];
   const closedAt = new Date();
   writeFileSync(records, JSON.stringify(ids.map((id) => ({ id, closedAt }))));

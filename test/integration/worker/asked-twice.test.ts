@@ -12,20 +12,20 @@ import {
   hour,
   later,
   open,
-  type Quiet,
   slowCampaign,
-  useQuiet,
-} from '../../support/by-hand.ts';
+  type UnitContext,
+  useManual,
+} from '../../support/manual.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const create = { method: 'POST', path: '/api/appeals/$' };
 const requests = () => service.standin.requests();
 const ago = (hours: number) => new Date(Date.now() - hours * hour);
 const emptied = async () => void (await redis.handle.client.flushall());
 
 /** Runs its job as often as it takes; what is to be looked for later is looked for now. */
-async function asks({ store }: Quiet, journeyId: string, context: SourceContext) {
+async function asks({ store }: UnitContext, journeyId: string, context: SourceContext) {
   for (let n = 0; n < 5; n++) {
     await ask({ journeyId }, context);
     await store.update(journeyId, (now) =>
@@ -35,13 +35,18 @@ async function asks({ store }: Quiet, journeyId: string, context: SourceContext)
   return await store.get(journeyId);
 }
 /** A record closes, and its customer is asked, or not. */
-async function closes(town: Quiet, id: string, closing: string, { closedAt = ago(1), askedAt = new Date() } = {}) {
-  const { store, vendor } = town;
+async function closes(
+  unit: UnitContext,
+  id: string,
+  closing: string,
+  { closedAt = ago(1), askedAt = new Date() } = {},
+) {
+  const { store, vendor } = unit;
   vendor.close(id, { ...anyone, ...closedAs(closing, closedAt) });
-  const context = { ...town.context, clock: { ...liveClock, now: () => askedAt } };
+  const context = { ...unit.context, clock: { ...liveClock, now: () => askedAt } };
   await plan(eventOf(id), context);
   const { latest = '' } = await store.historyOf(id);
-  return await asks(town, latest, context);
+  return await asks(unit, latest, context);
 }
 const isAsked = { state: 'asked' };
 const isParked = { state: 'parked' };
@@ -51,52 +56,52 @@ describe('what the service knows and Redis has lost', () => {
     'a closing whose journey had another number is known by its marker, again: %s (audit twice)',
     async (again) => {
       service.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
-      const town = quiet({ rule: `{ name: all, campaign: 40, contact: customer.email, again: ${again} }` });
-      const { vendor, context } = town;
+      const unit = unitContext({ rule: `{ name: all, campaign: 40, contact: customer.email, again: ${again} }` });
+      const { vendor, context } = unit;
       vendor.close('a', { customer: {}, ...closedAs('one', ago(3)) });
       await plan(eventOf('a'), context);
-      expect(await closes(town, 'a', 'two')).toMatchObject({ id: 'a.2', ...isAsked });
+      expect(await closes(unit, 'a', 'two')).toMatchObject({ id: 'a.2', ...isAsked });
       await emptied();
-      expect(await closes(town, 'a', 'two')).toMatchObject({ id: 'a.1', ...isAsked });
+      expect(await closes(unit, 'a', 'two')).toMatchObject({ id: 'a.1', ...isAsked });
       expect(requests()).toHaveLength(1);
     },
   );
 
   test('two records of one person, told of again, ask nobody again (audit twice)', async () => {
     const rule = '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';
-    const town = quiet({ rule });
+    const unit = unitContext({ rule });
     const tell = async () => {
-      await closes(town, 'a', 'one', { closedAt: ago(4), askedAt: ago(3) });
-      await closes(town, 'b', 'one', { closedAt: ago(3.5), askedAt: ago(2) });
+      await closes(unit, 'a', 'one', { closedAt: ago(4), askedAt: ago(3) });
+      await closes(unit, 'b', 'one', { closedAt: ago(3.5), askedAt: ago(2) });
     };
     await tell();
     expect(requests()).toHaveLength(2);
     await emptied();
     await tell();
     // Which is whose can't be told: a person decides.
-    expect([await town.store.get('a.1'), await town.store.get('b.1')]).toMatchObject([isParked, isParked]);
+    expect([await unit.store.get('a.1'), await unit.store.get('b.1')]).toMatchObject([isParked, isParked]);
     expect(requests()).toHaveLength(2);
   });
 
   test('a record asks nobody again though another one of its customer has asked since (audit twice)', async () => {
-    const town = quiet();
+    const unit = unitContext();
     const a = { closedAt: ago(4), askedAt: ago(3) };
-    expect(await closes(town, 'a', 'one', a)).toMatchObject(isAsked);
+    expect(await closes(unit, 'a', 'one', a)).toMatchObject(isAsked);
     await emptied();
-    expect(await closes(town, 'b', 'one', { closedAt: ago(2) })).toMatchObject(isAsked);
-    expect(await closes(town, 'a', 'one', { closedAt: a.closedAt })).toMatchObject(isParked);
+    expect(await closes(unit, 'b', 'one', { closedAt: ago(2) })).toMatchObject(isAsked);
+    expect(await closes(unit, 'a', 'one', { closedAt: a.closedAt })).toMatchObject(isParked);
     expect(requests()).toHaveLength(2);
   });
 });
 
 test('a request that was taken back, which Redis has lost, does not keep a later closing from asking (audit twice)', async () => {
   slowCampaign(service.standin);
-  const town = quiet(later);
-  expect(await closes(town, 'a', 'one')).toMatchObject(isAsked);
-  town.vendor.close('a', open);
-  await plan(eventOf('a', { kind: 'changed' }), town.context);
+  const unit = unitContext(later);
+  expect(await closes(unit, 'a', 'one')).toMatchObject(isAsked);
+  unit.vendor.close('a', open);
+  await plan(eventOf('a', { kind: 'changed' }), unit.context);
   await emptied();
-  expect(await closes(town, 'a', 'two', { closedAt: new Date() })).toMatchObject(isAsked);
+  expect(await closes(unit, 'a', 'two', { closedAt: new Date() })).toMatchObject(isAsked);
   expect(
     requests()
       .map(({ status }) => status)
@@ -105,7 +110,7 @@ test('a request that was taken back, which Redis has lost, does not keep a later
 });
 
 test('a record whose journey was removed asks nobody again, though journeys are kept longer now (audit twice)', async () => {
-  const short = quiet({ general: 'retention: { journeys: 1d }' });
+  const short = unitContext({ general: 'retention: { journeys: 1d }' });
   const { context, vendor } = short;
   const a = { closedAt: ago(80), askedAt: ago(79) };
   expect(await closes(short, 'a', 'one', a)).toMatchObject(isAsked);
@@ -116,7 +121,7 @@ test('a record whose journey was removed asks nobody again, though journeys are 
   }
   await sweep(context, { expireAfterMs: 1_000 * hour, retentionMs: context.keepMs });
   expect(await short.store.get('a.1')).toBeUndefined();
-  const long = quiet({ vendor, general: 'retention: { journeys: 365d }' });
+  const long = unitContext({ vendor, general: 'retention: { journeys: 365d }' });
   expect(await closes(long, 'a', 'one', a)).toMatchObject(isAsked);
   expect(requests()).toHaveLength(2);
 });
@@ -125,39 +130,39 @@ describe('a record that has asked about an earlier closing', () => {
   const rule = '{ name: all, campaign: 12, contact: customer.email, again: each closing }';
 
   test('that is not forgotten when the service refuses to ask about a later one (audit twice)', async () => {
-    const town = quiet({ rule });
-    const { context, store, vendor } = town;
+    const unit = unitContext({ rule });
+    const { context, store, vendor } = unit;
     const first = { closedAt: ago(4) };
-    expect(await closes(town, 'a', 'one', first)).toMatchObject({ id: 'a.1', ...isAsked });
+    expect(await closes(unit, 'a', 'one', first)).toMatchObject({ id: 'a.1', ...isAsked });
     service.standin.faults.add({ ...create, status: 429 });
     vendor.close('a', { ...anyone, ...closedAs('two') });
     await plan(eventOf('a'), context);
     await expect(ask({ journeyId: 'a.2' }, context)).rejects.toThrow('429');
     expect(await store.historyOf('a')).toMatchObject({ asked: 'a.1' });
     // The rule is changed, and asks once from now on.
-    const once = quiet({ vendor });
+    const once = unitContext({ vendor });
     expect(await closes(once, 'a', 'three')).toMatchObject({ id: 'a.3', state: 'skipped' });
     expect(requests()).toHaveLength(1);
   });
 
   test('an older closing that had failed, taken up again, asks nobody after a later one has asked (audit twice)', async () => {
-    const town = quiet({ rule });
-    const { context, store, vendor } = town;
+    const unit = unitContext({ rule });
+    const { context, store, vendor } = unit;
     vendor.namesClosingWhenAsking = false;
     vendor.close('a', { ...anyone, ...closedAs('one', ago(4)) });
     await plan(eventOf('a'), context);
     await giveUpAsk({ journeyId: 'a.1' }, 'toy: no', context);
-    expect(await closes(town, 'a', 'two', { closedAt: ago(2) })).toMatchObject({ id: 'a.2', ...isAsked });
+    expect(await closes(unit, 'a', 'two', { closedAt: ago(2) })).toMatchObject({ id: 'a.2', ...isAsked });
     await store.update('a.1', (now) => ({ journey: step(now, 'waiting', new Date()), trace: [] }));
-    expect(await asks(town, 'a.1', context)).toMatchObject({ state: 'skipped' });
+    expect(await asks(unit, 'a.1', context)).toMatchObject({ state: 'skipped' });
     expect(requests()).toHaveLength(1);
   });
 });
 
 test('a record that turns out to be another one, of which nobody told, does not ask when it has asked before (audit twice)', async () => {
-  const town = quiet();
-  const { context, store, vendor } = town;
-  expect(await closes(town, 'a', 'one')).toMatchObject(isAsked);
+  const unit = unitContext();
+  const { context, store, vendor } = unit;
+  expect(await closes(unit, 'a', 'one')).toMatchObject(isAsked);
   vendor.close('a', { ...anyone, ...closedAs('two'), currentId: 'b' });
   await plan(eventOf('a'), context);
   await ask({ journeyId: 'b.1' }, context);
@@ -168,13 +173,13 @@ test('a record that turns out to be another one, of which nobody told, does not 
 
 test('a request that a page in between says to have cancelled is not taken for cancelled (audit twice)', async () => {
   slowCampaign(service.standin);
-  const town = quiet(later);
-  const { context, vendor } = town;
-  expect(await closes(town, 'a', 'one')).toMatchObject(isAsked);
+  const unit = unitContext(later);
+  const { context, vendor } = unit;
+  expect(await closes(unit, 'a', 'one')).toMatchObject(isAsked);
   vendor.close('a', open);
   const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>Back soon</p>' };
   service.standin.faults.add({ method: 'POST', path: '/cancel', ...page });
   await plan(eventOf('a', { kind: 'changed' }), context).catch(() => undefined);
-  await closes(town, 'a', 'two');
+  await closes(unit, 'a', 'two');
   expect(requests().filter(({ status }) => status !== 'Cancelled')).toHaveLength(1);
 });

@@ -5,7 +5,7 @@ import { ask } from '../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../worker/pipeline/context.ts';
 import type { AskedToErase } from '../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../worker/pipeline/plan/plan.ts';
-import { eventOf, type Quiet } from '../by-hand.ts';
+import { eventOf, type UnitContext } from '../manual.ts';
 
 export const email = 'erika@example.com';
 export const ago = (ms: number) => new Date(Date.now() - ms);
@@ -20,7 +20,7 @@ export function eraseOf(who: Partial<AskedToErase>): AskedToErase {
 
 /** The customer of this record was asked. */
 export async function asked(
-  { context, vendor }: Pick<Quiet, 'context' | 'vendor'>,
+  { context, vendor }: Pick<UnitContext, 'context' | 'vendor'>,
   id: string,
   customer: object,
   more: object = {},

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
-import { eventOf, useQuiet } from '../../../support/by-hand.ts';
+import { eventOf, useManual } from '../../../support/manual.ts';
 
-const { quiet } = useQuiet();
+const { unitContext } = useManual();
 
 test("a backfill's closings keep to their pace, also where they have waited together for a worker", async () => {
-  const { vendor, context, store } = quiet();
+  const { vendor, context, store } = unitContext();
   const paced = (id: string) => plan(eventOf(id, { key: id, via: 'backfill', everyMs: 3_600_000 }), context);
   for (const id of ['a', 'b', 'c']) vendor.close(id);
   expect(await paced('a')).toEqual({ do: 'done' });

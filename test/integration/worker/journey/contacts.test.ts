@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { contactKey } from '../../../../core/contact.ts';
 import { ContactMemory } from '../../../../worker/journey/contacts.ts';
-import { overriding } from '../../../support/by-hand.ts';
 import { until } from '../../../support/loop.ts';
+import { overriding } from '../../../support/manual.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
 

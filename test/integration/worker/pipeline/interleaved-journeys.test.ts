@@ -20,12 +20,12 @@ import {
   open,
   overriding,
   slowCampaign,
-  useQuiet,
-} from '../../../support/by-hand.ts';
+  useManual,
+} from '../../../support/manual.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
-const service = useQuiet();
-const { quiet, redis } = service;
+const service = useManual();
+const { unitContext, redis } = service;
 const create = { method: 'POST', path: '/api/appeals/$' };
 
 describe('a record that is reopened while its customer is being asked', () => {
@@ -38,8 +38,8 @@ describe('a record that is reopened while its customer is being asked', () => {
     'its request is cancelled once it is known, though the record was %s during a read',
     async (_, event, record) => {
       slowCampaign(service.standin);
-      const town = quiet(later);
-      const { context, store, vendor } = town;
+      const unit = unitContext(later);
+      const { context, store, vendor } = unit;
       vendor.close('r', anyone);
       await plan(eventOf('r'), context);
       vendor.close('r', { ...anyone, ...record });
@@ -81,8 +81,8 @@ describe('a record that is reopened while its customer is being asked', () => {
 
   test('its request is cancelled, though it came to be between two looks at the journey', async () => {
     slowCampaign(service.standin);
-    const town = quiet(later);
-    const { context, store, vendor } = town;
+    const unit = unitContext(later);
+    const { context, store, vendor } = unit;
     vendor.close('r', anyone);
     await plan(eventOf('r'), context);
     vendor.close('r', { ...anyone, ...open });
@@ -104,14 +104,14 @@ describe('a record that is reopened while its customer is being asked', () => {
 
   test('its trace says that it is too late where the service refuses to cancel in whatever way', async () => {
     for (const status of [403, 409, 410, 422]) {
-      const town = quiet();
+      const unit = unitContext();
       const id = `r${status}`;
-      await asking(town, id);
-      town.vendor.close(id, { ...anyone, ...open });
+      await asking(unit, id);
+      unit.vendor.close(id, { ...anyone, ...open });
       service.standin.faults.add({ method: 'POST', path: '/cancel$', status, body: { detail: 'No.' } });
-      expect(await plan(eventOf(id, { kind: 'changed' }), town.context)).toEqual({ do: 'done' });
-      expect(await town.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
-      expect(await town.trace(`${id}.1`)).toMatch(/too late/);
+      expect(await plan(eventOf(id, { kind: 'changed' }), unit.context)).toEqual({ do: 'done' });
+      expect(await unit.store.get(`${id}.1`)).toMatchObject({ state: 'asked' });
+      expect(await unit.trace(`${id}.1`)).toMatch(/too late/);
     }
   });
 });
@@ -131,7 +131,7 @@ describe('an erasure', () => {
   });
 
   test('it comes again for a journey that began to ask meanwhile, and forgets that one too', async () => {
-    const { context, store, vendor } = quiet();
+    const { context, store, vendor } = unitContext();
     vendor.close('e', anyone);
     await plan(eventOf('e'), context);
     const racing: SourceContext = {
@@ -156,24 +156,24 @@ describe('an erasure', () => {
   });
 
   test('it forgets the snapshot of a record that has no journey', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     await context.snapshots.save('t', new Date(Date.now() - 1_000), { mail: 'erika@example.com' });
     await erase(eraseOf({ recordIds: ['t'] }), context);
     expect(JSON.stringify(await context.snapshots.of(['t']))).not.toContain('erika');
   });
 
   test('it masks the person though the service refuses to cancel their request', async () => {
-    const town = quiet();
-    await asking(town, 'e');
+    const unit = unitContext();
+    await asking(unit, 'e');
     service.standin.faults.add({ method: 'POST', path: '/cancel$', status: 422, body: { detail: 'No.' } });
-    expect(await erase(eraseOf({ contacts: ['erika@example.com'] }), town.context)).toEqual({ do: 'done' });
-    expect(await town.context.erasures.all()).toMatchObject([{ requestsMasked: 1 }]);
+    expect(await erase(eraseOf({ contacts: ['erika@example.com'] }), unit.context)).toEqual({ do: 'done' });
+    expect(await unit.context.erasures.all()).toMatchObject([{ requestsMasked: 1 }]);
   });
 });
 
 describe('what is told of a record', () => {
   test('it is kept also when the closing has a journey, the newest by its time, and not after an erasure', async () => {
-    const { context, store, vendor } = quiet();
+    const { context, store, vendor } = unitContext();
     vendor.close('n', { ...anyone, ...closedAs('one') });
     const at = (ms: number) => new Date(Date.now() + ms);
     await plan(eventOf('n', { closing: 'one', at: at(0), snapshot: { store: 'Tartu' } }), context);
@@ -189,8 +189,8 @@ describe('what is told of a record', () => {
 describe('a grade that was given elsewhere', () => {
   test('the newest is what the service has in the end, though an older one overtook it', async () => {
     const rule = '{ name: all, campaign: 15, contact: ticket.id }';
-    const town = quiet({ rule });
-    const { context, store, vendor } = town;
+    const unit = unitContext({ rule });
+    const { context, store, vendor } = unit;
     vendor.close('g');
     await plan(eventOf('g'), context);
     await ask({ journeyId: 'g.1' }, context);
@@ -222,7 +222,7 @@ describe('a grade that was given elsewhere', () => {
 });
 
 test('a grade for a journey that is to ask much later waits until then, and does not come every second', async () => {
-  const { context, vendor } = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 3h }' });
+  const { context, vendor } = unitContext({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 3h }' });
   vendor.close('d', anyone);
   await plan(eventOf('d'), context);
   const { at, key, what, receivedAt } = eventOf('d');
@@ -242,8 +242,8 @@ describe('answers to a survey', () => {
     receivedAt,
   });
   test('they wait for a journey that does not know its request yet, and not for ever', async () => {
-    const town = quiet();
-    const { context, store, vendor } = town;
+    const unit = unitContext();
+    const { context, store, vendor } = unit;
     vendor.close('s', anyone);
     await plan(eventOf('s'), context);
     await goesAhead(context, 's.1');
@@ -259,9 +259,9 @@ describe('"no answer"', () => {
   test('it leaves a journey alone whose person was forgotten while it was being written', async () => {
     const vendor = new ToyVendor();
     vendor.writesNoAnswer = true;
-    const town = quiet({ vendor });
-    const { context, store } = town;
-    await asking(town, 'f');
+    const unit = unitContext({ vendor });
+    const { context, store } = unit;
+    await asking(unit, 'f');
     await store.update('f.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
     vendor.beforeWriteBack = async () => {
       await store.update('f.1', (now) => {
@@ -276,9 +276,9 @@ describe('"no answer"', () => {
   test('it does not stay on the record when the answer came while it was being written', async () => {
     const vendor = new ToyVendor();
     vendor.writesNoAnswer = true;
-    const town = quiet({ vendor });
-    const { context, store, pipeline } = town;
-    await asking(town, 'l');
+    const unit = unitContext({ vendor });
+    const { context, store, pipeline } = unit;
+    await asking(unit, 'l');
     await store.update('l.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
     let isFirst = true;
     vendor.beforeWriteBack = async () => {
@@ -301,8 +301,8 @@ describe('"no answer"', () => {
 
 describe('an attempt to ask', () => {
   test('it is not counted among the unknown ones when the service refused it', async () => {
-    const town = quiet();
-    const { context, store, vendor } = town;
+    const unit = unitContext();
+    const { context, store, vendor } = unit;
     vendor.close('a', anyone);
     await plan(eventOf('a'), context);
     service.standin.faults.add({ ...create, status: 429, body: { detail: 'Wait.' }, times: 9 });
@@ -319,8 +319,8 @@ describe('an attempt to ask', () => {
   });
 
   test('it leaves no note of having asked the person when it is cancelled before it is sent', async () => {
-    const town = quiet();
-    const { context, store, vendor } = town;
+    const unit = unitContext();
+    const { context, store, vendor } = unit;
     vendor.close('c', anyone);
     await plan(eventOf('c'), context);
     const racing: SourceContext = {
@@ -342,8 +342,8 @@ describe('an attempt to ask', () => {
   });
 
   test('it leaves no note when its record is reopened after an attempt that came to nothing', async () => {
-    const town = quiet();
-    const { context, store, vendor } = town;
+    const unit = unitContext();
+    const { context, store, vendor } = unit;
     vendor.close('n', anyone);
     await plan(eventOf('n'), context);
     service.standin.faults.add({ ...create, then: 'cut' });
@@ -369,7 +369,9 @@ describe('a record whose earlier journeys are removed', () => {
   ];
   test.each(ways)('its new closing asks, and takes no old request for its own %s', async (_, campaign, fault) => {
     service.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
-    const { context, store, vendor } = quiet({ rule: `{ name: all, campaign: ${campaign}, contact: customer.email }` });
+    const { context, store, vendor } = unitContext({
+      rule: `{ name: all, campaign: ${campaign}, contact: customer.email }`,
+    });
     vendor.close('o', closedAs('one', new Date(Date.now() - hour)));
     await plan(eventOf('o'), context);
     await ask({ journeyId: 'o.1' }, context);
@@ -394,8 +396,8 @@ describe('a record whose earlier journeys are removed', () => {
 
 describe('a journey that is planned again though its record has been closed again since', () => {
   test('it ends, and leaves the later one alone', async () => {
-    const town = quiet();
-    const { context, store, vendor, events: queued } = town;
+    const unit = unitContext();
+    const { context, store, vendor, events: queued } = unit;
     vendor.close('p', { ...closedAs('one'), customer: {} });
     await plan(eventOf('p'), context);
     vendor.close('p', { ...anyone, ...closedAs('two') });

@@ -12,14 +12,14 @@ import {
   hasAsked,
   later,
   open,
-  type Quiet,
   slowCampaign,
-  useQuiet,
-} from '../../../support/by-hand.ts';
+  type UnitContext,
+  useManual,
+} from '../../../support/manual.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 
 describe('an event that is told of several times', () => {
   const event = { kind: 'closed', recordId: 'e', at: new Date(), key: 'the same', what: 'toy closed' } as const;
@@ -34,19 +34,19 @@ describe('an event that is told of several times', () => {
         await pipeline.poll();
       },
     ],
-  ] satisfies [string, (town: Quiet) => Promise<void>][])('it waits once: %s', async (_, tell) => {
+  ] satisfies [string, (unit: UnitContext) => Promise<void>][])('it waits once: %s', async (_, tell) => {
     const vendor = new ToyVendor();
     vendor.pages = async () => ({ events: [event], cursor: 'end', done: true, reached: new Date() });
-    const town = quiet({ vendor });
-    await town.engine.openInlets();
-    for (let i = 0; i < 3; i++) await tell(town);
-    expect(await town.events()).toMatchObject([{ key: 'the same' }]);
+    const unit = unitContext({ vendor });
+    await unit.engine.openInlets();
+    for (let i = 0; i < 3; i++) await tell(unit);
+    expect(await unit.events()).toMatchObject([{ key: 'the same' }]);
   });
 });
 
 test('the event of a record that is reopened while it is being asked comes again until the outcome is known', async () => {
   slowCampaign(service.standin);
-  const { context, store, vendor } = quiet(later);
+  const { context, store, vendor } = unitContext(later);
   vendor.close('r', anyone);
   await plan(eventOf('r'), context);
   await goesAhead(context, 'r.1');
@@ -63,7 +63,7 @@ test('the event of a record that is reopened while it is being asked comes again
 
 describe('while it is at work, no second one begins', () => {
   test('a pass over a campaign', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const { clock, log, alert } = context;
     let begun = 0;
     const passWith = async (client: SourceContext['feedback']): Promise<void> => {
@@ -87,7 +87,7 @@ describe('while it is at work, no second one begins', () => {
   test('a poll', async () => {
     const vendor = new ToyVendor();
     vendor.pages = async () => await Promise.reject(new Error('replaced below'));
-    const { pipeline } = quiet({ vendor });
+    const { pipeline } = unitContext({ vendor });
     const due = async () => await redis.handle.client.hset('{cl:calm}:poll', { since: 0, begunAt: 0 });
     let begun = 0;
     vendor.pages = async () => {
@@ -106,9 +106,9 @@ describe('while it is at work, no second one begins', () => {
 
 test('an older grade that was on its way for long does not stay on the record', async () => {
   const vendor = new ToyVendor();
-  const town = quiet({ vendor });
-  const { context, store } = town;
-  await asking(town, 'g');
+  const unit = unitContext({ vendor });
+  const { context, store } = unit;
+  await asking(unit, 'g');
   const graded = async (grade: number, version: number) =>
     await store.update('g.1', (now) => {
       const answer = { grade, comment: null, seenAt: new Date(), version };
@@ -132,9 +132,9 @@ test('an older grade that was on its way for long does not stay on the record', 
 test('"no answer" is written once, though its job is run again after a crash', async () => {
   const vendor = new ToyVendor();
   vendor.writesNoAnswer = true;
-  const town = quiet({ vendor });
-  const { context, store } = town;
-  await asking(town, 'c');
+  const unit = unitContext({ vendor });
+  const { context, store } = unit;
+  await asking(unit, 'c');
   await store.update('c.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
   for (let i = 0; i < 2; i++) await writeBack({ journeyId: 'c.1', noAnswer: true }, context);
   expect(vendor.written).toMatchObject([{ recordId: 'c', outcome: 'no-answer' }]);

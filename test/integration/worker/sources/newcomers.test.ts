@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
-import { anyone, asking, eventOf, type Quiet, useQuiet } from '../../../support/by-hand.ts';
 import { startLoop, until } from '../../../support/loop.ts';
+import { anyone, asking, eventOf, type UnitContext, useManual } from '../../../support/manual.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 
 /** `old` has asked about a record, and is configured by a process that still runs. */
-async function asked(vendor = new ToyVendor()): Promise<Quiet> {
-  const old = quiet({ source: 'old', vendor });
+async function asked(vendor = new ToyVendor()): Promise<UnitContext> {
+  const old = unitContext({ source: 'old', vendor });
   await old.engine.noteSources();
   await asking(old, 'a');
   return old;
 }
 /** A process with another configuration starts. */
-async function start(source: string, more: Parameters<typeof quiet>[0] = {}): Promise<Quiet> {
-  const one = quiet({ source, ...more });
+async function start(source: string, more: Parameters<typeof unitContext>[0] = {}): Promise<UnitContext> {
+  const one = unitContext({ source, ...more });
   await one.engine.openInlets();
   return one;
 }
-const planIn = async ({ engine }: Quiet, source: string, recordId = 'a') =>
+const planIn = async ({ engine }: UnitContext, source: string, recordId = 'a') =>
   await engine.runJob({ source, stage: 'plan', data: eventOf(recordId) });
-const isHeld = async (one: Quiet) => ({
+const isHeld = async (one: UnitContext) => ({
   paused: (await one.engine.paused())[one.context.name] ?? [],
   isPaused: await one.pipeline.jobs.plan.queue.isPaused(),
 });
@@ -65,7 +65,7 @@ describe('a source that may be another under a new name (audit 14)', () => {
 
   test('of several that it may be, each has to be settled (audit 14)', async () => {
     const { vendor } = await asked();
-    const older = quiet({ source: 'older', vendor });
+    const older = unitContext({ source: 'older', vendor });
     await older.engine.noteSources();
     await asking(older, 'b');
     const now = await start('new', { vendor });
@@ -95,7 +95,7 @@ describe('a source that may be another under a new name (audit 14)', () => {
 
   test('one that has journeys of its own is not held up, nor one beside a source that has asked nobody (audit 14)', async () => {
     const vendor = new ToyVendor();
-    const empty = quiet({ source: 'old', vendor });
+    const empty = unitContext({ source: 'old', vendor });
     await empty.engine.noteSources();
     const now = await start('new', { vendor });
     expect(await isHeld(now)).toEqual(free);

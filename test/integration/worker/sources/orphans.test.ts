@@ -7,18 +7,18 @@ import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { knownSourcesKey } from '../../../../worker/redis/keys.ts';
 import { KnownSources } from '../../../../worker/sources/known-sources.ts';
-import { anyone, asking, eventOf, hour, type Quiet, useQuiet } from '../../../support/by-hand.ts';
 import { startLoop, until } from '../../../support/loop.ts';
+import { anyone, asking, eventOf, hour, type UnitContext, useManual } from '../../../support/manual.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const day = 24 * hour;
 
 /** An engine that has `source` in its configuration, and one that never heard of it. */
 async function twoProcesses() {
-  const knowing = quiet({ source: 'calm' });
+  const knowing = unitContext({ source: 'calm' });
   await knowing.engine.noteSources();
-  const other = quiet({ source: 'other' });
+  const other = unitContext({ source: 'other' });
   await other.engine.noteSources();
   return { knowing, other };
 }
@@ -29,7 +29,7 @@ async function takeAway(name: string) {
   const configuredAt = new Date(Date.now() - hour);
   await redis.handle.client.hset(key, name, JSON.stringify({ ...entry, configuredAt }));
 }
-const collectIn = async ({ engine }: Quiet) =>
+const collectIn = async ({ engine }: UnitContext) =>
   await engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
 
 test('a pass of a process that does not know the source takes its answer, and leaves its write-back to one that does (audit 12)', async () => {
@@ -51,7 +51,7 @@ test('a request of a source that this process does not know is nobody else’s (
 describe('erasures that wait in a source which is in no configuration any more', () => {
   /** The source with an erasure of each of these, in this order, and a loop that doesn't have it. */
   async function waitingFor(...names: string[]) {
-    const knowing = quiet({ source: 'calm' });
+    const knowing = unitContext({ source: 'calm' });
     await knowing.engine.noteSources();
     const { queue } = knowing.pipeline.jobs.erase;
     for (const name of names) {
@@ -70,7 +70,8 @@ describe('erasures that wait in a source which is in no configuration any more',
     };
     return { knowing, queue, start };
   }
-  const isErased = async ({ store }: Quiet, name: string) => (await store.get(`${name}.1`))?.erasedAt !== undefined;
+  const isErased = async ({ store }: UnitContext, name: string) =>
+    (await store.get(`${name}.1`))?.erasedAt !== undefined;
 
   test('each is done all the same (audit trace)', async () => {
     const { knowing, queue, start } = await waitingFor('a', 'b');
@@ -133,11 +134,11 @@ test('an erasure reaches the journeys of a source that is in no configuration an
 
 describe('the sweep of a source that is in no configuration any more (audit 14)', () => {
   const settings = { expireAfterMs: 14 * day, retentionMs: 400 * day };
-  const orphanOf = async ({ engine }: Quiet) => {
+  const orphanOf = async ({ engine }: UnitContext) => {
     const [orphan] = await engine.orphans();
     return orphan ?? expect.fail('no orphan');
   };
-  const later = (context: Quiet['context'], ms: number) => ({
+  const later = (context: UnitContext['context'], ms: number) => ({
     ...context,
     clock: { ...context.clock, now: () => new Date(Date.now() + ms) },
   });
@@ -173,11 +174,11 @@ describe('the sweep of a source that is in no configuration any more (audit 14)'
   });
 
   test('that no answer came is left to whoever has the source again, where its vendor wants to know', async () => {
-    const vendor = quiet().vendor;
+    const vendor = unitContext().vendor;
     vendor.writesNoAnswer = true;
-    const knowing = quiet({ source: 'calm', vendor });
+    const knowing = unitContext({ source: 'calm', vendor });
     await knowing.engine.noteSources();
-    const other = quiet({ source: 'other' });
+    const other = unitContext({ source: 'other' });
     await asking(knowing, 'a');
     await sweep(later((await orphanOf(other)).pipeline.context, 15 * day), settings);
     expect(await knowing.pipeline.jobs.writeBack.queue.getJobs()).toMatchObject([
@@ -197,7 +198,7 @@ test('a running loop tells of a source that is in no configuration any more: in 
   if (typeof address !== 'object' || address === null) throw new Error('no address');
   const general = `alerts: { url: "http://127.0.0.1:${address.port}", secrets: ["whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="] }`;
   const loop = await startLoop(redis, { source: 'renamed', general });
-  const knowing = quiet({ source: 'calm' });
+  const knowing = unitContext({ source: 'calm' });
   await asking(knowing, 'a');
   await knowing.engine.noteSources();
   await takeAway('calm');

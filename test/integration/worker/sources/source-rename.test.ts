@@ -5,15 +5,15 @@ import { ask } from '../../../../worker/pipeline/ask/ask.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import type { RedisClient } from '../../../../worker/redis/client.ts';
 import { gateOf, knownSourcesKey } from '../../../../worker/redis/keys.ts';
-import { anyone, asking, eventOf, hour, overriding, type Quiet, useQuiet } from '../../../support/by-hand.ts';
+import { anyone, asking, eventOf, hour, overriding, type UnitContext, useManual } from '../../../support/manual.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const nothing = () => undefined;
 
 /** A source with a bit of everything: journeys in several states, jobs, a poll, what events told, a person, proof of an erasure. */
-async function lived(source = 'old', email = anyone.customer.email): Promise<Quiet> {
-  const old = quiet({ source });
+async function lived(source = 'old', email = anyone.customer.email): Promise<UnitContext> {
+  const old = unitContext({ source });
   const { context, vendor, store } = old;
   await old.engine.noteSources();
   vendor.close('asked', { customer: { email } });
@@ -36,7 +36,7 @@ async function lived(source = 'old', email = anyone.customer.email): Promise<Qui
 
 /** Everything that can be seen of a source, whatever it is called. */
 async function seen(
-  { store, pipeline }: Pick<Quiet, 'store' | 'pipeline'>,
+  { store, pipeline }: Pick<UnitContext, 'store' | 'pipeline'>,
   source: string,
   email = anyone.customer.email,
 ) {
@@ -72,7 +72,7 @@ describe('source rename (audit 14)', () => {
   test('it moves all that is stored of a source, and nothing is left under the old name', async () => {
     const before = await seen(await lived(), 'old');
     expect(before).toMatchObject({ counts: { asked: 1, waiting: 1 }, contact: ['asked.1'], person: ['waits.1'] });
-    const now = quiet({ source: 'new' });
+    const now = unitContext({ source: 'new' });
     expect(await now.engine.rename('old', now.pipeline, nothing)).toMatchObject({
       journeys: 2,
       jobs: before.jobs.length,
@@ -90,7 +90,7 @@ describe('source rename (audit 14)', () => {
     await old.pipeline.holds.set('ask', 'campaign 12', 'campaign 12 is inactive', 'ask-held.1');
     for (let n = 0; n < 3; n++) await old.pipeline.vendor.failed('no connection');
     const [held] = await old.pipeline.holds.list();
-    const now = quiet({ source: 'new' });
+    const now = unitContext({ source: 'new' });
     await now.engine.rename('old', now.pipeline, nothing);
     expect(await left('old')).toEqual([]);
     expect(await now.pipeline.holds.list()).toEqual([held]);
@@ -104,7 +104,7 @@ describe('source rename (audit 14)', () => {
 
   test('a grade that comes afterwards, and the ask that waits, find their journeys', async () => {
     await lived();
-    const now = quiet({ source: 'new' });
+    const now = unitContext({ source: 'new' });
     await now.engine.rename('old', now.pipeline, nothing);
     service.standin.answer({ contact: anyone.customer.email, grade: 5 });
     await now.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
@@ -114,14 +114,14 @@ describe('source rename (audit 14)', () => {
   test('a request that was sent with the old name in its marker is found by it', async () => {
     service.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
     const rule = '{ name: all, campaign: 40, contact: customer.email }';
-    const old = quiet({ source: 'old', rule });
+    const old = unitContext({ source: 'old', rule });
     await old.engine.noteSources();
     old.vendor.close('u', anyone);
     await plan(eventOf('u'), old.context);
     service.standin.faults.add({ method: 'POST', path: '/api/appeals/$', then: 'work-then-cut' });
     await ask({ journeyId: 'u.1' }, old.context).catch(nothing);
     expect((await old.store.get('u.1'))?.state).toBe('creating');
-    const now = quiet({ source: 'new', rule, vendor: old.vendor });
+    const now = unitContext({ source: 'new', rule, vendor: old.vendor });
     await now.engine.rename('old', now.pipeline, nothing);
     const muchLater = { ...now.context.clock, now: () => new Date(Date.now() + hour), until: () => 0 };
     await ask({ journeyId: 'u.1' }, { ...now.context, clock: muchLater });
@@ -149,12 +149,12 @@ describe('source rename (audit 14)', () => {
       await redis.handle.client.flushall();
       const email = `n${n}@example.com`;
       await lived('old-0', email);
-      const now = quiet({ source: 'new', client: failingAfter(redis.handle.client, n) });
+      const now = unitContext({ source: 'new', client: failingAfter(redis.handle.client, n) });
       isWhole = await now.engine.rename('old-0', now.pipeline, nothing).then(
         () => true,
         () => false,
       );
-      const again = quiet({ source: 'new' });
+      const again = unitContext({ source: 'new' });
       await again.engine.rename('old-0', again.pipeline, nothing);
       const after = await seen(again, 'new', email);
       expect({ n, ...shapeOf(after) }).toEqual({ n, ...shapeOf(before) });
@@ -166,7 +166,7 @@ describe('source rename (audit 14)', () => {
   test('it refuses a name that has journeys of its own, and leaves both as they were', async () => {
     const old = await lived();
     const before = await seen(old, 'old');
-    const now = quiet({ source: 'new' });
+    const now = unitContext({ source: 'new' });
     await asking(now, 'own');
     await expect(now.engine.rename('old', now.pipeline, nothing)).rejects.toThrow(/journeys of its own/);
     expect(await seen(old, 'old')).toEqual(before);
@@ -177,7 +177,7 @@ describe('source rename (audit 14)', () => {
 
   test('it refuses a name that Redis does not know, and tells those it knows', async () => {
     await lived();
-    const now = quiet({ source: 'new' });
+    const now = unitContext({ source: 'new' });
     await expect(now.engine.rename('odl', now.pipeline, nothing)).rejects.toThrow(/no source "odl"; there are: old/);
   });
 });
@@ -185,7 +185,7 @@ describe('source rename (audit 14)', () => {
 describe('a process that still has the old name (audit 14)', () => {
   test('begins nothing under it, and what comes in there is moved by one with the new name', async () => {
     const old = await lived();
-    const now = quiet({ source: 'new', vendor: old.vendor });
+    const now = unitContext({ source: 'new', vendor: old.vendor });
     await now.engine.rename('old', now.pipeline, nothing);
     old.vendor.close('late', { customer: { email: 'late@example.com' } });
     const event = eventOf('late');
@@ -209,7 +209,7 @@ describe('a process that still has the old name (audit 14)', () => {
 
   test('keeps nothing under it of what an event tells whose job had begun before (audit 14)', async () => {
     const old = await lived();
-    const now = quiet({ source: 'new', vendor: old.vendor });
+    const now = unitContext({ source: 'new', vendor: old.vendor });
     await now.engine.rename('old', now.pipeline, nothing);
     const late = plan(eventOf('late', { snapshot: { customer: 'late@example.com' } }), old.context);
     await expect(late).rejects.toThrow(/another name now/);
@@ -218,9 +218,9 @@ describe('a process that still has the old name (audit 14)', () => {
 
   test('while the move is on, neither name is worked on, and no pass and no erasure goes over them', async () => {
     const old = await lived();
-    const now = quiet({ source: 'new', client: failingAfter(redis.handle.client, 40) });
+    const now = unitContext({ source: 'new', client: failingAfter(redis.handle.client, 40) });
     await expect(now.engine.rename('old', now.pipeline, nothing)).rejects.toThrow('cut');
-    const watching = quiet({ source: 'new' });
+    const watching = unitContext({ source: 'new' });
     for (const { engine, source } of [
       { engine: old.engine, source: 'old' },
       { engine: watching.engine, source: 'new' },
@@ -232,7 +232,7 @@ describe('a process that still has the old name (audit 14)', () => {
     await watching.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
     const event = { kind: 'erase', at: new Date(), key: 'e', what: 'asked for', receivedAt: new Date() };
     const job = { source: 'other', stage: 'erase', data: { ...event, contacts: [anyone.customer.email] } };
-    expect(await quiet({ source: 'other' }).engine.runJob(job)).toMatchObject({ do: 'wait' });
+    expect(await unitContext({ source: 'other' }).engine.runJob(job)).toMatchObject({ do: 'wait' });
     await watching.engine.rename('old', watching.pipeline, nothing);
     expect((await watching.store.get('asked.1'))?.answer).toBeUndefined();
     await watching.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });

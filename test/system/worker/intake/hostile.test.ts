@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { until } from '../../../support/loop.ts';
-import { startTown } from '../../../support/loop-processes.ts';
+import { startWorld } from '../../../support/loop-processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { headOf, type RawRequest, rawRequest } from '../../../support/worker/intake/door.ts';
 
@@ -52,8 +52,8 @@ const attacks: [what: string, times: number, head: string[], body: Buffer][] = [
 test.skipIf(!existsSync('/proc')).each(attacks)(
   '%s cost no more memory than the limits, and deliveries are taken meanwhile (audit 27)',
   async (what, times, head, body) => {
-    const town = await startTown(redis, 'hostile', ['a', 'b', 'c']);
-    const intake = await town.start('intake');
+    const world = await startWorld(redis, 'hostile', ['a', 'b', 'c']);
+    const intake = await world.start('intake');
     const stop = watch(intake.child.pid ?? expect.fail('no process'), intake.url);
     const requests: RawRequest[] = [];
     const open = async () => {
@@ -63,9 +63,9 @@ test.skipIf(!existsSync('/proc')).each(attacks)(
     };
     for (let i = 0; i < times; i += 50) {
       await Promise.all(Array.from({ length: 50 }, open));
-      if (i % 250 === 0) expect((await town.post(intake.url, ['a', 'b', 'c'], `${i}`)).status).toBe(202);
+      if (i % 250 === 0) expect((await world.post(intake.url, ['a', 'b', 'c'], `${i}`)).status).toBe(202);
     }
-    expect((await town.post(intake.url, ['a', 'b', 'c'], 'last')).status).toBe(202);
+    expect((await world.post(intake.url, ['a', 'b', 'c'], 'last')).status).toBe(202);
     await until(() => requests.filter(({ socket }) => !socket.closed).length <= 1_000);
     const { most, p99, looks } = await stop();
     process.stderr.write(`${what}: ${Math.round(most)} MB, /healthz p99 ${p99} ms of ${looks}\n`);

@@ -3,9 +3,9 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { Holds } from '../../../../worker/operations/holds.ts';
-import { overriding } from '../../../support/by-hand.ts';
 import { type Loop, memoryLog, startLoop, until } from '../../../support/loop.ts';
-import { startTown } from '../../../support/loop-processes.ts';
+import { startWorld } from '../../../support/loop-processes.ts';
+import { overriding } from '../../../support/manual.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -261,26 +261,26 @@ test('a thousand held jobs all go on, though the process that lets them go is ki
 
 test('closings that a campaign holds up are asked once each, though workers are killed (audit twice)', async () => {
   const ids = Array.from({ length: 200 }, (_, n) => `h${n}`);
-  const town = await startTown(redis, 'held', ids);
-  const { standin, store } = town;
+  const world = await startWorld(redis, 'held', ids);
+  const { standin, store } = world;
   standin.changeCampaign({ id: 12, state: 'inactive' });
   const { client } = redis.handle;
   const heldJobs = () => client.scard('{cl:held}:held:ask campaign 12');
-  const intake = await town.start('intake');
-  let worker = await town.start('worker');
-  for (let from = 0; from < ids.length; from += 100) await town.post(intake.url, ids.slice(from, from + 100));
+  const intake = await world.start('intake');
+  let worker = await world.start('worker');
+  for (let from = 0; from < ids.length; from += 100) await world.post(intake.url, ids.slice(from, from + 100));
   await until(async () => (await heldJobs()) >= 60);
   await worker.kill();
-  worker = await town.start('worker');
+  worker = await world.start('worker');
   await until(async () => (await heldJobs()) === 200);
   await worker.kill();
   standin.changeCampaign({ id: 12, state: 'active' });
   // The start of a worker lets them go on.
-  worker = await town.start('worker');
+  worker = await world.start('worker');
   await until(() => everyone(standin) >= 20);
   await worker.kill();
   for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
-  await town.start('worker');
+  await world.start('worker');
   await until(async () => (await store.queries.counts()).asked === 200);
   expect(everyone(standin)).toBe(200);
 });

@@ -9,7 +9,7 @@ import { JobQueue } from '../../../../worker/pipeline/job-queue.ts';
 import type { JobResult } from '../../../../worker/pipeline/jobs.ts';
 import { Stage } from '../../../../worker/pipeline/stage.ts';
 import { memoryLog, startLoop, until } from '../../../support/loop.ts';
-import { startTown } from '../../../support/loop-processes.ts';
+import { startWorld } from '../../../support/loop-processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -292,13 +292,13 @@ test('the process that finds out whether the service is back is killed at it: an
   // Sources of earlier tests are not in its configuration: this one might be one of them under a new name.
   await redis.handle.client.flushall();
   const ids = Array.from({ length: 60 }, (_, n) => `p${n}`);
-  const town = await startTown(redis, 'prober', ids);
-  const { standin, store } = town;
+  const world = await startWorld(redis, 'prober', ids);
+  const { standin, store } = world;
   const { client } = redis.handle;
   standin.faults.add({ path: '/api/', status: 503, times: always });
-  const intake = await town.start('intake');
-  const worker = await town.start('worker');
-  expect((await town.post(intake.url, ids)).status).toBe(202);
+  const intake = await world.start('intake');
+  const worker = await world.start('worker');
+  expect((await world.post(intake.url, ids)).status).toBe(202);
   await until(async () => (await client.hget('{cl}:outage', 'probeAt')) !== null);
   standin.faults.clear();
   standin.faults.add({ path: '/api/', status: 503, delayMs: 60_000, times: always });
@@ -313,7 +313,7 @@ test('the process that finds out whether the service is back is killed at it: an
   await worker.kill();
   expect(await client.pttl('{cl}:outage:probe')).toBeGreaterThan(0);
   standin.faults.clear();
-  await town.start('worker');
+  await world.start('worker');
   // The minute that a killed prober holds up the others is over now.
   await client.pexpire('{cl}:outage:probe', 1);
   for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);

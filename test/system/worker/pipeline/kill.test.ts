@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { until } from '../../../support/loop.ts';
-import { startTown } from '../../../support/loop-processes.ts';
+import { startWorld } from '../../../support/loop-processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -14,10 +14,10 @@ async function minutePasses(): Promise<void> {
 
 test('it asks 30 customers once each, though the worker is killed three times in the middle of asking them', async () => {
   const ids = Array.from({ length: 30 }, (_, i) => `r${i}`);
-  const town = await startTown(redis, 'killed', ids);
-  const { standin, store } = town;
-  const intake = await town.start('intake');
-  let worker = await town.start('worker');
+  const world = await startWorld(redis, 'killed', ids);
+  const { standin, store } = world;
+  const intake = await world.start('intake');
+  let worker = await world.start('worker');
   const requests = () => standin.requests().length;
   for (const tens of [0, 10, 20]) {
     const before = requests();
@@ -25,13 +25,13 @@ test('it asks 30 customers once each, though the worker is killed three times in
     standin.faults.add({ ...create, then: 'work-then-hang', times: 3 });
     standin.faults.add({ ...create, then: 'cut', delayMs: 20, times: 2 });
     standin.faults.add({ ...create, then: 'answer', delayMs: 40, times: 5 });
-    expect((await town.post(intake.url, ids.slice(tens, tens + 10))).status).toBe(202);
+    expect((await world.post(intake.url, ids.slice(tens, tens + 10))).status).toBe(202);
     await until(() => requests() >= before + 4);
     await worker.kill();
     expect((await store.queries.counts()).creating).toBeGreaterThan(0);
     standin.faults.clear();
     await minutePasses();
-    worker = await town.start('worker');
+    worker = await world.start('worker');
   }
   await until(async () => (await store.queries.counts()).asked === 30);
   const asked = standin.requests().map(({ email }) => email);

@@ -17,19 +17,19 @@ import {
   hour,
   intentNow,
   overriding,
-  useQuiet,
-} from '../../../../support/by-hand.ts';
+  useManual,
+} from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 
 describe('an attempt to ask that another worker has taken over', () => {
   /** A journey that is about to ask. */
   async function aboutToAsk() {
-    const town = quiet();
-    town.vendor.close('o', anyone);
-    await plan(eventOf('o'), town.context);
-    return town;
+    const unit = unitContext();
+    unit.vendor.close('o', anyone);
+    await plan(eventOf('o'), unit.context);
+    return unit;
   }
   const theirs = { state: 'creating', intent: { token: 'another worker' } };
 
@@ -115,7 +115,7 @@ describe('an attempt to ask that another worker has taken over', () => {
 
 test('an attempt to ask by a process that stood still before it sent anything sends nothing, and starts anew', async () => {
   let stoodStillMs = 0;
-  const { context, store, vendor, trace } = quiet({ now: () => new Date(Date.now() + stoodStillMs) });
+  const { context, store, vendor, trace } = unitContext({ now: () => new Date(Date.now() + stoodStillMs) });
   vendor.close('s', anyone);
   await plan(eventOf('s'), context);
   const replicated = async () => {
@@ -132,7 +132,7 @@ test('an attempt to ask by a process that stood still before it sent anything se
 });
 
 test('an attempt to ask by a machine that was suspended, its clock as well, sends nothing when another has asked', async () => {
-  const { context, store, vendor } = quiet();
+  const { context, store, vendor } = unitContext();
   vendor.close('v', anyone);
   await plan(eventOf('v'), context);
   const contact = { kind: 'email', value: 'erika@example.com' } as const;
@@ -148,7 +148,7 @@ test('an attempt to ask by a machine that was suspended, its clock as well, send
 });
 
 test('a journey that may have asked when its job is given up needs a person; one that surely has not, has failed', async () => {
-  const { context, store, vendor } = quiet();
+  const { context, store, vendor } = unitContext();
   for (const id of ['m', 'n']) {
     vendor.close(id, anyone);
     await plan(eventOf(id), context);
@@ -163,7 +163,7 @@ describe('two records of one person, due at the same moment', () => {
   const rule = '{ name: all, campaign: 12, contact: customer.email, throttle: 30d }';
 
   test('they ask one after the other, so that the throttle holds', async () => {
-    const { context, store, vendor } = quiet({ rule });
+    const { context, store, vendor } = unitContext({ rule });
     for (const id of ['a', 'b']) {
       vendor.close(id, anyone);
       await plan(eventOf(id), context);
@@ -183,7 +183,7 @@ describe('two records of one person, due at the same moment', () => {
   });
 
   test('the other waits until the first has surely sent: its lock does not end during a call', async () => {
-    const { context, vendor } = quiet({ rule });
+    const { context, vendor } = unitContext({ rule });
     vendor.close('a', anyone);
     await plan(eventOf('a'), context);
     let left = 0;
@@ -199,11 +199,11 @@ describe('two records of one person, due at the same moment', () => {
 });
 
 test('a record that waits does not ask when one that has asked is merged into it meanwhile', async () => {
-  const town = quiet();
-  const { context, store, vendor } = town;
+  const unit = unitContext();
+  const { context, store, vendor } = unit;
   vendor.close('w', { customer: { email: 'otto@example.com' } });
   await plan(eventOf('w'), context);
-  await asking(town, 'm');
+  await asking(unit, 'm');
   await plan(eventOf('m', { kind: 'changed', mergedInto: 'w' }), context);
   await ask({ journeyId: 'w.1' }, context);
   expect(await store.get('w.1')).toMatchObject({ state: 'skipped', why: expect.stringMatching(/asked already/) });
@@ -211,8 +211,8 @@ test('a record that waits does not ask when one that has asked is merged into it
 });
 
 test('a record that was asked about is not even planned when it is closed again', async () => {
-  const town = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 50ms }' });
-  const { context, store, vendor } = town;
+  const unit = unitContext({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 50ms }' });
+  const { context, store, vendor } = unit;
   vendor.close('w', { ...anyone, ...closedAs('one', new Date(Date.now() - hour)) });
   await plan(eventOf('w'), context);
   await ask({ journeyId: 'w.1' }, context);
@@ -228,7 +228,7 @@ test('a record that was reopened and closed again unseen asks about the newer cl
     store,
     vendor,
     events: queued,
-  } = quiet({
+  } = unitContext({
     rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }',
   });
   vendor.close('u', { ...anyone, ...closedAs('one') });
@@ -246,7 +246,9 @@ test('a record that was reopened and closed again unseen asks about the newer cl
 });
 
 test('a journey whose job comes before its time waits, without a call to anybody', async () => {
-  const { context, store, vendor } = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 3h }' });
+  const { context, store, vendor } = unitContext({
+    rule: '{ name: all, campaign: 12, contact: customer.email, delay: 3h }',
+  });
   vendor.close('e', anyone);
   await plan(eventOf('e'), context);
   const before = [vendor.calls.length, service.standin.requests().length];
@@ -258,7 +260,7 @@ test('a journey whose job comes before its time waits, without a call to anybody
 
 test('a send window that closes while a place among the calls is waited for is kept to', async () => {
   const rule = '{ name: all, campaign: 12, contact: customer.email, window: { from: "09:00", until: "20:00" } }';
-  const { context, store, vendor } = quiet({ rule });
+  const { context, store, vendor } = unitContext({ rule });
   let now = new Date('2026-11-23T19:59:30+02:00');
   const clock = { ...liveClock, now: () => now };
   vendor.close('w', { ...anyone, ...closedAs('one', now) });

@@ -13,13 +13,13 @@ import {
   later,
   open,
   overriding,
-  type Quiet,
   slowCampaign,
-  useQuiet,
-} from '../../../../support/by-hand.ts';
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { quiet } = service;
+const service = useManual();
+const { unitContext } = service;
 const create = { method: 'POST', path: '/api/appeals/$' };
 
 async function stateOf({ store }: SourceContext, id: string): Promise<Journey> {
@@ -32,7 +32,7 @@ async function toItsEnd(context: SourceContext, id: string): Promise<void> {
   }
 }
 
-function contextOf({ engine }: Pick<Quiet, 'engine'>, source: string): SourceContext {
+function contextOf({ engine }: Pick<UnitContext, 'engine'>, source: string): SourceContext {
   return engine.pipelines.get(source)?.context ?? expect.fail(`no source ${source}`);
 }
 
@@ -57,7 +57,7 @@ function lookingTogether(one: SourceContext, other: SourceContext): [SourceConte
 
 describe('one request that may be of two journeys of one person', () => {
   /** Both are in `creating`; the service got one of the two. */
-  async function unknown({ engine, vendor }: Quiet, sources: readonly [string, string], got: 'a' | 'b') {
+  async function unknown({ engine, vendor }: UnitContext, sources: readonly [string, string], got: 'a' | 'b') {
     for (const [i, record] of ['a', 'b'].entries()) {
       const context = contextOf({ engine }, sources[i] ?? '');
       vendor.close(record, anyone);
@@ -76,9 +76,9 @@ describe('one request that may be of two journeys of one person', () => {
     ['of two sources, the second of which asked', ['calm', 'still'], 'b'],
   ];
   test.each(rows)('it is taken by one alone, though both find it at once (%s)', async (_, sources, got) => {
-    const town = quiet({ others: ['still'] });
-    await unknown(town, sources, got);
-    const [one, other] = lookingTogether(contextOf(town, sources[0]), contextOf(town, sources[1]));
+    const unit = unitContext({ others: ['still'] });
+    await unknown(unit, sources, got);
+    const [one, other] = lookingTogether(contextOf(unit, sources[0]), contextOf(unit, sources[1]));
     await Promise.all([ask({ journeyId: 'a.1' }, one), ask({ journeyId: 'b.1' }, other)]);
     await toItsEnd(one, 'a.1');
     await toItsEnd(other, 'b.1');
@@ -96,9 +96,9 @@ describe('one request that may be of two journeys of one person', () => {
   });
 
   test('it stays with the journey that has it, whoever comes late', async () => {
-    const town = quiet();
-    const { context } = town;
-    await unknown(town, ['calm', 'calm'], 'a');
+    const unit = unitContext();
+    const { context } = unit;
+    await unknown(unit, ['calm', 'calm'], 'a');
     await toItsEnd(context, 'a.1');
     const { requestId = '' } = await stateOf(context, 'a.1');
     const after = await context.store.update('b.1', ({ intent: _, ...now }) => ({
@@ -110,10 +110,10 @@ describe('one request that may be of two journeys of one person', () => {
   });
 
   test('it is left to a person where it names a journey and another has it', async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 40, contact: customer.email }' });
+    const unit = unitContext({ rule: '{ name: all, campaign: 40, contact: customer.email }' });
     service.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
-    const { context } = town;
-    await unknown(town, ['calm', 'calm'], 'a');
+    const { context } = unit;
+    await unknown(unit, ['calm', 'calm'], 'a');
     const requestId = String(service.standin.requests()[0]?.id);
     await context.store.update('b.1', (now) => ({ journey: step(now, 'asked', new Date(), { requestId }), trace: [] }));
     await toItsEnd(context, 'a.1');
@@ -124,7 +124,7 @@ describe('one request that may be of two journeys of one person', () => {
   });
 
   test('its own journey is not left in the middle when another has taken it', async () => {
-    const { context, vendor } = quiet();
+    const { context, vendor } = unitContext();
     for (const id of ['a', 'b']) {
       vendor.close(id, anyone);
       await plan(eventOf(id), context);
@@ -160,11 +160,11 @@ describe('a record that another was merged into', () => {
     operations: later.operations,
   };
   async function merged(first: object, second: object) {
-    const town = quiet(slow);
+    const unit = unitContext(slow);
     slowCampaign(service.standin);
-    const { context } = town;
+    const { context } = unit;
     const closes = async (id: string, more: object) => {
-      town.vendor.close(id, { customer: { email: `${id}@example.com` }, ...more });
+      unit.vendor.close(id, { customer: { email: `${id}@example.com` }, ...more });
       await plan(eventOf(id), context);
     };
     await closes('gone', first);
@@ -173,7 +173,7 @@ describe('a record that another was merged into', () => {
     await ask({ journeyId: 'here.1' }, context);
     await plan(eventOf('gone', { kind: 'changed', mergedInto: 'here' }), context);
     const reopen = async () => {
-      town.vendor.close('here', open);
+      unit.vendor.close('here', open);
       await plan(eventOf('here', { kind: 'changed' }), context);
     };
     const closeAgain = async () => {
@@ -218,9 +218,9 @@ describe('a record that another was merged into', () => {
 
 describe('merges that come in another order, or are old', () => {
   test('an answer goes to the last record, though the later merge is told first', async () => {
-    const town = quiet();
-    const { context, store } = town;
-    await asking(town, 'a');
+    const unit = unitContext();
+    const { context, store } = unit;
+    await asking(unit, 'a');
     await plan(eventOf('b', { kind: 'changed', mergedInto: 'c' }), context);
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
     expect((await store.get('a.1'))?.currentId).toBe('c');
@@ -228,20 +228,20 @@ describe('merges that come in another order, or are old', () => {
   });
 
   test('merges that name each other end', async () => {
-    const town = quiet();
-    const { context, store } = town;
-    await asking(town, 'a');
+    const unit = unitContext();
+    const { context, store } = unit;
+    await asking(unit, 'a');
     await plan(eventOf('b', { kind: 'changed', mergedInto: 'a' }), context);
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
     expect((await store.get('a.1'))?.currentId).toBe('b');
   });
 
   test('that the merged one asked is known as long as its journey, though those of the other are removed', async () => {
-    const town = quiet();
-    const { context, vendor, store } = town;
+    const unit = unitContext();
+    const { context, vendor, store } = unit;
     vendor.close('b', { customer: {} });
     await plan(eventOf('b'), context);
-    await asking(town, 'a');
+    await asking(unit, 'a');
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
     expect(await store.forget((await store.get('b.1')) ?? expect.fail('no journey'))).toBe(true);
     vendor.close('b', { ...anyone, ...closedAs('again') });
@@ -254,7 +254,7 @@ describe('merges that come in another order, or are old', () => {
 
 describe('a grade that was given elsewhere', () => {
   test('the newest is what the service has, though the worker of an older one died when that had overtaken it', async () => {
-    const { context, vendor } = quiet({ rule: '{ name: all, campaign: 15, contact: ticket.id }' });
+    const { context, vendor } = unitContext({ rule: '{ name: all, campaign: 15, contact: ticket.id }' });
     vendor.close('g');
     await plan(eventOf('g'), context);
     await ask({ journeyId: 'g.1' }, context);

@@ -5,19 +5,19 @@ import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useQuiet } from '../../../../support/by-hand.ts';
+import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useManual } from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { quiet } = service;
+const service = useManual();
+const { unitContext } = service;
 
 /** Those of `Soon` are asked at once, not more often than once a month; others an hour later, however often. */
 const rule = `{ name: soon, when: 'ticket.store = "Soon"', campaign: 12, contact: customer.email, throttle: 30d },
   { name: all, campaign: 112, contact: customer.email }`;
 const soon = { ...anyone, store: 'Soon' };
 
-function town() {
+function unit() {
   slowCampaign(service.standin);
-  const { context, vendor } = quiet({ rule, operations: later.operations });
+  const { context, vendor } = unitContext({ rule, operations: later.operations });
   const state = async (id: string) => (await context.store.get(id)) ?? expect.fail(`no ${id}`);
   const asks = async (id: string, more: object, by = context) => {
     vendor.close(id, more);
@@ -35,7 +35,7 @@ function town() {
 const throttled = { state: 'skipped', why: expect.stringMatching(/throttle/) };
 
 test('a person who was asked is not asked again because a later request to them was withdrawn', async () => {
-  const { asks, reopens } = town();
+  const { asks, reopens } = unit();
   expect(await asks('b', soon)).toMatchObject({ state: 'asked' });
   expect(await asks('a', anyone)).toMatchObject({ state: 'asked' });
   expect(await reopens('a')).toMatchObject({ state: 'cancelled' });
@@ -43,7 +43,7 @@ test('a person who was asked is not asked again because a later request to them 
 });
 
 test('… nor because two were', async () => {
-  const { asks, reopens } = town();
+  const { asks, reopens } = unit();
   await asks('b', soon);
   for (const id of ['a', 'd']) {
     await asks(id, anyone);
@@ -53,7 +53,7 @@ test('… nor because two were', async () => {
 });
 
 test('… nor where somebody else had asked them, past closeloop', async () => {
-  const { context, asks, reopens } = town();
+  const { context, asks, reopens } = unit();
   const contact = { kind: 'email', value: anyone.customer.email } as const;
   service.standin.moveClock({ now: new Date(Date.now() - 24 * hour) });
   await context.feedback.create({ campaign: 12, contact, customFields: {} });
@@ -65,7 +65,7 @@ test('… nor where somebody else had asked them, past closeloop', async () => {
 
 test('a person who was asked is not asked again because a worker that stood still finds their record open (audit twice)', async () => {
   slowCampaign(service.standin);
-  const { context, store, vendor } = quiet(later);
+  const { context, store, vendor } = unitContext(later);
   vendor.close('s', anyone);
   await plan(eventOf('s'), context);
   const late: SourceContext = {
@@ -84,7 +84,7 @@ test('a person who was asked is not asked again because a worker that stood stil
 });
 
 test('… nor because one that stood still, and has sent nothing, takes back its own note (audit twice)', async () => {
-  const { context, vendor } = quiet();
+  const { context, vendor } = unitContext();
   vendor.close('s', anyone);
   await plan(eventOf('s'), context);
   const others = { at: new Date(), journey: 'calm/o.1' };
@@ -98,14 +98,14 @@ test('… nor because one that stood still, and has sent nothing, takes back its
 });
 
 test('a person whose requests were all withdrawn, the earlier one first, is asked', async () => {
-  const { asks, reopens } = town();
+  const { asks, reopens } = unit();
   for (const id of ['a', 'd']) expect(await asks(id, anyone)).toMatchObject({ state: 'asked' });
   for (const id of ['a', 'd']) expect(await reopens(id)).toMatchObject({ state: 'cancelled' });
   expect(await asks('c', soon)).toMatchObject({ state: 'asked' });
 });
 
 test('a person who was asked is not asked again because an attempt after it came to nothing', async () => {
-  const { context, asks, reopens } = town();
+  const { context, asks, reopens } = unit();
   await asks('b', soon);
   const contacts = overriding(context.contacts, {
     setLastAsked: async (key: string, value: LastAsked | undefined) => {

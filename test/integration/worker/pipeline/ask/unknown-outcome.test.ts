@@ -3,17 +3,17 @@ import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { collect } from '../../../../../worker/pipeline/collect/collect.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useQuiet } from '../../../../support/by-hand.ts';
+import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useManual } from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const create = { method: 'POST', path: '/api/appeals/$' };
 const markerRule = '{ name: all, campaign: 40, contact: customer.email }';
 
 /** A source whose requests bear the marker; one more of its journeys' creates is cut each time `unknown` is called. */
-function town(options: Parameters<typeof quiet>[0] = { rule: markerRule }) {
+function unit(options: Parameters<typeof unitContext>[0] = { rule: markerRule }) {
   service.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
-  const one = quiet(options);
+  const one = unitContext(options);
   const { context, store, vendor } = one;
   const state = async (id: string) => (await store.get(id)) ?? expect.fail(`no ${id}`);
   const asksNow = async (id: string, by: SourceContext = context) => {
@@ -57,7 +57,7 @@ const lagging = (context: SourceContext): SourceContext => ({
 });
 
 test('a look in a campaign that was switched off stops only what asks in that campaign', async () => {
-  const { context, store, unknown, looks } = town();
+  const { context, store, unknown, looks } = unit();
   const { client } = redis.handle;
   await unknown('x', 'cut');
   service.standin.changeCampaign({ id: 40, state: 'inactive' });
@@ -77,7 +77,7 @@ test('a look in a campaign that was switched off stops only what asks in that ca
 
 describe('a request with the marker that the export does not show, though the contact was asked since', () => {
   test('it is looked for again, and found when the export shows it', async () => {
-    const { context, unknown, looks } = town();
+    const { context, unknown, looks } = unit();
     await unknown('x', 'work-then-cut');
     for (let i = 0; i < 3; i++) {
       expect(await looks('x', lagging(context))).toMatchObject({ state: 'creating', attempts: 1 });
@@ -87,7 +87,7 @@ describe('a request with the marker that the export does not show, though the co
   });
 
   test('it is looked for ever more rarely, and then left to a person, who is told what to look at', async () => {
-    const { context, unknown, looks, told } = town();
+    const { context, unknown, looks, told } = unit();
     const patient = { ...lagging(context), lookAfterMs: hour };
     await unknown('x', 'work-then-cut');
     const waits: number[] = [];
@@ -104,7 +104,7 @@ describe('a request with the marker that the export does not show, though the co
   test("it is made again where other journeys' requests explain that, one of them taken back since", async () => {
     slowCampaign(service.standin);
     const rule = `{ name: later, when: 'ticket.store = "Later"', campaign: 112, contact: customer.email }, ${markerRule}`;
-    const { context, asks, unknown, looks, vendor, state } = town({
+    const { context, asks, unknown, looks, vendor, state } = unit({
       rule,
       operations: later.operations,
     });
@@ -120,7 +120,7 @@ describe('a request with the marker that the export does not show, though the co
   });
 
   test('it is not made again where another journey explains one request, and two were made', async () => {
-    const { context, asks, unknown, looks } = town();
+    const { context, asks, unknown, looks } = unit();
     await unknown('x', 'work-then-cut');
     expect(await asks('o')).toMatchObject({ state: 'asked' });
     expect(await looks('x', lagging(context))).toMatchObject({ state: 'creating' });
@@ -131,7 +131,7 @@ describe('a request with the marker that the export does not show, though the co
 
 test('a request of an external campaign is found again, though the clock of the vendor is five minutes ahead', async () => {
   service.standin.addCampaign({ account: 'acme', id: 41, type: 'external', customFields: [{ name: 'closeloop' }] });
-  const { unknown, looks } = town({ rule: '{ name: all, campaign: 41, contact: ticket.id }' });
+  const { unknown, looks } = unit({ rule: '{ name: all, campaign: 41, contact: ticket.id }' });
   await unknown('y', 'work-then-cut', {
     state: { is: 'closed', closing: 'one', closedAt: new Date(Date.now() + hour / 12) },
   });
@@ -144,7 +144,7 @@ describe('a request without the marker that shows the values of another journey,
   const at = (store: string) => ({ ...anyone, store });
 
   test('it is left to that one, and what it was not is made', async () => {
-    const { context, unknown, looks, state } = town({ rule });
+    const { context, unknown, looks, state } = unit({ rule });
     await unknown('a', 'cut', at('Tallinn'));
     await unknown('b', 'work-then-cut', at('Riga'));
     expect(await looks('a')).toMatchObject({ state: 'creating' });
@@ -157,7 +157,7 @@ describe('a request without the marker that shows the values of another journey,
   });
 
   test('it is left to a person where neither can be sure', async () => {
-    const { context, unknown, looks } = town({ rule });
+    const { context, unknown, looks } = unit({ rule });
     await unknown('a', 'cut', at('Tallinn'));
     await unknown('b', 'cut', at('Riga'));
     const contact = { kind: 'email', value: anyone.customer.email } as const;
@@ -171,7 +171,7 @@ describe('a request without the marker that shows the values of another journey,
 });
 
 test('a request whose contact was masked at the service before it was looked for is left to a person (audit twice)', async () => {
-  const { context, unknown, looks } = town({ rule: '{ name: all, campaign: 12, contact: customer.email }' });
+  const { context, unknown, looks } = unit({ rule: '{ name: all, campaign: 12, contact: customer.email }' });
   await unknown('x', 'work-then-cut');
   await context.feedback.mask({ kind: 'email', value: anyone.customer.email });
   expect(await looks('x')).toMatchObject({ state: 'parked', why: expect.stringMatching(/was masked/) });
@@ -179,7 +179,7 @@ test('a request whose contact was masked at the service before it was looked for
 });
 
 test("… and asks where only another person's was masked, or another journey's (audit twice)", async () => {
-  const { context, unknown, looks, asks, asksNow } = town({
+  const { context, unknown, looks, asks, asksNow } = unit({
     rule: '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }',
   });
   const nobody = { customer: { email: 'nobody@example.com' }, store: 'Tallinn' };
@@ -204,7 +204,7 @@ describe('a request that was looked for and not found', () => {
   ];
 
   test.each(markers)('it is found when the service does the work after that (%s) (audit twice)', async (_, rule) => {
-    const { context, unknown, looks, asksNow } = town({ rule });
+    const { context, unknown, looks, asksNow } = unit({ rule });
     const sent: Parameters<typeof context.feedback.create>[0][] = [];
     await unknown('x', 'cut', anyone, {
       ...context,
@@ -226,7 +226,7 @@ describe('a request that was looked for and not found', () => {
     ['what the contact was noted with', false],
     ["the contact's counters", true],
   ])('the next one is found by %s, though Redis has forgotten it (audit twice)', async (_, isNoteLost) => {
-    const { context, store, unknown, looks, asksNow } = town({
+    const { context, store, unknown, looks, asksNow } = unit({
       rule: '{ name: all, campaign: 12, contact: customer.email }',
     });
     await unknown('x', 'cut');
@@ -246,7 +246,7 @@ describe('a request that was looked for and not found', () => {
   });
 
   test('it is made once more where only another journey has asked since (audit twice)', async () => {
-    const { unknown, asks, looks, asksNow } = town();
+    const { unknown, asks, looks, asksNow } = unit();
     await unknown('x', 'cut');
     expect(await looks('x')).toMatchObject({ state: 'waiting' });
     expect(await asks('o')).toMatchObject({ state: 'asked' });
@@ -263,7 +263,7 @@ describe('a request that somebody else made for the same person since the closin
   const closing = { ...anyone, store: 'Tallinn' };
 
   test('it is left alone where it shows other values, and this customer is asked (audit 10)', async () => {
-    const { context, asks, looks, state } = town({ rule });
+    const { context, asks, looks, state } = unit({ rule });
     const theirs = await context.feedback.create({ campaign: 12, contact, customFields: { Store: 'Riga' } });
     expect(await asks('a', closing)).toMatchObject({ state: 'creating', intent: { isSuspicion: true } });
     expect(await looks('a')).toMatchObject({ state: 'waiting' });
@@ -275,7 +275,7 @@ describe('a request that somebody else made for the same person since the closin
   });
 
   test('it is left to a person where nothing tells whose it is (audit 10)', async () => {
-    const { context, asks, looks } = town({ rule: '{ name: all, campaign: 12, contact: customer.email }' });
+    const { context, asks, looks } = unit({ rule: '{ name: all, campaign: 12, contact: customer.email }' });
     await context.feedback.create({ campaign: 12, contact, customFields: {} });
     expect(await asks('a')).toMatchObject({ state: 'creating' });
     expect(await looks('a')).toMatchObject({ state: 'parked', why: expect.stringMatching(/no custom field tells/) });
@@ -283,7 +283,7 @@ describe('a request that somebody else made for the same person since the closin
   });
 
   test('it is taken where it shows the same values, as Redis may have forgotten it (audit 10)', async () => {
-    const { context, asks, looks } = town({ rule });
+    const { context, asks, looks } = unit({ rule });
     const ours = await context.feedback.create({ campaign: 12, contact, customFields: { Store: 'Tallinn' } });
     expect(await asks('a', closing)).toMatchObject({ state: 'creating' });
     expect(await looks('a')).toMatchObject({ state: 'asked', requestId: ours.id });
@@ -292,7 +292,7 @@ describe('a request that somebody else made for the same person since the closin
 });
 
 test('the answer to a request that is found late is collected, though a pass came between finding and noting it', async () => {
-  const { context, unknown, looks, state } = town({});
+  const { context, unknown, looks, state } = unit({});
   const { clock, log, alert, feedback } = context;
   const muchLater = { ...clock, now: () => new Date(Date.now() + hour) };
   const shared = { redis: redis.handle.client, sources: async () => [context], feedback, log, alert };

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { begunKey, failingKey, seenKey } from '../../../../../worker/redis/keys.ts';
-import { hour, useQuiet } from '../../../../support/by-hand.ts';
+import { hour, useManual } from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const general = `alerts: { url: "https://ops.example.com", secrets: ["whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="] }`;
 const rule = (campaign: number) => `{ name: all, campaign: ${campaign}, contact: customer.email }`;
 
 /** In a process of its own each time: what is known is in Redis. */
 async function pass(asksIn = 12): Promise<void> {
-  const { engine } = quiet({ general, rule: rule(asksIn) });
+  const { engine } = unitContext({ general, rule: rule(asksIn) });
   await engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
   await engine.lookAfterCollecting();
 }
@@ -60,7 +60,7 @@ test('it says nothing of a campaign that is gone and that no rule asks in any mo
 });
 
 test('it tells when no pass begins any more, though no pass is there to tell it (audit 19)', async () => {
-  const { engine, told } = quiet({ general });
+  const { engine, told } = unitContext({ general });
   await engine.lookAfterCollecting();
   expect(await alerts()).toEqual([]);
   await redis.handle.client.hset(begunKey, '12', Date.now() - 2 * hour);
@@ -72,7 +72,7 @@ test('it tells when no pass begins any more, though no pass is there to tell it 
 });
 
 test('a schedule whose job is lost is made anew (audit 19)', async () => {
-  const { engine } = quiet();
+  const { engine } = unitContext();
   await engine.lookAfterCollecting();
   const [{ jobs } = expect.fail('no stage')] = engine.gradeStages;
   const { queue } = jobs;

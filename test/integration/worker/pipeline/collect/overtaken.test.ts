@@ -3,14 +3,14 @@ import { collect } from '../../../../../worker/pipeline/collect/collect.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { seenKey } from '../../../../../worker/redis/keys.ts';
 import { releaseLock, takeFencedLock } from '../../../../../worker/redis/lock.ts';
-import { asking, overriding, useQuiet } from '../../../../support/by-hand.ts';
 import { until } from '../../../../support/loop.ts';
+import { asking, overriding, useManual } from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 
 test('a pass that stood still takes nothing from its old page once another has begun', async () => {
-  const calm = quiet();
+  const calm = unitContext();
   await asking(calm, 'a');
   service.standin.answer({ contact: 'erika@example.com', grade: 3 });
   service.standin.faults.add({ method: 'GET', path: '/appeals/$', delayMs: 300 });
@@ -28,7 +28,7 @@ test.each([
   ['its page is on its way', 'requestPages'],
   ['its page has been read, and nothing saved', 'idsOfRequests'],
 ])('a pass that stood still while %s takes nothing once a newer pass has finished (audit 11)', async (_where, at) => {
-  const calm = quiet();
+  const calm = unitContext();
   const { context, store } = calm;
   await asking(calm, 'a');
   service.standin.answer({ contact: 'erika@example.com', grade: 3 });
@@ -76,7 +76,7 @@ test.each([
 });
 
 test('the next pass takes what the one that stood still had to leave (audit 11)', async () => {
-  const calm = quiet();
+  const calm = unitContext();
   await asking(calm, 'a');
   service.standin.answer({ contact: 'erika@example.com', grade: 3 });
   service.standin.faults.add({ method: 'GET', path: '/appeals/$', delayMs: 300 });

@@ -7,7 +7,7 @@ import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { giveUpWriteBack, writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { SourceNames } from '../../../../../worker/redis/source-names.ts';
 import { aliasedSource } from '../../../../../worker/sources/aliased-source.ts';
-import { eventOf, intentNow, jobsOf, overriding, useQuiet } from '../../../../support/by-hand.ts';
+import { eventOf, intentNow, jobsOf, overriding, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 import {
   ago,
@@ -19,56 +19,56 @@ import {
   sentTo as sentToBy,
 } from '../../../../support/worker/erasing.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const sentTo = () => sentToBy(service.standin);
 
 describe('what was written on records', () => {
   test('an answer that the vendor took without a word, until it was given up, is taken off (audit trace)', async () => {
-    const town = quiet();
-    await asked(town, 'a', { email });
-    await answered(town, 'a.1');
-    town.vendor.beforeWriteBack = async (items) => {
-      town.vendor.written.push(...items);
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    await answered(unit, 'a.1');
+    unit.vendor.beforeWriteBack = async (items) => {
+      unit.vendor.written.push(...items);
       throw new Error('timed out');
     };
-    await writeBack({ journeyId: 'a.1' }, town.context).catch(() => undefined);
-    await giveUpWriteBack({ journeyId: 'a.1' }, 'timed out', town.context);
-    expect(town.vendor.written).toHaveLength(1);
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(town.vendor.forgotten).toEqual(['a']);
-    expect(await town.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
+    await writeBack({ journeyId: 'a.1' }, unit.context).catch(() => undefined);
+    await giveUpWriteBack({ journeyId: 'a.1' }, 'timed out', unit.context);
+    expect(unit.vendor.written).toHaveLength(1);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect(unit.vendor.forgotten).toEqual(['a']);
+    expect(await unit.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
   });
 
   test('an answer that was written before a merge is taken off both records (audit trace)', async () => {
-    const town = quiet();
-    await asked(town, 'a', { email });
-    await answered(town, 'a.1');
-    await writeBack({ journeyId: 'a.1' }, town.context);
-    await plan(eventOf('a', { kind: 'changed', mergedInto: 'r' }), town.context);
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(town.vendor.forgotten?.toSorted()).toEqual(['a', 'r']);
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    await answered(unit, 'a.1');
+    await writeBack({ journeyId: 'a.1' }, unit.context);
+    await plan(eventOf('a', { kind: 'changed', mergedInto: 'r' }), unit.context);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect(unit.vendor.forgotten?.toSorted()).toEqual(['a', 'r']);
   });
 
   test.each([false, true])(
     'that nobody answered is taken off, though it was written while they were forgotten (killed then: %s) (audit trace)',
     async (isKilled) => {
       const vendor = Object.assign(new ToyVendor(), { writesNoAnswer: true });
-      const town = quiet({ vendor });
-      await asked(town, 'a', { email });
-      await town.store.update('a.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
+      const unit = unitContext({ vendor });
+      await asked(unit, 'a', { email });
+      await unit.store.update('a.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
       vendor.beforeWriteBack = async (items) => {
-        await erase(eraseOf({ contacts: [email] }), town.context);
+        await erase(eraseOf({ contacts: [email] }), unit.context);
         vendor.forgotten?.splice(0);
         if (isKilled) {
           vendor.written.push(...items);
           throw new Error('killed');
         }
       };
-      await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context).catch(() => undefined);
+      await writeBack({ journeyId: 'a.1', noAnswer: true }, unit.context).catch(() => undefined);
       expect(vendor.written).toHaveLength(1);
-      if (isKilled) await writeBack({ journeyId: 'a.1', noAnswer: true }, town.context);
-      for (const { data } of await town.pipeline.jobs.erase.queue.getJobs()) await town.pipeline.stages.erase.run(data);
+      if (isKilled) await writeBack({ journeyId: 'a.1', noAnswer: true }, unit.context);
+      for (const { data } of await unit.pipeline.jobs.erase.queue.getJobs()) await unit.pipeline.stages.erase.run(data);
       expect(vendor.forgotten).toEqual(['a']);
     },
   );
@@ -76,48 +76,48 @@ describe('what was written on records', () => {
 
 describe('what is told of what stays', () => {
   test('answers that earlier settings wrote elsewhere, and custom fields at the service (audit trace)', async () => {
-    const town = quiet();
-    await asked(town, 'a', { email });
-    await answered(town, 'a.1');
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    await answered(unit, 'a.1');
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     const kept = expect.arrayContaining([
       expect.stringMatching(/^the service: .*custom fields that are not marked as personal data/),
       expect.stringMatching(/^answers that were written by earlier settings/),
     ]);
-    expect(await town.context.erasures.all()).toMatchObject([{ copies: 'none left', kept }]);
+    expect(await unit.context.erasures.all()).toMatchObject([{ copies: 'none left', kept }]);
   });
 });
 
 describe('what can not be read', () => {
   test("another record's snapshot is told, and keeps nobody from being erased (audit trace)", async () => {
-    const town = quiet();
-    await asked(town, 'a', { email });
-    await town.context.snapshots.save('t', ago(500), { shape: { mail: 'other@example.com' } });
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    await unit.context.snapshots.save('t', ago(500), { shape: { mail: 'other@example.com' } });
     await redis.handle.client.hset('{cl:calm}:snapshot:t', 'sealed', 'garbage');
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
-    expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['the snapshot of calm/t'] }]);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect([sentTo(), await isErased(unit, 'a.1')]).toEqual([['***'], true]);
+    expect(await unit.context.erasures.all()).toMatchObject([{ unreadable: ['the snapshot of calm/t'] }]);
   });
 
   test('the snapshot of a record of theirs goes (audit trace)', async () => {
-    const town = quiet();
-    await asked(town, 'a', { email });
-    await town.context.snapshots.save('a', ago(500), { shape: { mail: email } });
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    await unit.context.snapshots.save('a', ago(500), { shape: { mail: email } });
     await redis.handle.client.hset('{cl:calm}:snapshot:a', 'sealed', 'garbage');
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     expect(await redis.handle.client.hget('{cl:calm}:snapshot:a', 'sealed')).toBe('');
-    expect(await isErased(town, 'a.1')).toBe(true);
+    expect(await isErased(unit, 'a.1')).toBe(true);
   });
 
   test('the note of when they were asked last goes (audit trace)', async () => {
-    const town = quiet();
-    town.vendor.close('a', { customer: { email } });
-    await plan(eventOf('a', { receivedAt: ago(1_000) }), town.context);
-    const note = `{cl:contact:${town.context.seal.digest(email)}}:asked`;
+    const unit = unitContext();
+    unit.vendor.close('a', { customer: { email } });
+    await plan(eventOf('a', { receivedAt: ago(1_000) }), unit.context);
+    const note = `{cl:contact:${unit.context.seal.digest(email)}}:asked`;
     await redis.handle.client.set(note, 'garbage');
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect([await isErased(town, 'a.1'), await redis.handle.client.exists(note)]).toEqual([true, 0]);
-    expect(await town.context.erasures.all()).toMatchObject([{ journeys: 1 }]);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect([await isErased(unit, 'a.1'), await redis.handle.client.exists(note)]).toEqual([true, 0]);
+    expect(await unit.context.erasures.all()).toMatchObject([{ journeys: 1 }]);
   });
 });
 
@@ -130,15 +130,15 @@ describe('an address with an internationalised domain', () => {
   test.each(pairs)(
     'it is one, asked as %j and erased as %j, here and at the service (audit trace)',
     async (contact, written) => {
-      const town = quiet();
-      await asked(town, 'a', { email: contact });
-      await erase(eraseOf({ contacts: [written] }), town.context);
-      expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
+      const unit = unitContext();
+      await asked(unit, 'a', { email: contact });
+      await erase(eraseOf({ contacts: [written] }), unit.context);
+      expect([sentTo(), await isErased(unit, 'a.1')]).toEqual([['***'], true]);
     },
   );
 
   test('a request that somebody else made is masked in the other form (audit trace)', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const contact = { kind: 'email', value: 'erika@xn--mnchen-3ya.de' } as const;
     await context.feedback.create({ campaign: 12, contact, customFields: {} });
     await erase(eraseOf({ contacts: ['erika@münchen.de'] }), context);
@@ -150,22 +150,25 @@ describe('a number without its country, where there is a default one', () => {
   test.each(['612 3456', '6123456'])(
     'who was asked by it as an identifier is found by it, here too: %j (audit trace)',
     async (number) => {
-      const town = quiet({
+      const unit = unitContext({
         rule: '{ name: all, campaign: 15, contact: customer.phone }',
         general: 'defaultCountry: EE',
       });
-      await asked(town, 'a', { phone: number });
-      await erase(eraseOf({ contacts: [number] }), town.context);
-      expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
+      await asked(unit, 'a', { phone: number });
+      await erase(eraseOf({ contacts: [number] }), unit.context);
+      expect([sentTo(), await isErased(unit, 'a.1')]).toEqual([['***'], true]);
     },
   );
 
   test('their journey waits until they are masked (audit trace)', async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 15, contact: customer.phone }', general: 'defaultCountry: EE' });
-    await asked(town, 'a', { phone: '612 3456' }, { personId: 'person-seven' });
+    const unit = unitContext({
+      rule: '{ name: all, campaign: 15, contact: customer.phone }',
+      general: 'defaultCountry: EE',
+    });
+    await asked(unit, 'a', { phone: '612 3456' }, { personId: 'person-seven' });
     service.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 503, body: {} });
-    await erase(eraseOf({ personIds: ['person-seven'] }), town.context);
-    expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['612 3456'], false]);
+    await erase(eraseOf({ personIds: ['person-seven'] }), unit.context);
+    expect([sentTo(), await isErased(unit, 'a.1')]).toEqual([['612 3456'], false]);
   });
 });
 
@@ -181,34 +184,34 @@ describe('a number that was written without its country', () => {
   test.each(rows)(
     'who was asked by it as %j is found and masked by %j (default country %s) (audit trace)',
     async (number, erased, country) => {
-      const town = quiet({
+      const unit = unitContext({
         rule: '{ name: all, campaign: 15, contact: customer.phone }',
         ...(country !== undefined && { general: `defaultCountry: ${country}` }),
       });
-      await asked(town, 'a', { phone: number });
-      await erase(eraseOf({ contacts: [erased] }), town.context);
-      expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['***'], true]);
-      expect(await town.context.erasures.all()).toMatchObject([{ contacts: 1, requestsMasked: 1 }]);
+      await asked(unit, 'a', { phone: number });
+      await erase(eraseOf({ contacts: [erased] }), unit.context);
+      expect([sentTo(), await isErased(unit, 'a.1')]).toEqual([['***'], true]);
+      expect(await unit.context.erasures.all()).toMatchObject([{ contacts: 1, requestsMasked: 1 }]);
     },
   );
 
   test('bare digits may be the number of a customer: without a default country they are nobody else (audit trace)', async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 15, contact: customer.phone }' });
-    await asked(town, 'a', { phone: '6123456' });
-    await erase(eraseOf({ contacts: ['+372 612 3456'] }), town.context);
-    expect([sentTo(), await isErased(town, 'a.1')]).toEqual([['6123456'], false]);
+    const unit = unitContext({ rule: '{ name: all, campaign: 15, contact: customer.phone }' });
+    await asked(unit, 'a', { phone: '6123456' });
+    await erase(eraseOf({ contacts: ['+372 612 3456'] }), unit.context);
+    expect([sentTo(), await isErased(unit, 'a.1')]).toEqual([['6123456'], false]);
   });
 });
 
 describe('a source that is being renamed', () => {
   const began = async () => {
-    const town = quiet();
-    const id = await begin(eraseOf({ contacts: [email] }), town.context);
-    return { town, id, names: new SourceNames(redis.handle.client) };
+    const unit = unitContext();
+    const id = await begin(eraseOf({ contacts: [email] }), unit.context);
+    return { unit, id, names: new SourceNames(redis.handle.client) };
   };
 
   test('an erasure is not begun in it, where it would be lost among what is moved there (audit trace)', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const names = new SourceNames(redis.handle.client);
     await names.begin('old', 'calm');
     await expect(begin(eraseOf({ contacts: [email] }), context)).rejects.toMatchObject({
@@ -221,37 +224,37 @@ describe('a source that is being renamed', () => {
   });
 
   test('an erasure by command waits for the end, as nothing can be found for certain (audit trace)', async () => {
-    const { town, id, names } = await began();
+    const { unit, id, names } = await began();
     await names.begin('old', 'new');
-    expect(await attempt(id, town.context)).toMatchObject({ do: 'wait' });
-    expect(await town.context.erasures.open()).toHaveLength(1);
+    expect(await attempt(id, unit.context)).toMatchObject({ do: 'wait' });
+    expect(await unit.context.erasures.open()).toHaveLength(1);
     await names.end('old', 'new');
-    expect(await attempt(id, town.context)).toEqual({ do: 'done' });
+    expect(await attempt(id, unit.context)).toEqual({ do: 'done' });
   });
 
   test('one that was at work meanwhile looks once more (audit trace)', async () => {
-    const { town, id, names } = await began();
+    const { unit, id, names } = await began();
     const passing = {
-      ...town.context,
-      feedback: overriding(town.context.feedback, {
+      ...unit.context,
+      feedback: overriding(unit.context.feedback, {
         mask: async (contact) => {
           await names.begin('old', 'new');
           await names.end('old', 'new');
-          return await town.context.feedback.mask(contact);
+          return await unit.context.feedback.mask(contact);
         },
       }),
     };
     expect(await attempt(id, passing)).toMatchObject({ do: 'wait' });
-    expect(await town.context.erasures.all()).toEqual([]);
-    expect(await attempt(id, town.context)).toEqual({ do: 'done' });
+    expect(await unit.context.erasures.all()).toEqual([]);
+    expect(await attempt(id, unit.context)).toEqual({ do: 'done' });
   });
 });
 
 describe('what is on its way while somebody is forgotten', () => {
   test('of two attempts at once the later one leaves nobody behind when its process is killed after the end (audit trace)', async () => {
-    const town = quiet();
-    const { context } = town;
-    await asked(town, 'a', { email });
+    const unit = unitContext();
+    const { context } = unit;
+    await asked(unit, 'a', { email });
     const id = await begin(eraseOf({ contacts: [email] }), context);
     const dying: SourceContext = {
       ...context,
@@ -270,9 +273,9 @@ describe('what is on its way while somebody is forgotten', () => {
   });
 
   test('the note of an earlier request does not come back (audit trace)', async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }' });
-    const { context, vendor } = town;
-    await asked(town, 'z', { email });
+    const unit = unitContext({ rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }' });
+    const { context, vendor } = unit;
+    await asked(unit, 'z', { email });
     vendor.close('a', { customer: { email } });
     await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
     let isErasing = false;
@@ -295,7 +298,7 @@ describe('what is on its way while somebody is forgotten', () => {
   });
 
   test('a record that is called by their address is not remembered by it once it has been read (audit trace)', async () => {
-    const { aliases, source } = quiet().context;
+    const { aliases, source } = unitContext().context;
     const alias = aliases.of(email);
     await aliases.note([email], ago(2_000));
     const slow = overriding(source, {
@@ -313,7 +316,7 @@ describe('what is on its way while somebody is forgotten', () => {
 
 describe('what names somebody where no journey does', () => {
   test('the note of when they were asked goes, though its process was killed once they were masked (audit trace)', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     await context.contacts.setLastAsked(email, { at: ago(1_000), journey: 'calm/gone.1' });
     const event = eraseOf({ contacts: [email] });
     const forgetAsked = () => Promise.reject(new Error('killed'));
@@ -331,7 +334,7 @@ describe('what names somebody where no journey does', () => {
   test.each(ids)(
     'a record that is called %j is not remembered by that, erased as %j (audit trace)',
     async (called, erased) => {
-      const { context } = quiet();
+      const { context } = unitContext();
       await context.aliases.note([called], ago(2_000));
       await erase(eraseOf({ contacts: [erased] }), context);
       expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([]);
@@ -339,20 +342,20 @@ describe('what names somebody where no journey does', () => {
   );
 
   test('a record that is called by their address is forgotten by it, whom nobody was to ask about (audit trace)', async () => {
-    const town = quiet({ rule: '{ name: none, campaign: 12, when: "false", contact: customer.email }' });
-    const { context } = town;
+    const unit = unitContext({ rule: '{ name: none, campaign: 12, when: "false", contact: customer.email }' });
+    const { context } = unit;
     const alias = context.aliases.of(email);
     await context.aliases.note([email, 'other@example.com'], ago(2_000));
-    town.vendor.close(email, { customer: { email } });
+    unit.vendor.close(email, { customer: { email } });
     await plan(eventOf(alias, { receivedAt: ago(1_000) }), context);
-    expect(await town.store.get(`${alias}.1`)).toMatchObject({ state: 'skipped' });
+    expect(await unit.store.get(`${alias}.1`)).toMatchObject({ state: 'skipped' });
     await erase(eraseOf({ contacts: [email] }), context);
     const other = context.aliases.of('other@example.com');
     expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([`{cl:calm}:alias:${other}`]);
   });
 
   test('its address comes back for a day at most, when a delivery from before is repeated (audit trace)', async () => {
-    const { context, vendor } = quiet();
+    const { context, vendor } = unitContext();
     vendor.close(email, { customer: { email } });
     const event = eventOf(context.aliases.of(email), { receivedAt: ago(1_000) });
     await context.aliases.note([email], event.receivedAt);
@@ -365,7 +368,7 @@ describe('what names somebody where no journey does', () => {
   });
 
   test('turns of a backfill are kept under digests (audit trace)', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const turn = { via: 'backfill', everyMs: 60_000 } as const;
     await plan(eventOf('a', turn), context);
     await plan(eventOf('b', { ...turn, key: `closing of ${email}` }), context);
@@ -376,20 +379,20 @@ describe('what names somebody where no journey does', () => {
 
 describe('what would stay for good', () => {
   test("a survey's answers that came once the journey was erased do not wait with a stage that is stopped (audit trace)", async () => {
-    const town = quiet();
-    await asked(town, 'a', { email });
-    const { requestId = '' } = (await town.store.get('a.1')) ?? {};
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    const { requestId = '' } = (await unit.store.get('a.1')) ?? {};
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     const receivedAt = new Date();
     const survey = { kind: 'survey', requestId, answers: { q1: 'I am Erika' }, what: 'survey', key: 's' } as const;
-    await town.pipeline.jobs.plan.add([{ id: 'late', data: { ...survey, at: receivedAt, receivedAt } }]);
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    const [left] = await jobsOf(town.pipeline.jobs.plan);
+    await unit.pipeline.jobs.plan.add([{ id: 'late', data: { ...survey, at: receivedAt, receivedAt } }]);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    const [left] = await jobsOf(unit.pipeline.jobs.plan);
     expect(left).toHaveProperty('answers', {});
   });
 
   test('the contact that was looked for before another was chosen (audit trace)', async () => {
-    const { context, store, vendor } = quiet();
+    const { context, store, vendor } = unitContext();
     vendor.close('a', { customer: { email } });
     await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
     const lookedFor = { at: ago(500), intent: intentNow(), contact: email, numAppeals: 0, lastAppeal: null };
@@ -403,30 +406,30 @@ describe('what would stay for good', () => {
   });
 
   test('the name of a closing, which is in the words of its vendor (audit trace)', async () => {
-    const town = quiet();
+    const unit = unitContext();
     const state = { is: 'closed' as const, closing: `closed for ${email}`, closedAt: ago(2_000) };
-    await asked(town, 'a', { email }, { state });
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(JSON.stringify(await town.store.get('a.1'))).not.toContain(email);
-    await plan(eventOf('a', { receivedAt: new Date() }), town.context);
-    expect((await town.store.ofRecord('a')).map(({ id }) => id)).toEqual(['a.1']);
+    await asked(unit, 'a', { email }, { state });
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect(JSON.stringify(await unit.store.get('a.1'))).not.toContain(email);
+    await plan(eventOf('a', { receivedAt: new Date() }), unit.context);
+    expect((await unit.store.ofRecord('a')).map(({ id }) => id)).toEqual(['a.1']);
   });
 
   test('a comment that was given elsewhere is not kept with a journey that no contact leads to (audit trace)', async () => {
-    const town = quiet({ rule: '{ name: none, campaign: 15, when: "false", contact: customer.email }' });
-    town.vendor.close('a', { customer: { email } });
+    const unit = unitContext({ rule: '{ name: none, campaign: 15, when: "false", contact: customer.email }' });
+    unit.vendor.close('a', { customer: { email } });
     const graded = { kind: 'external-grade', recordId: 'a', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
-    await plan({ ...graded, at: new Date(), key: 'g', receivedAt: ago(1_000) }, town.context);
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    const given = (await town.store.get('a.1'))?.given;
+    await plan({ ...graded, at: new Date(), key: 'g', receivedAt: ago(1_000) }, unit.context);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    const given = (await unit.store.get('a.1'))?.given;
     expect(given).toMatchObject({ grade: 1, comment: null });
-    expect(await town.trace('a.1')).toMatch(/its comment is not kept/);
+    expect(await unit.trace('a.1')).toMatch(/its comment is not kept/);
   });
 
   test('nor one that was given for the record that theirs was merged into (audit trace)', async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 15, contact: customer.email }' });
-    const { context, vendor, store } = town;
-    await asked(town, 'a', { email });
+    const unit = unitContext({ rule: '{ name: all, campaign: 15, contact: customer.email }' });
+    const { context, vendor, store } = unit;
+    await asked(unit, 'a', { email });
     vendor.close('r', { customer: { email } });
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'r' }), context);
     const graded = { kind: 'external-grade', recordId: 'r', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
@@ -437,7 +440,7 @@ describe('what would stay for good', () => {
   });
 
   test('the digests of those who were forgotten go when their time is up (audit trace)', async () => {
-    const { context } = quiet({ general: 'retention: { journeys: 90d }' });
+    const { context } = unitContext({ general: 'retention: { journeys: 90d }' });
     await erase(eraseOf({ contacts: [email] }), context);
     const left = await redis.handle.client.pttl('{cl:calm}:erasures:forgotten');
     expect(Math.round(left / 86_400_000)).toBe(90);
@@ -451,23 +454,23 @@ describe('two sources of one account', () => {
     'a person is forgotten in both, though only one is told by their id (%s) (audit trace)',
     async (where) => {
       const vendor = Object.assign(new ToyVendor(), { account: 'the only account' });
-      const town = quiet({ vendor, rule, ...(where === 'in one process' && { others: ['other'] }) });
-      const second = where === 'in one process' ? town : quiet({ vendor, rule, source: 'other' });
-      for (const { engine } of [town, second]) await engine.noteSources();
+      const unit = unitContext({ vendor, rule, ...(where === 'in one process' && { others: ['other'] }) });
+      const second = where === 'in one process' ? unit : unitContext({ vendor, rule, source: 'other' });
+      for (const { engine } of [unit, second]) await engine.noteSources();
       const other = second.engine.pipelines.get('other')?.context ?? expect.fail('no pipeline');
-      await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
+      await asked(unit, 'a', { phone: '+37255512345' }, { personId: '7' });
       await asked({ ...second, context: other }, 'b', { email }, { personId: '7' });
-      await erase(eraseOf({ personIds: ['7'] }), town.context);
+      await erase(eraseOf({ personIds: ['7'] }), unit.context);
       expect([sentTo(), (await other.store.get('b.1'))?.erasedAt]).toEqual([['***', '***'], expect.any(Date)]);
     },
   );
 
   test('in another account the same id is somebody else (audit trace)', async () => {
-    const town = quiet({ rule, others: ['other'] });
-    const other = town.engine.pipelines.get('other')?.context ?? expect.fail('no pipeline');
-    await asked(town, 'a', { phone: '+37255512345' }, { personId: '7' });
-    await asked({ ...town, context: other }, 'b', { email }, { personId: '7' });
-    await erase(eraseOf({ personIds: ['7'] }), town.context);
+    const unit = unitContext({ rule, others: ['other'] });
+    const other = unit.engine.pipelines.get('other')?.context ?? expect.fail('no pipeline');
+    await asked(unit, 'a', { phone: '+37255512345' }, { personId: '7' });
+    await asked({ ...unit, context: other }, 'b', { email }, { personId: '7' });
+    await erase(eraseOf({ personIds: ['7'] }), unit.context);
     expect(sentTo()).toEqual(['***', email]);
   });
 });

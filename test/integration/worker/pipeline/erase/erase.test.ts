@@ -6,11 +6,11 @@ import { begin, erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../../../worker/pipeline/sweep.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { eventOf, goesAhead, hasAsked, hour, jobsOf, overriding, useQuiet } from '../../../../support/by-hand.ts';
+import { eventOf, goesAhead, hasAsked, hour, jobsOf, overriding, useManual } from '../../../../support/manual.ts';
 import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../../support/worker/erasing.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const phone = '+37255512345';
 const sentTo = () => sentToBy(service.standin);
 const notMasking = (contact: RegExp, answer: { status: number; body: string | Record<string, unknown> }) =>
@@ -29,16 +29,16 @@ describe('who is masked', () => {
   test.each(landlines)(
     'it masks who was asked as %j by an external campaign and is erased as %j (audit 1)',
     async (contact, written) => {
-      const town = quiet({ rule: external });
-      await asked(town, 'a', { phone: contact });
-      await erase(eraseOf({ contacts: [written] }), town.context);
+      const unit = unitContext({ rule: external });
+      await asked(unit, 'a', { phone: contact });
+      await erase(eraseOf({ contacts: [written] }), unit.context);
       expect(sentTo()).toEqual(['***']);
-      expect(await isErased(town.context, 'a.1')).toBe(true);
+      expect(await isErased(unit.context, 'a.1')).toBe(true);
     },
   );
 
   test('it masks a request that somebody else made, with the number as it is written (audit 1)', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const contact = { kind: 'identifier', value: '+372 612 3456' } as const;
     await context.feedback.create({ campaign: 15, contact, customFields: {} });
     await erase(eraseOf({ contacts: ['+3726123456'] }), context);
@@ -46,26 +46,26 @@ describe('who is masked', () => {
   });
 
   test("it masks who is found by an e-mail in a record's snapshot, and was asked by phone there and elsewhere (audit 1)", async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
+    const unit = unitContext({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
     const snapshot = { state: 'closed', shape: { customer: { phone, mail: email } } };
-    await asked(town, 'a', { phone });
-    await town.context.snapshots.save('a', ago(500), snapshot);
-    await asked(town, 'b', { phone, email: 'second@example.com' }, { personId: 'person-seven' });
-    await asked(town, 'c', { email: 'second@example.com' });
-    await asked(town, 'd', { email: 'third@example.com' }, { personId: 'person-seven' });
-    await asked(town, 'z', { email: 'other@example.com' });
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    await asked(unit, 'a', { phone });
+    await unit.context.snapshots.save('a', ago(500), snapshot);
+    await asked(unit, 'b', { phone, email: 'second@example.com' }, { personId: 'person-seven' });
+    await asked(unit, 'c', { email: 'second@example.com' });
+    await asked(unit, 'd', { email: 'third@example.com' }, { personId: 'person-seven' });
+    await asked(unit, 'z', { email: 'other@example.com' });
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     expect(sentTo().filter((to) => to !== '***')).toEqual(['second@example.com', 'other@example.com']);
-    for (const id of ['a.1', 'b.1', 'd.1']) expect(await isErased(town.context, id)).toBe(true);
+    for (const id of ['a.1', 'b.1', 'd.1']) expect(await isErased(unit.context, id)).toBe(true);
   });
 
   test('it masks whom the rules would ask by a snapshot that never led to a journey (audit 1)', async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
-    await town.context.snapshots.save('t', ago(500), { state: 'closed', shape: { customer: { phone, email } } });
-    await asked(town, 'a', { phone });
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    const unit = unitContext({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
+    await unit.context.snapshots.save('t', ago(500), { state: 'closed', shape: { customer: { phone, email } } });
+    await asked(unit, 'a', { phone });
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     expect(sentTo()).toEqual(['***']);
-    expect(await town.context.snapshots.of(['t'])).toEqual([undefined]);
+    expect(await unit.context.snapshots.of(['t'])).toEqual([undefined]);
   });
 
   const foreign: [what: string, answer: { status: number; body: string | Record<string, unknown> }][] = [
@@ -77,18 +77,18 @@ describe('who is masked', () => {
   test.each(foreign)(
     'it takes %s for no answer about a person: nothing is done, and nothing forgotten of it (audit 2)',
     async (_, answer) => {
-      const town = quiet();
-      await asked(town, 'a', { email });
+      const unit = unitContext();
+      await asked(unit, 'a', { email });
       notMasking(/erika/, answer);
-      await erase(eraseOf({ contacts: [email] }), town.context);
-      expect(await town.context.erasures.all()).toEqual([]);
-      expect(await isErased(town.context, 'a.1')).toBe(false);
+      await erase(eraseOf({ contacts: [email] }), unit.context);
+      expect(await unit.context.erasures.all()).toEqual([]);
+      expect(await isErased(unit.context, 'a.1')).toBe(false);
       expect(sentTo()).toEqual([email]);
     },
   );
 
   test("it takes the service's own words for nobody (audit 2)", async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     await erase(eraseOf({ contacts: [email] }), context);
     expect(await context.erasures.all()).toMatchObject([{ journeys: 0, requestsMasked: 0 }]);
   });
@@ -98,14 +98,14 @@ describe('an erasure that the service refuses', () => {
   const refusal = { status: 422, body: { detail: 'No.' } };
 
   test('it keeps nobody else from being erased, and begins with who is left the next time (audit 3)', async () => {
-    const town = quiet();
-    for (const id of ['a', 'b', 'c']) await asked(town, id, { email: `${id}@example.com` });
+    const unit = unitContext();
+    for (const id of ['a', 'b', 'c']) await asked(unit, id, { email: `${id}@example.com` });
     notMasking(/b%40example/, refusal);
     const event = eraseOf({ everybody: true });
-    await erase(event, town.context);
+    await erase(event, unit.context);
     expect(sentTo()).toEqual(['***', 'b@example.com', '***']);
     const ids = ['a.1', 'b.1', 'c.1'];
-    expect(await Promise.all(ids.map((id) => isErased(town.context, id)))).toEqual([true, false, true]);
+    expect(await Promise.all(ids.map((id) => isErased(unit.context, id)))).toEqual([true, false, true]);
   });
 });
 
@@ -115,38 +115,38 @@ describe('an unreadable job in the queue', () => {
     ['of another version', '{"kind":"closed-2","snapshot":{"mail":"erika@example.com"}}'],
   ];
   test('what waits in a queue that is stopped is found like any other (audit 4)', async () => {
-    const town = quiet();
-    const { queue } = town.pipeline.jobs.plan;
+    const unit = unitContext();
+    const { queue } = unit.pipeline.jobs.plan;
     const snapshot = { shape: { customer: { mail: email } } };
-    await town.pipeline.jobs.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
+    await unit.pipeline.jobs.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
     await queue.pause();
-    await town.pipeline.jobs.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), snapshot }) }]);
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    const waiting = await jobsOf(town.pipeline.jobs.plan);
+    await unit.pipeline.jobs.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), snapshot }) }]);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    const waiting = await jobsOf(unit.pipeline.jobs.plan);
     expect([waiting.length, waiting.filter((one) => 'snapshot' in one)]).toEqual([2, []]);
   });
 
   test.each(broken)('it keeps no erasure from its end, and is told (%s) (audit 4)', async (_, data) => {
-    const town = quiet();
-    await asked(town, 'a', { email });
-    await town.pipeline.jobs.plan.add([{ id: 'odd', data: eventOf('odd') }]);
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    await unit.pipeline.jobs.plan.add([{ id: 'odd', data: eventOf('odd') }]);
     await redis.handle.client.hset('{cl:calm}:plan:odd', 'data', data);
-    await town.context.snapshots.save('t', ago(500), { shape: { customer: { mail: email } } });
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(await isErased(town.context, 'a.1')).toBe(true);
-    expect(await town.context.snapshots.of(['t'])).toEqual([undefined]);
-    expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['job odd of stage plan of calm'] }]);
-    expect(town.told.filter(({ level }) => level === 'error')).toHaveLength(1);
+    await unit.context.snapshots.save('t', ago(500), { shape: { customer: { mail: email } } });
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect(await isErased(unit.context, 'a.1')).toBe(true);
+    expect(await unit.context.snapshots.of(['t'])).toEqual([undefined]);
+    expect(await unit.context.erasures.all()).toMatchObject([{ unreadable: ['job odd of stage plan of calm'] }]);
+    expect(unit.told.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 });
 
 describe('a journey that is asking', () => {
   test('it holds up only itself, and is erased when its outcome is known (audit 5)', async () => {
-    const town = quiet();
-    const { context, vendor } = town;
+    const unit = unitContext();
+    const { context, vendor } = unit;
     vendor.close('a', { customer: { email } });
     await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
-    await asked(town, 'b', { email: 'b@example.com' });
+    await asked(unit, 'b', { email: 'b@example.com' });
     await goesAhead(context, 'a.1');
     const event = eraseOf({ everybody: true });
     await erase(event, context);
@@ -171,9 +171,9 @@ describe('a journey that is asking', () => {
 describe('a delivery that is stored while an erasure runs', () => {
   const snapshot = { state: 'closed', shape: { customer: { email } } };
   test('it leaves no snapshot behind, whether it is planned before the end or after it (audit 6)', async () => {
-    const town = quiet();
-    const { context } = town;
-    await asked(town, 'a', { email });
+    const unit = unitContext();
+    const { context } = unit;
+    await asked(unit, 'a', { email });
     const during = eventOf('during', { snapshot });
     const late = eventOf('late', { snapshot });
     let calls = 0;
@@ -183,7 +183,7 @@ describe('a delivery that is stored while an erasure runs', () => {
         mask: async (contact) => {
           if (calls++ === 0) {
             const now = { at: new Date(), receivedAt: new Date() };
-            await town.pipeline.jobs.plan.add([{ id: 'during', data: { ...during, ...now } }]);
+            await unit.pipeline.jobs.plan.add([{ id: 'during', data: { ...during, ...now } }]);
             await plan({ ...eventOf('at-once', { snapshot }), ...now }, context);
             Object.assign(late, now);
             await new Promise((resolve) => setTimeout(resolve, 5));
@@ -195,7 +195,7 @@ describe('a delivery that is stored while an erasure runs', () => {
     racing.sources = async () => [racing];
     await erase(eraseOf({ contacts: [email] }), racing);
     await plan(late, context);
-    for (const job of await town.pipeline.jobs.plan.queue.getJobs()) await town.pipeline.stages.plan.run(job.data);
+    for (const job of await unit.pipeline.jobs.plan.queue.getJobs()) await unit.pipeline.stages.plan.run(job.data);
     expect(await context.snapshots.of(['during', 'at-once', 'late'])).toEqual([undefined, undefined, undefined]);
     expect(service.standin.requests()).toHaveLength(1);
   });
@@ -203,9 +203,9 @@ describe('a delivery that is stored while an erasure runs', () => {
 
 describe('who is erased in part', () => {
   test('whom only a snapshot led to is found again by who comes after that was wiped (audit 4)', async () => {
-    const town = quiet();
-    const { context, store } = town;
-    town.vendor.close('c', { customer: {} });
+    const unit = unitContext();
+    const { context, store } = unit;
+    unit.vendor.close('c', { customer: {} });
     await plan(eventOf('c', { receivedAt: ago(1_000) }), context);
     await context.snapshots.save('c', ago(500), { shape: { customer: { mail: email } } });
     const event = eraseOf({ contacts: [email] });
@@ -226,24 +226,24 @@ describe('who is erased in part', () => {
   });
 
   test('a request that can not be cancelled yet holds up its own journey only, and is masked (audit 5)', async () => {
-    const town = quiet();
-    for (const id of ['a', 'b']) await asked(town, id, { email: `${id}@example.com` });
+    const unit = unitContext();
+    for (const id of ['a', 'b']) await asked(unit, id, { email: `${id}@example.com` });
     service.standin.faults.add({ method: 'POST', path: '/cancel$', status: 503, body: {} });
     const event = eraseOf({ everybody: true });
-    await erase(event, town.context);
+    await erase(event, unit.context);
     expect(sentTo()).toEqual(['***', '***']);
-    const erasedOnes = async () => [await isErased(town.context, 'a.1'), await isErased(town.context, 'b.1')];
+    const erasedOnes = async () => [await isErased(unit.context, 'a.1'), await isErased(unit.context, 'b.1')];
     expect((await erasedOnes()).filter(Boolean)).toHaveLength(1);
-    expect(await town.context.erasures.open()).toMatchObject([{ held: [expect.stringMatching(/not be cancelled/)] }]);
-    await erase(event, town.context);
+    expect(await unit.context.erasures.open()).toMatchObject([{ held: [expect.stringMatching(/not be cancelled/)] }]);
+    await erase(event, unit.context);
     expect(await erasedOnes()).toEqual([true, true]);
   });
 });
 
 describe('what was written on records of a source that this process does not have', () => {
   test('it is taken off by a process that has it, and the proof says so (audit 7)', async () => {
-    const knowing = quiet({ source: 'calm' });
-    const other = quiet({ source: 'other' });
+    const knowing = unitContext({ source: 'calm' });
+    const other = unitContext({ source: 'other' });
     await knowing.engine.noteSources();
     await other.engine.noteSources();
     await asked(knowing, 'a', { email });
@@ -262,8 +262,8 @@ describe('what was written on records of a source that this process does not hav
   });
 
   test('one that was asked for through a source that is gone is done all the same (audit 3)', async () => {
-    const knowing = quiet({ source: 'calm' });
-    const other = quiet({ source: 'other' });
+    const knowing = unitContext({ source: 'calm' });
+    const other = unitContext({ source: 'other' });
     await knowing.engine.noteSources();
     await asked(other, 'a', { email });
     const asking = eraseOf({ contacts: [email], receivedAt: ago(hour) });
@@ -291,9 +291,9 @@ describe('an erasure that was begun', () => {
   };
 
   test('it is kept with its people, sealed, and says what holds it up; the next attempt needs nothing else (audit 3)', async () => {
-    const town = quiet();
-    const { context } = town;
-    await asked(town, 'a', { email });
+    const unit = unitContext();
+    const { context } = unit;
+    await asked(unit, 'a', { email });
     notMasking(/erika/, refusal);
     await erase(eraseOf({ contacts: [email, 'never@example.com'] }), context);
     const [kept] = await context.erasures.open();
@@ -307,7 +307,7 @@ describe('an erasure that was begun', () => {
       ['never@example.com', true],
     ]);
     expect(await everything()).not.toContain('never@example.com');
-    const jobs = await jobsOf(town.pipeline.jobs.erase);
+    const jobs = await jobsOf(unit.pipeline.jobs.erase);
     expect(jobs).toEqual([{ kind: 'go-on', erasure: id }]);
 
     service.standin.faults.clear();
@@ -318,8 +318,8 @@ describe('an erasure that was begun', () => {
   });
 
   test('it is tried again less and less often, without end, and found again by the sweep (audit 3)', async () => {
-    const town = quiet();
-    const { context } = town;
+    const unit = unitContext();
+    const { context } = unit;
     notMasking(/erika/, refusal);
     await erase(eraseOf({ contacts: [email] }), context);
     const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await context.erasures.open());
@@ -328,52 +328,52 @@ describe('an erasure that was begun', () => {
     expect(waits.at(0)).toEqual({ do: 'wait', delayMs: 2_000 });
     expect(waits.at(-1)).toEqual({ do: 'wait', delayMs: 3_600_000 });
 
-    const { queue } = town.pipeline.jobs.erase;
+    const { queue } = unit.pipeline.jobs.erase;
     await queue.obliterate({ force: true });
     const settings = { expireAfterMs: 1e12, retentionMs: 1e12 };
     await sweep(context, settings);
     expect(await queue.getJobs()).toEqual([]);
     await sweep({ ...context, ports: { ...context.ports, now: () => new Date(Date.now() + 3_700_000) } }, settings);
-    expect(await jobsOf(town.pipeline.jobs.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
+    expect(await jobsOf(unit.pipeline.jobs.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
   });
 
   const general = `alerts: { url: "http://127.0.0.1:9/", secrets: ["whsec_${Buffer.alloc(32, 1).toString('base64')}"] }`;
   test('a person is told at once of what does not pass by itself, and of what does when it has not (audit 3)', async () => {
-    const town = quiet({ general });
+    const unit = unitContext({ general });
     const alerts = async () => await redis.handle.client.hlen('{cl}:alerts:what');
     notMasking(/away/, { status: 503, body: {} });
-    await erase(eraseOf({ contacts: ['away@example.com'] }), town.context);
+    await erase(eraseOf({ contacts: ['away@example.com'] }), unit.context);
     expect(await alerts()).toBe(0);
-    const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await town.context.erasures.open());
-    for (let i = 0; i < 4; i++) await erase({ kind: 'go-on', erasure: id }, town.context);
+    const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await unit.context.erasures.open());
+    for (let i = 0; i < 4; i++) await erase({ kind: 'go-on', erasure: id }, unit.context);
     expect(await alerts()).toBe(1);
     notMasking(/erika/, refusal);
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     expect(await alerts()).toBe(2);
   });
 
   test('it asks the service no further when that is away, and masks all when it is back (audit 3)', async () => {
-    const town = quiet();
+    const unit = unitContext();
     const contacts = Array.from({ length: 10 }, (_, i) => `c${i}@example.com`);
     notMasking(/example/, { status: 503, body: {} });
-    await erase(eraseOf({ contacts }), town.context);
+    await erase(eraseOf({ contacts }), unit.context);
     expect(service.standin.faults.list()).toMatchObject([{ times: 997 }]);
-    const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await town.context.erasures.open());
+    const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await unit.context.erasures.open());
     service.standin.faults.clear();
-    await erase({ kind: 'go-on', erasure: id }, town.context);
-    expect(await town.context.erasures.all()).toMatchObject([{ contacts: 10 }]);
+    await erase({ kind: 'go-on', erasure: id }, unit.context);
+    expect(await unit.context.erasures.all()).toMatchObject([{ contacts: 10 }]);
   });
 
   test('it ends as if nothing had been, wherever its process is killed (audit 3)', async () => {
     const rule = '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }';
-    const town = quiet({ rule });
-    const { context } = town;
+    const unit = unitContext({ rule });
+    const { context } = unit;
     let kills = 0;
     for (let isDone = false; !isDone; kills += 3) {
       await redis.handle.client.flushall();
       const before = service.standin.requests().length;
       for (const [id, more] of [['a', {}] as const, ['b', { personId: 'person-seven' }] as const]) {
-        town.vendor.close(id, { customer: { phone }, ...more });
+        unit.vendor.close(id, { customer: { phone }, ...more });
         await plan(eventOf(id, { receivedAt: ago(1_000) }), context);
         const contact = { kind: 'phone', value: phone } as const;
         await hasAsked(
@@ -384,7 +384,7 @@ describe('an erasure that was begun', () => {
       }
       await context.snapshots.save('a', ago(500), { shape: { customer: { phone, mail: email } } });
       const snapshot = { shape: { mail: email } };
-      await town.pipeline.jobs.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
+      await unit.pipeline.jobs.plan.add([{ id: 'waits', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
       const event = eraseOf({ contacts: [email] });
       isDone = await erase(event, dyingAfter(kills, context)).then(
         () => true,

@@ -7,12 +7,12 @@ import type { AskedToErase, ExternalGradeJob, PlanJob, SurveyJob } from '../../.
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { remedies } from '../../../../../worker/pipeline/stages.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { eventOf, jobsOf, overriding, type Quiet, useQuiet } from '../../../../support/by-hand.ts';
 import { until } from '../../../../support/loop.ts';
+import { eventOf, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
-const service = useQuiet();
-const { redis, quiet } = service;
+const service = useManual();
+const { redis, unitContext } = service;
 const email = 'erika@example.com';
 const erika = { customer: { email }, personId: 'p-7' };
 async function all<T>(some: AsyncIterable<T>): Promise<T[]> {
@@ -35,7 +35,7 @@ const eraseOf = (who: Partial<AskedToErase>): AskedToErase => ({
   ...who,
 });
 
-async function asked({ context, vendor }: Quiet, id: string, more: object = {}): Promise<void> {
+async function asked({ context, vendor }: UnitContext, id: string, more: object = {}): Promise<void> {
   vendor.close(id, more);
   await plan(eventOf(id), context);
   await ask({ journeyId: `${id}.1` }, context);
@@ -48,7 +48,7 @@ describe('the snapshot of a record that never had a journey', () => {
     ['everybody', { everybody: true }],
   ];
   test.each(ways)('it is forgotten with %s, and does not come back from before', async (_, who) => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const snapshot = { state: 'closed', personId: 'p-7', shape: { customer: { mail: email } } };
     const [first, second] = [ago(2_000), ago(1_000)];
     await context.snapshots.save('t', first, snapshot);
@@ -60,7 +60,7 @@ describe('the snapshot of a record that never had a journey', () => {
   });
 
   test('it is listed no longer than it is kept', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const { client } = redis.handle;
     await context.snapshots.save('old', ago(1_000), { mail: email });
     await client.zadd('{cl:calm}:snapshots-alone', Date.now() - 1, 'old');
@@ -90,11 +90,11 @@ describe('events that wait to be planned', () => {
   });
   const snapshot = { shape: { customer: { mail: email } } };
 
-  async function waiting(town: Quiet) {
-    const { plan } = town.pipeline.jobs;
+  async function waiting(unit: UnitContext) {
+    const { plan } = unit.pipeline.jobs;
     const at = ago(1_000);
-    await asked(town, 'a', erika);
-    const { requestId = '' } = (await town.context.store.get('a.1')) ?? {};
+    await asked(unit, 'a', erika);
+    const { requestId = '' } = (await unit.context.store.get('a.1')) ?? {};
     const jobs: PlanJob[] = [
       graded,
       survey(requestId),
@@ -108,9 +108,9 @@ describe('events that wait to be planned', () => {
   }
 
   test('they lose what they tell of a person who is erased, and nothing else', async () => {
-    const town = quiet();
-    const { held } = await waiting(town);
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    const unit = unitContext();
+    const { held } = await waiting(unit);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     const events = await held();
     const about = (one: PlanJob) => ('recordId' in one ? one.recordId : one.kind);
     const texts = new Map(events.map((one) => [about(one), JSON.stringify(one)]));
@@ -121,22 +121,22 @@ describe('events that wait to be planned', () => {
   });
 
   test('they ask nobody about it, also where a worker has taken one up before', async () => {
-    const town = quiet();
-    const { jobs, held } = await waiting(town);
-    await erase(eraseOf({ contacts: [email] }), town.context);
+    const unit = unitContext();
+    const { jobs, held } = await waiting(unit);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
     for (const event of [...jobs, ...(await held())]) {
-      if (event.kind === 'closed' && event.recordId === 'unheard') await plan(event, town.context);
-      if (event.kind === 'external-grade') await plan(event, town.context);
+      if (event.kind === 'closed' && event.recordId === 'unheard') await plan(event, unit.context);
+      if (event.kind === 'external-grade') await plan(event, unit.context);
     }
-    expect(await town.context.snapshots.of(['a', 'unheard'])).toEqual([undefined, undefined]);
-    expect(await town.context.store.get('a.1')).not.toHaveProperty('given');
+    expect(await unit.context.snapshots.of(['a', 'unheard'])).toEqual([undefined, undefined]);
+    expect(await unit.context.store.get('a.1')).not.toHaveProperty('given');
     expect(service.standin.requests()).toHaveLength(1);
   });
 
   test('they lose it all when everybody of the source is forgotten', async () => {
-    const town = quiet();
-    const { held } = await waiting(town);
-    await erase(eraseOf({ everybody: true, receivedAt: new Date(Date.now() + 2_000) }), town.context);
+    const unit = unitContext();
+    const { held } = await waiting(unit);
+    await erase(eraseOf({ everybody: true, receivedAt: new Date(Date.now() + 2_000) }), unit.context);
     expect(JSON.stringify(await held())).not.toMatch(/example\.com|Muster/);
   });
 });
@@ -149,7 +149,7 @@ describe('a person who is erased while their closing is being planned', () => {
     ['everybody', { everybody: true }],
   ];
   test.each(ways)('it asks nobody and keeps nothing (by %s)', async (_, who) => {
-    const { context, vendor, store } = quiet();
+    const { context, vendor, store } = unitContext();
     vendor.close('x', erika);
     const received = { at: ago(1_000), receivedAt: ago(1_000) };
     const racing: SourceContext = {
@@ -169,7 +169,7 @@ describe('a person who is erased while their closing is being planned', () => {
   });
 
   test('it asks nobody either where its worker was killed when it had just been planned', async () => {
-    const { context, vendor, store } = quiet();
+    const { context, vendor, store } = unitContext();
     vendor.close('x', erika);
     const dying: SourceContext = {
       ...context,
@@ -187,15 +187,15 @@ describe('a person who is erased while their closing is being planned', () => {
   });
 
   test('it is asked about what it closes later', async () => {
-    const town = quiet();
+    const unit = unitContext();
     const receivedAt = ago(1_000);
-    await erase(eraseOf({ contacts: [email], receivedAt }), town.context);
+    await erase(eraseOf({ contacts: [email], receivedAt }), unit.context);
     // An older one that comes late changes nothing.
-    await erase(eraseOf({ contacts: [email], receivedAt: ago(9_000), key: 'older' }), town.context);
-    await asked(town, 'y', erika);
-    expect(await town.store.get('y.1')).toMatchObject({ state: 'asked' });
+    await erase(eraseOf({ contacts: [email], receivedAt: ago(9_000), key: 'older' }), unit.context);
+    await asked(unit, 'y', erika);
+    expect(await unit.store.get('y.1')).toMatchObject({ state: 'asked' });
     // All that came in before it was done is forgotten.
-    const last = await town.context.erasures.lastOf([`contact:${email}`]);
+    const last = await unit.context.erasures.lastOf([`contact:${email}`]);
     expect(last?.getTime()).toBeGreaterThan(receivedAt.getTime());
   });
 });
@@ -203,15 +203,15 @@ describe('a person who is erased while their closing is being planned', () => {
 describe('an answer that is written while its person is masked', () => {
   test.each([false, true])('it is taken off again, and the proof says so (others were written: %s)', async (isMore) => {
     const vendor = new ToyVendor();
-    const town = quiet({ vendor });
-    const { context, store } = town;
+    const unit = unitContext({ vendor });
+    const { context, store } = unit;
     const answer = async (id: string) => {
       const seen = { grade: 3, comment: null, seenAt: new Date(), version: 1 };
       await store.update(id, (now) => ({ journey: step(now, 'answered', new Date(), { answer: seen }), trace: [] }));
       await writeBack({ journeyId: id }, context);
     };
-    await asked(town, 'm', erika);
-    await asked(town, 'n', erika);
+    await asked(unit, 'm', erika);
+    await asked(unit, 'n', erika);
     if (isMore) await answer('n.1');
     const racing: SourceContext = {
       ...context,
@@ -230,10 +230,10 @@ describe('an answer that is written while its person is masked', () => {
 });
 
 describe('a journey that can not be read', () => {
-  async function broken(town: Quiet): Promise<void> {
-    await asked(town, 'a', erika);
-    await asked(town, 'broken', erika);
-    await asked(town, 'z');
+  async function broken(unit: UnitContext): Promise<void> {
+    await asked(unit, 'a', erika);
+    await asked(unit, 'broken', erika);
+    await asked(unit, 'z');
     await redis.handle.client.hset('{cl:calm}:journey:broken.1', 'data', '{"state":"asked"}');
   }
   const ways: [what: string, who: object][] = [
@@ -243,22 +243,22 @@ describe('a journey that can not be read', () => {
     ['a record', { recordIds: ['a', 'broken'] }],
   ];
   test.each(ways)('it keeps nobody else from being erased, and the proof names it (%s)', async (_, who) => {
-    const town = quiet();
-    await broken(town);
-    expect(await erase(eraseOf(who), town.context)).toEqual({ do: 'done' });
-    expect(await town.context.store.get('a.1')).toMatchObject({ erasedAt: expect.any(Date) });
-    expect(await town.context.erasures.all()).toMatchObject([{ unreadable: ['calm/broken.1'] }]);
-    expect(town.told.filter(({ level }) => level === 'error')).toMatchObject([
+    const unit = unitContext();
+    await broken(unit);
+    expect(await erase(eraseOf(who), unit.context)).toEqual({ do: 'done' });
+    expect(await unit.context.store.get('a.1')).toMatchObject({ erasedAt: expect.any(Date) });
+    expect(await unit.context.erasures.all()).toMatchObject([{ unreadable: ['calm/broken.1'] }]);
+    expect(unit.told.filter(({ level }) => level === 'error')).toMatchObject([
       { fields: { unreadable: ['calm/broken.1'] } },
     ]);
   });
 
   test('it is left out of a list, and the log names it', async () => {
-    const town = quiet();
-    await broken(town);
-    const listed = (await all(town.context.store.queries.newest(['asked']))).map(({ id }) => id);
+    const unit = unitContext();
+    await broken(unit);
+    const listed = (await all(unit.context.store.queries.newest(['asked']))).map(({ id }) => id);
     expect(listed.toSorted()).toEqual(['a.1', 'z.1']);
-    expect(town.told.at(-1)).toMatchObject({ level: 'warn', fields: { journey: 'calm/broken.1' } });
+    expect(unit.told.at(-1)).toMatchObject({ level: 'warn', fields: { journey: 'calm/broken.1' } });
   });
 });
 
@@ -297,10 +297,10 @@ describe('the proof of an erasure', () => {
     ],
   ];
   test.each(deaths)('it counts also what an attempt did whose process died %s', async (_, dying) => {
-    const town = quiet();
-    await asked(town, 'a', erika);
-    await asked(town, 'b', { ...erika, customer: { email } });
-    const context = dying(town.context);
+    const unit = unitContext();
+    await asked(unit, 'a', erika);
+    await asked(unit, 'b', { ...erika, customer: { email } });
+    const context = dying(unit.context);
     const event = eraseOf({ contacts: [email] });
     await expect(erase(event, context)).rejects.toThrow('killed');
     expect(await context.erasures.all()).toEqual([]);
@@ -311,10 +311,10 @@ describe('the proof of an erasure', () => {
   });
 
   test('it stays as it was when the event comes twice', async () => {
-    const town = quiet();
-    await asked(town, 'a', erika);
-    for (let i = 0; i < 2; i++) await erase(eraseOf({ personIds: ['p-7'] }), town.context);
-    expect(await town.context.erasures.all()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
+    const unit = unitContext();
+    await asked(unit, 'a', erika);
+    for (let i = 0; i < 2; i++) await erase(eraseOf({ personIds: ['p-7'] }), unit.context);
+    expect(await unit.context.erasures.all()).toMatchObject([{ journeys: 1, contacts: 1, requestsMasked: 1 }]);
   });
 });
 
@@ -333,10 +333,10 @@ describe('an alert of work that was given up', () => {
   test.each(rows)('it names what helps with %s', (_, remedy, expected) => expect(remedy).toMatch(expected));
 
   test('it tells to have a person erased again, not to replay journeys', async () => {
-    const town = quiet({ general });
-    await asked(town, 'a', erika);
+    const unit = unitContext({ general });
+    await asked(unit, 'a', erika);
     service.standin.faults.add({ method: 'POST', path: '/mask$', status: 422, body: { detail: 'No.' } });
-    const { jobs, stages } = town.pipeline;
+    const { jobs, stages } = unit.pipeline;
     await jobs.erase.add([{ id: 'erase', data: eraseOf({ contacts: [email] }) }]);
     stages.erase.start();
     const [remedy] = await until(async () => (await alerted()).length > 0 && (await alerted()));

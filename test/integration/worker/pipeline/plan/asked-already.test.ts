@@ -12,16 +12,16 @@ import {
   hour,
   later,
   open,
-  type Quiet,
   slowCampaign,
-  useQuiet,
-} from '../../../../support/by-hand.ts';
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { quiet } = service;
+const service = useManual();
+const { unitContext } = service;
 const create = { method: 'POST', path: '/api/appeals/$' };
 
-async function closesAgain({ vendor, context, store }: Quiet, id: string) {
+async function closesAgain({ vendor, context, store }: UnitContext, id: string) {
   const { length } = await store.ofRecord(id);
   vendor.close(id, { ...anyone, ...closedAs(`closing ${length}`, new Date(Date.now() - hour / 60)) });
   await plan(eventOf(id), context);
@@ -32,8 +32,8 @@ async function closesAgain({ vendor, context, store }: Quiet, id: string) {
 const askedAlready = { state: 'skipped', why: expect.stringMatching(/asked already/) };
 
 /** Its eight attempts came to nothing. */
-async function failing(town: Quiet, id: string) {
-  const { context, store, vendor } = town;
+async function failing(unit: UnitContext, id: string) {
+  const { context, store, vendor } = unit;
   vendor.close(id, anyone);
   await plan(eventOf(id), context);
   const journeyId = `${id}.1`;
@@ -50,37 +50,37 @@ async function failing(town: Quiet, id: string) {
 
 describe('a record that is closed again', () => {
   test('it does not ask when the person who was asked has been erased', async () => {
-    const town = quiet();
-    await asking(town, 'e');
+    const unit = unitContext();
+    await asking(unit, 'e');
     const event = { kind: 'erase', at: new Date(), key: 'erase', what: 'toy erase', receivedAt: new Date() };
-    await erase(EraseJob.parse({ ...event, contacts: [anyone.customer.email] }), town.context);
-    expect(await town.store.get('e.1')).toMatchObject({ erasedAt: expect.any(Date) });
-    expect(await closesAgain(town, 'e')).toMatchObject(askedAlready);
+    await erase(EraseJob.parse({ ...event, contacts: [anyone.customer.email] }), unit.context);
+    expect(await unit.store.get('e.1')).toMatchObject({ erasedAt: expect.any(Date) });
+    expect(await closesAgain(unit, 'e')).toMatchObject(askedAlready);
   });
 
   test('it asks when the earlier closing has failed without asking anybody', async () => {
-    const town = quiet({ general: 'retry: { for: 1ms }' });
-    await failing(town, 'f');
-    expect(await closesAgain(town, 'f')).toMatchObject({ state: 'asked' });
+    const unit = unitContext({ general: 'retry: { for: 1ms }' });
+    await failing(unit, 'f');
+    expect(await closesAgain(unit, 'f')).toMatchObject({ state: 'asked' });
     expect(service.standin.requests()).toHaveLength(1);
   });
 
   test('… and that one, taken up again, asks nobody then, though its record is read without its closing', async () => {
-    const town = quiet({ general: 'retry: { for: 1ms }' });
-    const { context, store } = town;
-    await failing(town, 'f');
-    await closesAgain(town, 'f');
+    const unit = unitContext({ general: 'retry: { for: 1ms }' });
+    const { context, store } = unit;
+    await failing(unit, 'f');
+    await closesAgain(unit, 'f');
     // "journeys replay"
     await store.update('f.1', (now) => ({ journey: step(now, 'creating', new Date(), { attempts: 1 }), trace: [] }));
-    town.vendor.close('f', { ...anyone, ...closedAs('') });
+    unit.vendor.close('f', { ...anyone, ...closedAs('') });
     for (let i = 0; i < 3; i++) await ask({ journeyId: 'f.1' }, context);
     expect(await store.get('f.1')).toMatchObject(askedAlready);
     expect(service.standin.requests()).toHaveLength(1);
   });
 
   test('it asks when the only one of those merged into it that seemed to have asked has not', async () => {
-    const town = quiet();
-    const { context, store, vendor } = town;
+    const unit = unitContext();
+    const { context, store, vendor } = unit;
     vendor.close('a', anyone);
     await plan(eventOf('a'), context);
     service.standin.faults.add({ ...create, then: 'cut' });
@@ -97,28 +97,28 @@ describe('a record that is closed again', () => {
     vendor.close('a', { ...anyone, currentId: 'c' });
     await ask({ journeyId: 'a.1' }, context);
     expect(await store.get('a.1')).toMatchObject({ state: 'cancelled' });
-    expect(await closesAgain(town, 'c')).toMatchObject({ state: 'asked' });
+    expect(await closesAgain(unit, 'c')).toMatchObject({ state: 'asked' });
   });
 
   test('it does not ask when a person has cancelled the earlier one, of which nobody knew whether it had asked', async () => {
-    const town = quiet();
-    const { context, store, vendor } = town;
+    const unit = unitContext();
+    const { context, store, vendor } = unit;
     vendor.close('p', anyone);
     await plan(eventOf('p'), context);
     service.standin.faults.add({ ...create, then: 'cut' });
     await ask({ journeyId: 'p.1' }, context);
     await giveUpAsk({ journeyId: 'p.1' }, 'toy: no', context);
     await store.update('p.1', (now) => ({ journey: step(now, 'cancelled', new Date()), trace: [] }));
-    expect(await closesAgain(town, 'p')).toMatchObject(askedAlready);
+    expect(await closesAgain(unit, 'p')).toMatchObject(askedAlready);
   });
 
   test('it asks when the request of the earlier one was taken back', async () => {
     slowCampaign(service.standin);
-    const town = quiet(later);
-    await asking(town, 't');
-    town.vendor.close('t', open);
-    await plan(eventOf('t', { kind: 'changed' }), town.context);
-    expect(await closesAgain(town, 't')).toMatchObject({ state: 'asked' });
+    const unit = unitContext(later);
+    await asking(unit, 't');
+    unit.vendor.close('t', open);
+    await plan(eventOf('t', { kind: 'changed' }), unit.context);
+    expect(await closesAgain(unit, 't')).toMatchObject({ state: 'asked' });
   });
 });
 
@@ -130,8 +130,8 @@ describe('a closing that gets another name by other settings, of the source or o
     ['at an earlier one', -60_000, 1],
     ['unless it is a later one', 60_000, 2],
   ])('it does not ask again: %s (audit twice)', async (_, laterMs, requests) => {
-    const town = quiet({ rule });
-    const { vendor, context, store } = town;
+    const unit = unitContext({ rule });
+    const { vendor, context, store } = unit;
     const closedAt = new Date(Date.now() - hour);
     const asks = async (closing: string, at: Date) => {
       vendor.close('n', { ...anyone, ...closedAs(closing, at) });

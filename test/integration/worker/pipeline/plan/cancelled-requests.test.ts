@@ -12,11 +12,11 @@ import {
   open,
   overriding,
   slowCampaign,
-  useQuiet,
-} from '../../../../support/by-hand.ts';
+  useManual,
+} from '../../../../support/manual.ts';
 
-const service = useQuiet();
-const { quiet } = service;
+const service = useManual();
+const { unitContext } = service;
 const statuses = () => service.standin.requests().map(({ status }) => status);
 const stateOf = async ({ store }: Pick<SourceContext, 'store'>, id: string) => (await store.get(id))?.state;
 
@@ -24,9 +24,9 @@ describe('a request that has not been sent when its record is reopened', () => {
   /** Its worker is killed while it takes the request back. */
   async function killed(cancel: (id: string, context: SourceContext) => Promise<void>) {
     slowCampaign(service.standin);
-    const town = quiet(later);
-    const { context, vendor } = town;
-    await asking(town, 'k');
+    const unit = unitContext(later);
+    const { context, vendor } = unit;
+    await asking(unit, 'k');
     vendor.close('k', open);
     const reopened = eventOf('k', { kind: 'changed' });
     const dying = (id: string) => cancel(id, context).then(() => Promise.reject(new Error('killed')));
@@ -70,9 +70,9 @@ describe('a request that has not been sent when its record is reopened', () => {
   });
 
   test('one that was sent is not tried again with every event', async () => {
-    const town = quiet();
-    const { context, vendor, store } = town;
-    await asking(town, 's');
+    const unit = unitContext();
+    const { context, vendor, store } = unit;
+    await asking(unit, 's');
     vendor.close('s', open);
     await plan(eventOf('s', { kind: 'changed' }), context);
     const after = await store.get('s.1');
@@ -81,9 +81,9 @@ describe('a request that has not been sent when its record is reopened', () => {
 
   test('it is taken back also where a later closing of its record was skipped', async () => {
     slowCampaign(service.standin);
-    const town = quiet(later);
-    const { context, vendor } = town;
-    await asking(town, 'r');
+    const unit = unitContext(later);
+    const { context, vendor } = unit;
+    await asking(unit, 'r');
     vendor.close('r', { ...anyone, ...closedAs('two') });
     await plan(eventOf('r', { kind: 'changed' }), context);
     await plan(eventOf('r'), context);

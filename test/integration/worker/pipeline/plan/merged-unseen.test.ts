@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { RecordJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { anyone, eventOf, useQuiet } from '../../../../support/by-hand.ts';
+import { anyone, eventOf, useManual } from '../../../../support/manual.ts';
 
-const { quiet } = useQuiet();
+const { unitContext } = useManual();
 
 /** `a` waits to be asked about, and is `b` from now on, which is closed. */
 async function merging() {
-  const town = quiet({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 1h }' });
-  const { vendor, context } = town;
+  const unit = unitContext({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 1h }' });
+  const { vendor, context } = unit;
   vendor.close('a', anyone);
   await plan(eventOf('a'), context);
   vendor.close('b', anyone);
   vendor.close('a', { ...anyone, currentId: 'b' });
-  return town;
+  return unit;
 }
 
 describe('a record that waits to be asked about, and was merged into a closed one of which nothing is told', () => {

@@ -3,55 +3,58 @@ import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { anyone, asking, closedAs, eventOf, hour, type Quiet, useQuiet } from '../../../../support/by-hand.ts';
+import { anyone, asking, closedAs, eventOf, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
-const { quiet } = useQuiet();
+const { unitContext } = useManual();
 
 /** A record whose customer was asked about two closings of it. */
-async function askedTwice(): Promise<Quiet> {
+async function askedTwice(): Promise<UnitContext> {
   const vendor = new ToyVendor();
   vendor.writesNoAnswer = true;
-  const town = quiet({ vendor, rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }' });
-  await asking(town, 't');
+  const unit = unitContext({
+    vendor,
+    rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }',
+  });
+  await asking(unit, 't');
   vendor.close('t', { ...anyone, ...closedAs('two') });
-  await plan(eventOf('t'), town.context);
-  await ask({ journeyId: 't.2' }, town.context);
-  expect(await town.store.get('t.2')).toMatchObject({ state: 'asked' });
-  return town;
+  await plan(eventOf('t'), unit.context);
+  await ask({ journeyId: 't.2' }, unit.context);
+  expect(await unit.store.get('t.2')).toMatchObject({ state: 'asked' });
+  return unit;
 }
 
 /** Its customer answered `minutes` ago. */
-const answered = ({ store }: Quiet, id: string, grade: number, minutes: number) =>
+const answered = ({ store }: UnitContext, id: string, grade: number, minutes: number) =>
   store.update(id, (now) => {
     const answer = { grade, comment: null, seenAt: new Date(Date.now() - (minutes * hour) / 60), version: 1 };
     return { journey: step(now, 'answered', new Date(), { answer }), trace: [] };
   });
 
 test('an earlier answer that is written late does not replace the later one of another closing', async () => {
-  const town = await askedTwice();
-  const { context, store, vendor } = town;
-  await answered(town, 't.1', 2, 30);
-  await answered(town, 't.2', 9, 5);
+  const unit = await askedTwice();
+  const { context, store, vendor } = unit;
+  await answered(unit, 't.1', 2, 30);
+  await answered(unit, 't.2', 9, 5);
   for (const journeyId of ['t.2', 't.1']) await writeBack({ journeyId }, context);
   expect(vendor.written.map(({ grade }) => grade)).toEqual([9]);
   expect(await store.get('t.1')).toMatchObject({ state: 'written' });
-  expect(await town.trace('t.1')).toMatch(/later answer.*calm\/t\.2/);
+  expect(await unit.trace('t.1')).toMatch(/later answer.*calm\/t\.2/);
 });
 
 test('a later answer about an earlier closing replaces the earlier one', async () => {
-  const town = await askedTwice();
-  await answered(town, 't.2', 9, 30);
-  await writeBack({ journeyId: 't.2' }, town.context);
-  await answered(town, 't.1', 2, 5);
-  await writeBack({ journeyId: 't.1' }, town.context);
-  expect(town.vendor.written.map(({ grade }) => grade)).toEqual([9, 2]);
+  const unit = await askedTwice();
+  await answered(unit, 't.2', 9, 30);
+  await writeBack({ journeyId: 't.2' }, unit.context);
+  await answered(unit, 't.1', 2, 5);
+  await writeBack({ journeyId: 't.1' }, unit.context);
+  expect(unit.vendor.written.map(({ grade }) => grade)).toEqual([9, 2]);
 });
 
 test('that nobody answered about an earlier closing is not said of a record that has the answer to a later one', async () => {
-  const town = await askedTwice();
-  const { context, store, vendor } = town;
-  await answered(town, 't.2', 9, 5);
+  const unit = await askedTwice();
+  const { context, store, vendor } = unit;
+  await answered(unit, 't.2', 9, 5);
   await writeBack({ journeyId: 't.2' }, context);
   await store.update('t.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
   await writeBack({ journeyId: 't.1', noAnswer: true }, context);

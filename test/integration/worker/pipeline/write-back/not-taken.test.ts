@@ -3,24 +3,24 @@ import type { WriteResult } from '../../../../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../../../../core/errors.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { asking, type Quiet, useQuiet } from '../../../../support/by-hand.ts';
+import { asking, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /** What becomes of an answer that a vendor does not take, or only in part. */
 
-const { quiet, redis } = useQuiet();
+const { unitContext, redis } = useManual();
 const general = `alerts: { url: "https://alerts.example.com/", secrets: ["whsec_${btoa('x'.repeat(24))}"] }`;
 
-async function answered(result: WriteResult): Promise<Quiet> {
+async function answered(result: WriteResult): Promise<UnitContext> {
   const vendor = new ToyVendor();
   vendor.results.push(result);
-  const town = quiet({ vendor, general });
-  await asking(town, 't');
-  await town.store.update('t.1', (now) => ({
+  const unit = unitContext({ vendor, general });
+  await asking(unit, 't');
+  await unit.store.update('t.1', (now) => ({
     journey: step(now, 'answered', new Date(), { answer: { grade: 4, comment: 'x', seenAt: new Date(), version: 1 } }),
     trace: [],
   }));
-  return town;
+  return unit;
 }
 const alerts = async (): Promise<{ kind: string; why: string; remedy: string }[]> =>
   (await redis.handle.client.hvals('{cl}:alerts:what')).map((text) => JSON.parse(text));

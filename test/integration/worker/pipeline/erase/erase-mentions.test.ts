@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceContext } from '../../../../worker/pipeline/context.ts';
-import { erase } from '../../../../worker/pipeline/erase/erase.ts';
-import { keepSnapshot } from '../../../../worker/pipeline/erase/erasure-race.ts';
-import { plan } from '../../../../worker/pipeline/plan/plan.ts';
-import { eventOf, jobsOf, overriding, type Quiet, useQuiet } from '../../../support/by-hand.ts';
-import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../support/worker/erasing.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
+import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
+import { keepSnapshot } from '../../../../../worker/pipeline/erase/erasure-race.ts';
+import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { eventOf, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../../support/worker/erasing.ts';
 
-const service = useQuiet();
-const { quiet } = service;
+const service = useManual();
+const { unitContext } = service;
 const sentTo = () => sentToBy(service.standin);
 const shop = 'info@shop.example';
 const phone = '+37255512345';
@@ -15,10 +15,10 @@ const snapshotOf = (shape: object, more: object = {}) => ({ state: 'closed', ...
 const proofOf = async ({ erasures }: SourceContext) => (await erasures.all())[0];
 
 /** Two customers who were asked, and the snapshots of their records. */
-async function twoAsked(town: Quiet, tellings: [first: object, second: object]): Promise<void> {
+async function twoAsked(unit: UnitContext, tellings: [first: object, second: object]): Promise<void> {
   for (const [i, id] of ['a', 'b'].entries()) {
-    await asked(town, id, { email: `${id}@example.com` });
-    await town.context.snapshots.save(
+    await asked(unit, id, { email: `${id}@example.com` });
+    await unit.context.snapshots.save(
       id,
       ago(500),
       snapshotOf({ ...tellings[i], customer: { email: `${id}@example.com` } }),
@@ -36,42 +36,42 @@ describe('an address that stands in records of other people', () => {
     ['in another case', { note: 'Write to INFO@Shop.example.' }, { note: 'Write to ***.' }],
   ];
   test.each(places)('it leads to none of them, and is taken out: %s (audit trace)', async (_, shape, left) => {
-    const town = quiet();
-    await twoAsked(town, [shape, shape]);
-    await erase(eraseOf({ contacts: [shop] }), town.context);
+    const unit = unitContext();
+    await twoAsked(unit, [shape, shape]);
+    await erase(eraseOf({ contacts: [shop] }), unit.context);
     expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
-    expect([await isErased(town, 'a.1'), await isErased(town, 'b.1')]).toEqual([false, false]);
-    expect(await town.context.snapshots.of(['a', 'b'])).toEqual(
+    expect([await isErased(unit, 'a.1'), await isErased(unit, 'b.1')]).toEqual([false, false]);
+    expect(await unit.context.snapshots.of(['a', 'b'])).toEqual(
       ['a', 'b'].map((id) => snapshotOf({ ...left, customer: { email: `${id}@example.com` } })),
     );
-    expect(await proofOf(town.context)).toMatchObject({ journeys: 0, contacts: 1, mentions: 2 });
+    expect(await proofOf(unit.context)).toMatchObject({ journeys: 0, contacts: 1, mentions: 2 });
   });
 
   test('nor does a number, however it is written there; an order of the same digits stays (audit trace)', async () => {
-    const town = quiet();
-    await twoAsked(town, [{ fax: 37255512345, order: 55512345 }, { note: 'call 00372 5551-2345 first' }]);
-    await erase(eraseOf({ contacts: [phone] }), town.context);
+    const unit = unitContext();
+    await twoAsked(unit, [{ fax: 37255512345, order: 55512345 }, { note: 'call 00372 5551-2345 first' }]);
+    await erase(eraseOf({ contacts: [phone] }), unit.context);
     expect(sentTo()).toEqual(['a@example.com', 'b@example.com']);
-    expect(await town.context.snapshots.of(['a', 'b'])).toMatchObject([
+    expect(await unit.context.snapshots.of(['a', 'b'])).toMatchObject([
       snapshotOf({ order: 55512345 }),
       snapshotOf({ note: 'call *** first' }),
     ]);
   });
 
   test('it is taken out of events that wait as well, and their customers are asked (audit trace)', async () => {
-    const town = quiet();
+    const unit = unitContext();
     const snapshot = snapshotOf({ agent: shop, customer: { email } });
-    await town.pipeline.jobs.plan.add([{ id: 'w', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
-    await erase(eraseOf({ contacts: [shop] }), town.context);
-    expect(await jobsOf(town.pipeline.jobs.plan)).toMatchObject([{ snapshot: snapshotOf({ customer: { email } }) }]);
-    expect(JSON.stringify(await jobsOf(town.pipeline.jobs.plan))).not.toContain('shop');
-    expect(await proofOf(town.context)).toMatchObject({ mentions: 1 });
+    await unit.pipeline.jobs.plan.add([{ id: 'w', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
+    await erase(eraseOf({ contacts: [shop] }), unit.context);
+    expect(await jobsOf(unit.pipeline.jobs.plan)).toMatchObject([{ snapshot: snapshotOf({ customer: { email } }) }]);
+    expect(JSON.stringify(await jobsOf(unit.pipeline.jobs.plan))).not.toContain('shop');
+    expect(await proofOf(unit.context)).toMatchObject({ mentions: 1 });
   });
 
   test.each(['before', 'while'])(
     'it does not come back with an event that was taken up before, and kept %s it was forgotten (audit trace)',
     async (when) => {
-      const { context } = quiet();
+      const { context } = unitContext();
       const event = eventOf('a', { receivedAt: ago(500), snapshot: snapshotOf({ agent: shop, customer: { email } }) });
       const forgotten = () => erase(eraseOf({ contacts: [shop] }), context);
       if (when === 'before') await forgotten();
@@ -90,7 +90,7 @@ describe('an address that stands in records of other people', () => {
   );
 
   test('nor does the snapshot of their own record, that was kept while they were forgotten (audit trace)', async () => {
-    const { context } = quiet();
+    const { context } = unitContext();
     const event = eventOf('a', { receivedAt: ago(500), snapshot: snapshotOf({ customer: { email } }) });
     const racing: SourceContext = {
       ...context,
@@ -106,12 +106,12 @@ describe('an address that stands in records of other people', () => {
   });
 
   test('it is taken out where the service refuses to mask it, too (audit trace)', async () => {
-    const town = quiet();
-    await twoAsked(town, [{ agent: shop }, {}]);
+    const unit = unitContext();
+    await twoAsked(unit, [{ agent: shop }, {}]);
     service.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 422, body: { detail: 'No.' } });
-    await erase(eraseOf({ contacts: [shop] }), town.context);
-    expect(JSON.stringify(await town.context.snapshots.of(['a']))).not.toContain('shop');
-    expect(await town.context.erasures.open()).toHaveLength(1);
+    await erase(eraseOf({ contacts: [shop] }), unit.context);
+    expect(JSON.stringify(await unit.context.snapshots.of(['a']))).not.toContain('shop');
+    expect(await unit.context.erasures.open()).toHaveLength(1);
   });
 });
 
@@ -133,11 +133,11 @@ describe("a record's customer", () => {
   test.each(found)(
     'it is found, and masked with what they were asked by: %s (audit trace)',
     async (_, contact, snapshot) => {
-      const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
-      await town.context.snapshots.save('a', ago(500), snapshot);
-      await erase(eraseOf({ contacts: [email] }), town.context);
-      expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
-      expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
+      const unit = unitContext({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
+      await unit.context.snapshots.save('a', ago(500), snapshot);
+      await erase(eraseOf({ contacts: [email] }), unit.context);
+      expect(await unit.context.snapshots.of(['a'])).toEqual([undefined]);
+      expect(await proofOf(unit.context)).toMatchObject({ mentions: 0 });
     },
   );
 
@@ -166,39 +166,39 @@ describe("a record's customer", () => {
     ],
   ];
   test.each(others)('somebody else is not: %s (audit trace)', async (_, contact, snapshot) => {
-    const town = quiet({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
-    await town.context.snapshots.save('a', ago(500), snapshot);
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    const [left] = await town.context.snapshots.of(['a']);
+    const unit = unitContext({ rule: `{ name: all, campaign: 12, contact: '${contact}' }` });
+    await unit.context.snapshots.save('a', ago(500), snapshot);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    const [left] = await unit.context.snapshots.of(['a']);
     expect(JSON.stringify(left)).toContain(phone);
     expect(JSON.stringify(left)).not.toContain(email);
-    expect(await proofOf(town.context)).toMatchObject({ contacts: 1, mentions: 1 });
+    expect(await proofOf(unit.context)).toMatchObject({ contacts: 1, mentions: 1 });
   });
 
   test('it is masked by all that the source says is theirs (audit trace)', async () => {
-    const town = quiet({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
-    await asked(town, 'b', { phone });
-    await town.context.snapshots.save('a', ago(500), snapshotOf({}, { contacts: [phone, email] }));
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect([sentTo(), await isErased(town, 'b.1')]).toEqual([['***'], true]);
+    const unit = unitContext({ rule: '{ name: all, campaign: 12, contact: [customer.phone, customer.email] }' });
+    await asked(unit, 'b', { phone });
+    await unit.context.snapshots.save('a', ago(500), snapshotOf({}, { contacts: [phone, email] }));
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect([sentTo(), await isErased(unit, 'b.1')]).toEqual([['***'], true]);
   });
 
   test('whom a rule asks for want of anybody is not forgotten with a customer (audit trace)', async () => {
-    const town = quiet({ rule: `{ name: all, campaign: 12, contact: [customer.email, '"${shop}"'] }` });
-    await asked(town, 'b', {});
-    await town.context.snapshots.save('a', ago(500), snapshotOf({ customer: { email } }));
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(await town.context.snapshots.of(['a'])).toEqual([undefined]);
-    expect([sentTo(), await isErased(town, 'b.1')]).toEqual([[shop], false]);
+    const unit = unitContext({ rule: `{ name: all, campaign: 12, contact: [customer.email, '"${shop}"'] }` });
+    await asked(unit, 'b', {});
+    await unit.context.snapshots.save('a', ago(500), snapshotOf({ customer: { email } }));
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect(await unit.context.snapshots.of(['a'])).toEqual([undefined]);
+    expect([sentTo(), await isErased(unit, 'b.1')]).toEqual([[shop], false]);
   });
 
   test('it is told where an expression that was stopped would have to say who that is (audit trace)', async () => {
-    const town = quiet({
+    const unit = unitContext({
       rule: `{ name: all, campaign: 12, contact: '$match(name, /^(a+)+$/) ? customer.email : 1' }`,
     });
-    await town.context.snapshots.save('a', ago(500), snapshotOf({ name: `${'a'.repeat(40)}!`, customer: { email } }));
-    await erase(eraseOf({ contacts: [email] }), town.context);
-    expect(await proofOf(town.context)).toMatchObject({
+    await unit.context.snapshots.save('a', ago(500), snapshotOf({ name: `${'a'.repeat(40)}!`, customer: { email } }));
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect(await proofOf(unit.context)).toMatchObject({
       unreadable: ['the snapshot of calm/a, over which an expression of a rule was stopped'],
     });
   });
@@ -206,8 +206,8 @@ describe("a record's customer", () => {
 
 describe('a source that this process does not have', () => {
   test("its records' customers are found by what its rules ask by (audit trace)", async () => {
-    const knowing = quiet({ source: 'calm' });
-    const other = quiet({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
+    const knowing = unitContext({ source: 'calm' });
+    const other = unitContext({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
     await knowing.engine.noteSources();
     await other.engine.noteSources();
     await knowing.context.snapshots.save(
@@ -226,9 +226,9 @@ describe('a source that this process does not have', () => {
   });
 
   test('also by those that it has got since (audit trace)', async () => {
-    const other = quiet({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
+    const other = unitContext({ source: 'other', rule: '{ name: all, campaign: 12, contact: phone }' });
     for (const rule of ['phone', 'customer.email']) {
-      const knowing = quiet({ source: 'calm', rule: `{ name: all, campaign: 12, contact: ${rule} }` });
+      const knowing = unitContext({ source: 'calm', rule: `{ name: all, campaign: 12, contact: ${rule} }` });
       await knowing.engine.noteSources();
       await knowing.context.snapshots.save('a', ago(500), snapshotOf({ customer: { email } }));
       await erase(eraseOf({ contacts: [email] }), other.context);
@@ -240,10 +240,10 @@ describe('a source that this process does not have', () => {
 });
 
 test('whom nobody mentions keeps the snapshot of their record as it is', async () => {
-  const town = quiet();
+  const unit = unitContext();
   const snapshot = snapshotOf({ agent: shop, customer: { email: 'b@example.com' } });
-  await plan(eventOf('b', { receivedAt: ago(500), snapshot }), town.context);
-  await erase(eraseOf({ contacts: [email] }), town.context);
-  expect(await town.context.snapshots.of(['b'])).toEqual([snapshot]);
-  expect(await proofOf(town.context)).toMatchObject({ mentions: 0 });
+  await plan(eventOf('b', { receivedAt: ago(500), snapshot }), unit.context);
+  await erase(eraseOf({ contacts: [email] }), unit.context);
+  expect(await unit.context.snapshots.of(['b'])).toEqual([snapshot]);
+  expect(await proofOf(unit.context)).toMatchObject({ mentions: 0 });
 });

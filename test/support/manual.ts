@@ -21,13 +21,13 @@ import { ToyVendor } from './toy-connector.ts';
 
 export const hour = 3_600_000;
 export const anyone = { customer: { email: 'erika@example.com' } };
-export type Quiet = ReturnType<ReturnType<typeof useQuiet>['quiet']>;
+export type UnitContext = ReturnType<ReturnType<typeof useManual>['unitContext']>;
 
 /**
- * An empty Redis and a fresh stand-in of the service for each test of a file. `quiet` opens a source whose queues nobody
+ * An empty Redis and a fresh stand-in of the service for each test of a file. `unitContext` opens a source whose queues nobody
  * works on: each step is taken by hand, so that anything can happen between two.
  */
-export function useQuiet() {
+export function useManual() {
   const redis = useRedis();
   let service: Awaited<ReturnType<typeof startFeedbackStandin>>;
   let seal: Seal;
@@ -42,7 +42,7 @@ export function useQuiet() {
     await service.close();
   });
   /** `source`: left out, `calm`. `others`: further sources on the same vendor, with the same rules. `general`: more of the configuration. `now`: of calls. */
-  const quiet = (
+  const unitContext = (
     options: {
       rule?: string;
       vendor?: ToyVendor;
@@ -90,7 +90,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
   };
   return {
     redis,
-    quiet,
+    unitContext,
     get standin(): FeedbackStandin {
       return service.standin;
     },
@@ -122,7 +122,7 @@ export const closedAs = (closing: string, closedAt = new Date()) =>
   ({ state: { is: 'closed', closing, closedAt } }) as const;
 
 /** The journey of a closing, asked or on its way. */
-export async function asking({ context, store, vendor }: Quiet, id: string): Promise<Journey> {
+export async function asking({ context, store, vendor }: UnitContext, id: string): Promise<Journey> {
   vendor.close(id, anyone);
   await plan(eventOf(id), context);
   await ask({ journeyId: `${id}.1` }, context);
