@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ConnectorPorts, PreflightContext, SetupStep } from '../../core/connector/contract.ts';
+import { type MissingItem, setupSteps } from '../../core/connector/check.ts';
+import type { ConnectorPorts, SetupStep, Source } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { statusValues } from './answer.ts';
@@ -7,7 +8,7 @@ import { type HubSpotApi, hubSpotApi } from './api.ts';
 import { appIdOf } from './check-account.ts';
 import { type CrmObject, paths, pluralOf } from './objects.ts';
 import {
-  Definition,
+  type Definition,
   DefinitionList,
   missingOptions,
   specs,
@@ -25,46 +26,49 @@ import {
   webhookApi,
 } from './webhooks.ts';
 
+/** Something that the account lacks, and how it is made. */
+interface Missing extends MissingItem {
+  make: SetupStep['apply'];
+}
+
 /** What is missing in the account, in the order in which it can be made. What is there is never changed, but for added options. */
-export function preparer(settings: HubSpotSettings, ports: ConnectorPorts) {
+export function preparer(settings: HubSpotSettings, ports: ConnectorPorts): NonNullable<Source['setup']> {
   const api = hubSpotApi(settings, ports);
-  return async ({ grades, hookUrl }: PreflightContext): Promise<SetupStep[]> => [
-    ...(await propertySteps(wantedProperties(settings, grades), api)),
-    ...(await webhookSteps(settings, hookUrl, api, ports)),
+  const stepsOf = (compare: () => Promise<Missing[]>) => setupSteps(compare, ({ make }) => make());
+  return async ({ grades, hookUrl }) => [
+    ...(await stepsOf(() => missingProperties(wantedProperties(settings, grades), api))),
+    ...(await webhookSteps(settings, hookUrl, api, ports, stepsOf)),
   ];
 }
 
 const group = { name: 'customer_feedback', label: 'Customer feedback' };
+const Groups = z.object({ results: listOf(z.object({ name: z.string() })) });
 
 /** The group, the properties and the options that are missing, by kind of record. */
-async function propertySteps(wanted: readonly WantedProperty[], api: HubSpotApi): Promise<SetupStep[]> {
-  const steps: SetupStep[] = [];
-  for (const object of new Set(wanted.map((one) => one.object))) {
+async function missingProperties(wanted: readonly WantedProperty[], api: HubSpotApi): Promise<Missing[]> {
+  const found: Missing[] = [];
+  for (const [object, ofObject] of Map.groupBy(wanted, (one) => one.object)) {
     const path = paths.properties(pluralOf(object));
     const { results } = await api.call('GET', path, DefinitionList);
     const defined = new Map(results.map((one) => [one.name, one]));
-    const ofObject = wanted.filter((one) => one.object === object);
     const own = ofObject.filter(({ name }, index) => ofObject.findIndex((one) => one.name === name) === index);
     const missing = own.filter(({ name }) => !defined.has(name));
-    if (missing.length > 0 && !(await hasGroup(api, path))) steps.push(groupStep(api, object, path));
-    steps.push(
-      ...missing.map((one) => propertyStep(api, one, path)),
-      ...own.flatMap((one) => optionSteps(api, one, defined.get(one.name), path)),
+    if (missing.length > 0) {
+      const groups = await api.call('GET', `${path}/groups`, Groups);
+      if (!groups.results.some(({ name }) => name === group.name)) found.push(missingGroup(api, object, path));
+    }
+    found.push(
+      ...missing.map((one) => missingProperty(api, one, path)),
+      ...own.flatMap((one) => missingOptionsOf(api, one, defined.get(one.name), path)),
     );
   }
-  return steps;
+  return found;
 }
 
-const Groups = z.object({ results: listOf(z.object({ name: z.string() })) });
-
-async function hasGroup(api: HubSpotApi, path: string): Promise<boolean> {
-  const { results } = await api.call('GET', `${path}/groups`, Groups);
-  return results.some(({ name }) => name === group.name);
-}
-
-const groupStep = (api: HubSpotApi, object: CrmObject, path: string): SetupStep => ({
+const missingGroup = (api: HubSpotApi, object: CrmObject, path: string): Missing => ({
+  id: `${path}/groups`,
   what: `create the ${object} property group "${group.label}"`,
-  async apply() {
+  async make() {
     await create(api, `${path}/groups`, group, z.unknown());
     return {};
   },
@@ -73,13 +77,14 @@ const groupStep = (api: HubSpotApi, object: CrmObject, path: string): SetupStep 
 const Made = z.object({ type: z.string(), fieldType: z.string() });
 
 /** The name of a deleted property brings that one back, of whatever type it was: said, never hidden. */
-function propertyStep(api: HubSpotApi, { object, role, name }: WantedProperty, path: string): SetupStep {
+function missingProperty(api: HubSpotApi, { object, role, name }: WantedProperty, path: string): Missing {
   const { what, ...common } = specs[role].made;
   // Several of these, told apart by their labels.
   const definition = role === 'answer' ? { ...common, label: `${common.label} (${name})` } : common;
   return {
+    id: `${path}/${name}`,
     what: `create the ${object} property ${name} "${definition.label}" (${what})`,
-    async apply() {
+    async make() {
       // both values, whether or not `no_answer` is written today: later is only a setting away
       const options = role === 'status' ? { options: Object.values(statusValues).map(newOption) } : {};
       const body = { name, ...definition, groupName: group.name, ...options };
@@ -104,32 +109,30 @@ const newOption = (value: string, displayOrder: number) => ({
   hidden: false,
 });
 
-function optionSteps(
+function missingOptionsOf(
   api: HubSpotApi,
   wanted: WantedProperty,
   defined: Definition | undefined,
   path: string,
-): SetupStep[] {
+): Missing[] {
   const { object, name } = wanted;
   if (defined?.type !== 'enumeration' || defined.modificationMetadata?.readOnlyDefinition) return [];
   const missing = missingOptions(wanted, defined);
   if (missing.length === 0) return [];
-  const property = `${path}/${name}`;
+  const { options } = defined;
+  const last = Math.max(-1, ...options.map(({ displayOrder }) => displayOrder));
+  const labels = new Set(options.map(({ label }) => label.toLowerCase()));
+  const added = missing
+    .map((value, index) => newOption(value, last + 1 + index))
+    // people tell options apart by their labels
+    .map((one) => (labels.has(one.label.toLowerCase()) ? { ...one, label: `${one.label} (feedback)` } : one));
   return [
     {
+      id: `options of ${path}/${name}`,
       what: `add ${missing.join(', ')} to the options of the ${object} property ${name}`,
-      async apply() {
-        // HubSpot takes the whole list for the new one: read now, so that nothing added since is lost
-        const now = await api.call('GET', property, Definition);
-        const lacking = missingOptions(wanted, now);
-        if (lacking.length === 0) return {};
-        const last = Math.max(-1, ...now.options.map(({ displayOrder }) => displayOrder));
-        const labels = new Set(now.options.map(({ label }) => label.toLowerCase()));
-        const added = lacking
-          .map((value, index) => newOption(value, last + 1 + index))
-          // people tell options apart by their labels
-          .map((one) => (labels.has(one.label.toLowerCase()) ? { ...one, label: `${one.label} (feedback)` } : one));
-        await api.call('PATCH', property, z.unknown(), { body: { options: [...now.options, ...added] } });
+      async make() {
+        // HubSpot takes the whole list for the new one
+        await api.call('PATCH', `${path}/${name}`, z.unknown(), { body: { options: [...options, ...added] } });
         return {};
       },
     },
@@ -159,6 +162,7 @@ async function webhookSteps(
   hookUrl: string | undefined,
   api: HubSpotApi,
   ports: ConnectorPorts,
+  stepsOf: (compare: () => Promise<Missing[]>) => Promise<SetupStep[]>,
 ): Promise<SetupStep[]> {
   const { developerApiKey, publicUrl } = settings;
   const url = targetOf(settings, hookUrl);
@@ -168,26 +172,31 @@ async function webhookSteps(
   if (appId === undefined) return [];
 
   const webhooks = webhookApi(settings, appId, developerApiKey, ports);
-  const hook = await webhooks.hook();
-  const given = hook === undefined ? [] : await webhooks.subscriptions();
-  const missing = subscriptionsBy(settings, given).filter((one) => one.given.length === 0);
-  const target: SetupStep = {
-    what: `have app ${appId} deliver its webhooks to ${url}`,
-    async apply() {
-      await webhooks.setTarget(url);
-      return { note: 'HubSpot may take five minutes to heed it' };
-    },
-  };
-  const subscriptions = missing.map(
-    ({ wanted }): SetupStep => ({
-      what: `subscribe app ${appId} to ${subscriptionInWords(wanted)}`,
-      async apply() {
-        await webhooks.subscribe(`${wanted.object}.${wanted.event}`, wanted.propertyName);
-        return {};
+  return stepsOf(async () => {
+    const hook = await webhooks.hook();
+    const given = hook === undefined ? [] : await webhooks.subscriptions();
+    const missing = subscriptionsBy(settings, given).filter((one) => one.given.length === 0);
+    const target: Missing = {
+      id: 'target',
+      what: `have app ${appId} deliver its webhooks to ${url}`,
+      async make() {
+        await webhooks.setTarget(url);
+        return { note: 'HubSpot may take five minutes to heed it' };
       },
-    }),
-  );
-  return [...(hook === undefined ? [target] : []), ...subscriptions];
+    };
+    const subscriptions = missing.map(({ wanted }): Missing => {
+      const name = subscriptionInWords(wanted);
+      return {
+        id: name,
+        what: `subscribe app ${appId} to ${name}`,
+        async make() {
+          await webhooks.subscribe(`${wanted.object}.${wanted.event}`, wanted.propertyName);
+          return {};
+        },
+      };
+    });
+    return [...(hook === undefined ? [target] : []), ...subscriptions];
+  });
 }
 
 const fileStep = (settings: HubSpotSettings, url: string): SetupStep => ({

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { type MissingItem, setupSteps } from '../../core/connector/check.ts';
 import type { SetupStep, Source } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Field, fieldsOf } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
 import { flawOf } from './check.ts';
-import { takeInventory } from './inventory.ts';
+import { type Inventory, takeInventory } from './inventory.ts';
 import type { ShopifySettings } from './settings.ts';
 import { subscribe, topicsFor, unsubscribe } from './subscriptions.ts';
 
@@ -13,38 +14,51 @@ const Made = z.object({
   made: z.object({ userErrors: listOf(z.object({ code: z.string().nullish() })) }).nullable(),
 });
 
-/** What is missing at the shop: definitions of metafields, webhooks. Applying a step again does no harm. */
-export function setupOf(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['setup']> {
-  const { writeBack } = settings;
+/** Something that the shop lacks, and how it is made. */
+interface Missing extends MissingItem {
+  make: SetupStep['apply'];
+}
 
-  return async ({ hookUrl }) => {
-    const { definitions, subscriptions } = await takeInventory(settings, api);
-    const steps: SetupStep[] = [];
-    for (const field of fieldsOf(writeBack)) {
-      const { key, type, label } = field;
-      if (definitions.has(key)) continue;
-      const what = `define the order metafield ${writeBack.namespace}.${key} "${label}" (${type})`;
-      steps.push({ what, apply: () => define(api, writeBack, field) });
-    }
-    if (hookUrl === undefined || !settings.webhooks) return steps;
-    for (const topic of topicsFor(settings)) {
-      const ours = subscriptions.find((one) => one.topic === topic && one.uri === hookUrl);
-      if (ours === undefined) {
-        steps.push({ what: `create the webhook ${topic} to ${hookUrl}`, apply: async () => make(api, topic, hookUrl) });
-        continue;
-      }
-      const flaw = flawOf(ours);
-      if (flaw === undefined) continue;
-      steps.push({
-        what: `make the webhook ${topic} to ${hookUrl} anew: ${flaw}`,
-        apply: async () => {
-          await unsubscribe(api, ours.id);
-          return make(api, topic, hookUrl);
+/** What is missing at the shop: definitions of metafields, webhooks. */
+export function setupOf(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['setup']> {
+  return ({ hookUrl }) =>
+    setupSteps(
+      async () => missingIn(await takeInventory(settings, api), settings, api, hookUrl),
+      ({ make }) => make(),
+    );
+}
+
+function missingIn(
+  { definitions, subscriptions }: Inventory,
+  settings: ShopifySettings,
+  api: ShopifyApi,
+  hookUrl: string | undefined,
+): Missing[] {
+  const { writeBack } = settings;
+  const fields = fieldsOf(writeBack).filter(({ key }) => !definitions.has(key));
+  const undefinedFields = fields.map((field): Missing => {
+    const { key, type, label } = field;
+    const what = `define the order metafield ${writeBack.namespace}.${key} "${label}" (${type})`;
+    return { id: `metafield ${key}`, what, make: () => define(api, writeBack, field) };
+  });
+  if (hookUrl === undefined || !settings.webhooks) return undefinedFields;
+  const webhooks = topicsFor(settings).flatMap((topic): Missing[] => {
+    const ours = subscriptions.find((one) => one.topic === topic && one.uri === hookUrl);
+    const flaw = ours === undefined ? '' : flawOf(ours);
+    if (flaw === undefined) return [];
+    const webhook = `the webhook ${topic} to ${hookUrl}`;
+    return [
+      {
+        id: topic,
+        what: ours === undefined ? `create ${webhook}` : `make ${webhook} anew: ${flaw}`,
+        async make() {
+          if (ours !== undefined) await unsubscribe(api, ours.id);
+          return makeWebhook(api, topic, hookUrl);
         },
-      });
-    }
-    return steps;
-  };
+      },
+    ];
+  });
+  return [...undefinedFields, ...webhooks];
 }
 
 async function define(
@@ -78,7 +92,7 @@ async function define(
   );
 }
 
-async function make(api: ShopifyApi, topic: string, hookUrl: string): Promise<{ note?: string }> {
+async function makeWebhook(api: ShopifyApi, topic: string, hookUrl: string): Promise<{ note?: string }> {
   await subscribe(api, topic, hookUrl);
   // The one that every app has: so it is said once.
   if (topic !== 'APP_UNINSTALLED') return {};
