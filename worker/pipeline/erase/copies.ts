@@ -65,9 +65,9 @@ function whyLeft(error: unknown): string {
 /** An answer was on its way to the record while its person was forgotten: taken off again, as an erasure of its own. */
 export async function takeOffLate(
   journey: Journey,
-  recordId: string,
   context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
 ): Promise<void> {
+  const recordId = journey.currentId ?? journey.recordId;
   const key = `late ${journey.id} ${recordId}`;
   const what = 'an answer was being written while its person was forgotten';
   const asked = { key, what, receivedAt: context.ports.now(), everybody: false };

@@ -1,35 +1,28 @@
-import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
+import type { WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
 import { redacted } from '../../../core/redaction.ts';
-import type { Journey } from '../../journey/journey.ts';
+import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
-import { ifStill, step } from '../../journey/transitions.ts';
-import type { Journeys, Named, Operations, Queues, Timing, Vendor } from '../context.ts';
+import { type Decision, ifStill, step } from '../../journey/transitions.ts';
 import { takeOffLate } from '../erase/copies.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-
-/** What writing back takes of a source. */
-type WriteBackContext = Named &
-  Timing &
-  Vendor &
-  Pick<Journeys, 'store' | 'erasures'> &
-  Pick<Queues, 'queueWriteBack' | 'queueErasure'> &
-  Pick<Operations, 'log' | 'alert'>;
+import { writeNoAnswer } from './no-answer.ts';
+import { about, type IsLater, laterAnswer, leftTo, type WriteBackContext, writeLaterAgain } from './record-answers.ts';
 
 /** Until the sweep has marked it as expired, or the next one has. Real time. */
 const expiringMs = 1_000;
+/** What is to be written has changed meanwhile. */
+const again: JobResult = { do: 'wait', delayMs: 0 };
 
 /**
  * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
  * later grade replaces an earlier one and never the other way round.
  */
 export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: WriteBackContext): Promise<JobResult> {
-  const { store, clock } = context;
-  const journey = await store.get(journeyId);
+  const journey = await context.store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   // Whose worker was killed may have written, after everything else was taken off.
-  if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled'))
-    await takeOffLate(journey, about(journey).recordId, context);
+  if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled')) await takeOffLate(journey, context);
   if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return done;
@@ -39,20 +32,8 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     return ms > 0 || (ms === 0 && isNewer);
   };
   const later = await laterAnswer(journey, context, isLater);
-  if (later) {
-    const why = leftTo(later, context);
-    const after = await store.update(
-      journeyId,
-      ifStill('answered', {
-        to: 'written',
-        at: clock.now(),
-        change: { writtenVersion: answer.version },
-        trace: [why],
-        when: (now) => now.answer?.version === answer.version,
-      }),
-    );
-    return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : done;
-  }
+  if (later) return await leaveTo(later, journey, answer, context);
+
   const result = await context.write({
     ...about(journey),
     outcome: 'answered',
@@ -62,229 +43,132 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     answeredAt: answer.seenAt,
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   });
-  return result.ok
-    ? await written(journey, answer, result, isLater, context)
-    : await notWritten(journey, result, context);
+  if (!result.ok) return await saveRefused(journey, result, context);
+  // Before this journey's is noted: whoever is killed after that would never look again.
+  await writeLaterAgain(journey, context, isLater);
+  return await saveWritten(journey, answer, result, context);
 }
 
 type Result<Ok extends boolean> = Extract<WriteResult, { ok: Ok }>;
 
-/** What may pass, or stops the source, is thrown for the queue. What a person has to mend about this record parks the journey. */
-async function notWritten(journey: Journey, result: Result<false>, context: WriteBackContext): Promise<JobResult> {
-  const now = await context.store.get(journey.id);
-  // What was refused, or failed, is no more what is to be written.
-  if (now?.state === 'answered' && !isAsItWas(now, journey)) return { do: 'wait', delayMs: 0 };
-  if (result.why !== 'error') {
-    const remedy =
-      'put them there by hand and "closeloop journeys resolve … --written", or choose a fallback in writeBack';
-    return await park(
-      journey,
-      result.message,
-      { why: 'grades that can not be put on their records are kept here', remedy },
-      context,
-    );
-  }
-  const { error } = result;
-  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
-  return await park(
-    journey,
-    messageOf(error),
-    { why: `a record refuses its answer: ${messageOf(error)}`, remedy: replay },
-    context,
+async function leaveTo(
+  later: Journey,
+  journey: Journey,
+  answer: Answer,
+  { name, store, clock }: WriteBackContext,
+): Promise<JobResult> {
+  const after = await store.update(
+    journey.id,
+    ifStill('answered', {
+      to: 'written',
+      at: clock.now(),
+      change: { writtenVersion: answer.version },
+      trace: [leftTo(later, name)],
+      when: (now) => now.answer?.version === answer.version,
+    }),
   );
+  return after?.state === 'answered' ? again : done;
 }
 
-const replay = 'mend that, then "closeloop journeys replay --state parked" writes what is parked again';
-
-async function park(
+/** The vendor said yes: noted with what it took, where nothing newer came meanwhile. What it did not take parks the journey. */
+async function saveWritten(
   journey: Journey,
-  reason: string,
-  alert: { why: string; remedy: string },
+  answer: Answer,
+  result: Result<true>,
   context: WriteBackContext,
 ): Promise<JobResult> {
+  const { name, store, clock, log } = context;
+  const after = await store.update(journey.id, afterWriting(journey, answer, result, clock.now()));
+  if (after?.erasedAt) {
+    await takeOffLate(journey, context);
+    return done;
+  }
+  if (after?.state === 'parked') {
+    const told = `a record does not hold its answer: ${result.findings.join(' ')}`;
+    await tellParked(journey, notAllOf(result), { why: told, remedy: replay }, context);
+  } else log.info({ journey: refOf(name, journey.id), version: answer.version }, 'written');
+  return after?.state === 'answered' ? again : done;
+}
+
+/** What is saved of a journey whose answer the vendor has taken. Pure. */
+function afterWriting(before: Journey, answer: Answer, result: Result<true>, at: Date): (now: Journey) => Decision {
+  const { findings, remarks = [], where = 'the record' } = result;
+  const trace = [...remarks, ...findings.map((finding) => `not taken: ${finding}`)];
+  const version = { writtenVersion: answer.version };
+  return (now) => {
+    if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
+    // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
+    // record may show the older now. Or the record was merged meanwhile, or a write about another closing came over ours.
+    if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, before))) {
+      return { journey: step(now, 'answered', at, version), trace };
+    }
+    if (now.state === 'written') return undefined;
+    if (findings.length > 0) {
+      const why = notAllOf(result);
+      return { journey: step(now, 'parked', at, { ...version, why }), trace: [...trace, `parked: ${why}`] };
+    }
+    const line = `written on ${where} (answer ${answer.version})`;
+    return { journey: step(now, 'written', at, version), trace: [...trace, line] };
+  };
+}
+
+function notAllOf({ findings }: Result<true>): string {
+  return `the record does not hold all of the answer: ${findings.join(' ')}`;
+}
+
+/** What may pass, or stops the source, is thrown for the queue. What a person has to mend about this record parks the journey. */
+async function saveRefused(journey: Journey, result: Result<false>, context: WriteBackContext): Promise<JobResult> {
+  const { store, clock } = context;
+  const now = await store.get(journey.id);
+  // What was refused, or failed, is no more what is to be written.
+  if (now?.state === 'answered' && !isAsItWas(now, journey)) return again;
+  const { reason, alert } = refusalOf(result);
   const why = `the grade can't be put on the record and is kept here: ${redacted(reason)}`;
-  const after = await context.store.update(
+  const after = await store.update(
     journey.id,
     ifStill('answered', {
       to: 'parked',
-      at: context.clock.now(),
+      at: clock.now(),
       why,
-      change: shownOf,
-      when: (now) => isAsItWas(now, journey),
+      // Parts of the answer may be on the record, which an erasure has to know.
+      change: ({ answer }) => (answer ? { writtenVersion: answer.version } : {}),
+      when: (one) => isAsItWas(one, journey),
     }),
   );
-  if (after?.state === 'answered') return { do: 'wait', delayMs: 0 };
+  if (after?.state === 'answered') return again;
   await tellParked(journey, why, alert, context);
   return done;
 }
 
-/** Parts of the answer may be on the record, which an erasure has to know. */
-function shownOf({ answer }: Journey): Partial<Journey> {
-  return answer ? { writtenVersion: answer.version } : {};
+/** @throws what may pass, or stops the source */
+function refusalOf(result: Result<false>): { reason: string; alert: { why: string; remedy: string } } {
+  if (result.why !== 'error') {
+    const remedy =
+      'put them there by hand and "closeloop journeys resolve … --written", or choose a fallback in writeBack';
+    const why = 'grades that can not be put on their records are kept here';
+    return { reason: result.message, alert: { why, remedy } };
+  }
+  const { error } = result;
+  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+  const reason = messageOf(error);
+  return { reason, alert: { why: `a record refuses its answer: ${reason}`, remedy: replay } };
 }
+
+const replay = 'mend that, then "closeloop journeys replay --state parked" writes what is parked again';
 
 async function tellParked(
   { id }: Journey,
   why: string,
-  alert: { why: string; remedy: string },
-  { name, log, alert: raise }: WriteBackContext,
+  { why: told, remedy }: { why: string; remedy: string },
+  { name, log, alert }: WriteBackContext,
 ): Promise<void> {
   log.warn({ journey: refOf(name, id), why }, 'parked');
-  await raise('parked', alert.why, alert.remedy);
-}
-
-/** The vendor said yes: noted with what it took, where nothing newer came meanwhile. What it did not take parks the journey. */
-async function written(
-  journey: Journey,
-  answer: NonNullable<Journey['answer']>,
-  result: Result<true>,
-  isLater: IsLater,
-  context: WriteBackContext,
-): Promise<JobResult> {
-  const { clock, log } = context;
-  const ref = refOf(context.name, journey.id);
-  const { findings, remarks = [], where = 'the record' } = result;
-  const why = `the record does not hold all of the answer: ${findings.join(' ')}`;
-  // Before ours is noted: whoever is killed after that would never look again.
-  await writeLaterAgain(journey, context, isLater);
-  const after = await context.store.update(journey.id, (now) => {
-    if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
-    const told = [...remarks, ...findings.map((finding) => `not taken: ${finding}`)];
-    const version = { writtenVersion: answer.version };
-    // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
-    // record may show the older now. Or the record was merged meanwhile, or a write about another closing came over ours.
-    if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, journey))) {
-      return { journey: step(now, 'answered', clock.now(), version), trace: told };
-    }
-    if (now.state === 'written') return undefined;
-    if (findings.length > 0) {
-      const parked = step(now, 'parked', clock.now(), { ...shownOf(now), why });
-      return { journey: parked, trace: [...told, `parked: ${why}`] };
-    }
-    return {
-      journey: step(now, 'written', clock.now(), version),
-      trace: [...told, `written on ${where} (answer ${answer.version})`],
-    };
-  });
-  if (after?.erasedAt) {
-    await takeOffLate(journey, about(journey).recordId, context);
-    return done;
-  }
-  if (after?.state === 'parked') {
-    await tellParked(
-      journey,
-      why,
-      { why: `a record does not hold its answer: ${findings.join(' ')}`, remedy: replay },
-      context,
-    );
-  } else log.info({ journey: ref, version: answer.version }, 'written');
-  return after?.state === 'answered' ? { do: 'wait', delayMs: 0 } : done;
+  await alert('parked', told, remedy);
 }
 
 /** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */
 function isAsItWas(now: Journey, before: Journey): boolean {
   return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
-}
-
-/** `isNewer`: it is about a later closing. */
-type IsLater = (one: { other: Journey; isNewer: boolean }) => boolean;
-
-/**
- * The record may have been asked about twice (`again: each closing`), or be what two were merged into: it shows the later
- * answer, whichever is written first.
- */
-async function laterAnswer(
-  journey: Journey,
-  context: WriteBackContext,
-  isLater: IsLater,
-): Promise<Journey | undefined> {
-  const all = await context.store.ofRecord(about(journey).recordId);
-  const own = all.findIndex(({ id }) => id === journey.id);
-  return all.find(
-    (other, n) =>
-      n !== own && (other.state === 'answered' || other.state === 'written') && isLater({ other, isNewer: n > own }),
-  );
-}
-
-function leftTo(later: Journey, { name }: WriteBackContext): string {
-  return `not written: the record has a later answer, of journey ${refOf(name, later.id)}`;
-}
-
-/**
- * A later answer that came while this journey's was on its way may lie under it now: it is written once more, also when it
- * is on its way itself (`isAsItWas`).
- */
-async function writeLaterAgain(journey: Journey, context: WriteBackContext, isLater: IsLater): Promise<void> {
-  const later = await laterAnswer(journey, context, isLater);
-  if (!later) return;
-  const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
-  const after = await context.store.update(
-    later.id,
-    ifStill(['answered', 'written'], {
-      to: 'answered',
-      at: context.clock.now(),
-      trace: [why],
-      when: ({ answer, erasedAt }) => answer !== undefined && erasedAt === undefined,
-    }),
-  );
-  if (after?.state === 'answered') await context.queueWriteBack([later.id]);
-}
-
-function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
-  const { personId, requestId, maxGrade } = journey;
-  return {
-    recordId: journey.currentId ?? journey.recordId,
-    ...(personId === undefined ? {} : { personId }),
-    ...(requestId === undefined ? {} : { requestId }),
-    campaign: journey.campaignName ?? `campaign ${journey.campaign}`,
-    ...(maxGrade === undefined ? {} : { maxGrade }),
-  };
-}
-
-/** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
-async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promise<JobResult> {
-  const { store, source, log } = context;
-  if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return done;
-  // That an earlier closing got no answer says nothing where a later one has.
-  const isLater: IsLater = ({ isNewer }) => isNewer;
-  const later = await laterAnswer(journey, context, isLater);
-  if (later) {
-    const why = leftTo(later, context);
-    await store.update(journey.id, (now) =>
-      now.state === 'expired' && !now.noAnswerWritten
-        ? { journey: { ...now, noAnswerWritten: true }, trace: [why] }
-        : undefined,
-    );
-    return done;
-  }
-  const result = await context.write({
-    ...about(journey),
-    outcome: 'no-answer',
-    marker: `${markOf(journey)}.none`,
-    grade: null,
-    comment: null,
-    answeredAt: journey.updatedAt,
-  });
-  if (!result.ok && result.why === 'error') throw result.error;
-  if (result.ok) await writeLaterAgain(journey, context, isLater);
-  const told = result.ok
-    ? [
-        ...(result.remarks ?? []),
-        ...result.findings.map((finding) => `not taken: ${finding}`),
-        '"no answer" is written on the record',
-      ]
-    : [`"no answer" can't be put on the record: ${result.message}`];
-  const after = await store.update(journey.id, (now) => {
-    // The answer came, and may have been written, while this was on its way: the record may show the older now.
-    if (now.state === 'written' && now.answer)
-      return { journey: step(now, 'answered', context.clock.now()), trace: told };
-    if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
-    return { journey: { ...now, noAnswerWritten: true }, trace: told };
-  });
-  if (after?.erasedAt) await takeOffLate(journey, about(journey).recordId, context);
-  if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
-  log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
-  return done;
 }
 
 export async function giveUpWriteBack(
