@@ -1,0 +1,158 @@
+import { type Contact, contactKey } from '../../../core/contact.ts';
+import { adviceOf } from '../../../core/errors.ts';
+import { isNobody } from '../../../core/feedback/failure.ts';
+import { spread } from '../../../core/spread.ts';
+import { type Erasure, keysOf, type SubjectOf } from '../../journey/erasures.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { isUnreadable } from '../../journey/reader.ts';
+import { refOf } from '../../journey/refs.ts';
+import { erased } from '../../journey/transitions.ts';
+import type { SourceContext } from '../context.ts';
+import { tryToWithdraw } from '../withdraw.ts';
+import type { Found } from './find.ts';
+import { type Held, heldBy } from './held.ts';
+import { wipeSnapshots } from './snapshots.ts';
+
+/** The service is away, or takes our key no more: after so many failures in a row the others wait for the next attempt. */
+const mostInARow = 3;
+
+/** Masks them at the service, then takes them out here: only where every contact of theirs is masked. */
+export async function forget(found: Found, erasure: Erasure, context: SourceContext): Promise<Held[]> {
+  const { held, busy } = await withdrawAll(found, erasure);
+  const unmasked = await maskAll(found, held, erasure, context);
+  const isHeld = (contacts: readonly string[]) => contacts.some((key) => unmasked.has(key));
+  const heldRecords = new Set<string>();
+  const free: { journey: Journey; of: SourceContext }[] = [];
+  for await (const [ref, { journey, of }] of spread(found.journeys)) {
+    const contacts = journey.contact ? [contactKey(journey.contact)] : [];
+    if (busy.has(ref) || isHeld(contacts)) heldRecords.add(refOf(of.name, journey.recordId));
+    else free.push({ journey, of });
+  }
+  for (const [ref, { contacts }] of found.snapshots) if (isHeld(contacts)) heldRecords.add(ref);
+  await wipeSnapshots(found, heldRecords, context);
+  for (const { journey, of } of free) {
+    const after = await eraseOne(journey, erasure, of, context);
+    if (after?.state === 'creating') held.push(asking);
+  }
+  return held;
+}
+
+const asking: Held = {
+  what: 'journeys are asking at this moment',
+  why: 'whether the service has taken a request is being found out',
+  passes: true,
+};
+
+/**
+ * Cancels what was not sent yet. A request that the service refuses to cancel is masked all the same.
+ * @returns `busy`: journeys that hold up themselves, as they are asking, or the service can't be reached
+ */
+async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Held[]; busy: Set<string> }> {
+  const held: Held[] = [];
+  const busy = new Set<string>();
+  let inARow = 0;
+  for (const [ref, { journey, of }] of found.journeys) {
+    if (journey.state === 'asked' && inARow >= mostInARow) {
+      busy.add(ref);
+      continue;
+    }
+    try {
+      if ((await tryToWithdraw(journey, what, of)) === 'asking') {
+        busy.add(ref);
+        held.push(asking);
+      }
+      inARow = 0;
+    } catch (error) {
+      // The note of when they were asked last can't be read: it goes with the masking.
+      if (isUnreadable(error)) continue;
+      inARow++;
+      busy.add(ref);
+      held.push(heldBy(error, 'requests could not be cancelled'));
+    }
+  }
+  return { held, busy };
+}
+
+/**
+ * Masks each contact by every form that the service may know it by; once more while a journey of theirs is not erased, as its
+ * request may have come after the masking. @returns the keys of those that are not masked
+ */
+async function maskAll(found: Found, held: Held[], { id }: Erasure, context: SourceContext): Promise<Set<string>> {
+  const isLive = new Set<string>();
+  for await (const { journey } of spread(found.journeys.values())) {
+    if (journey.contact) isLive.add(contactKey(journey.contact));
+  }
+  const unmasked = new Set<string>();
+  let inARow = 0;
+  for await (const contact of spread(found.contacts.values())) {
+    const keys = keysOf(contact);
+    if (contact.done && !keys.some((key) => isLive.has(key))) continue;
+    if (inARow >= mostInARow) {
+      for (const key of keys) unmasked.add(key);
+      continue;
+    }
+    try {
+      await mask(contact, id, context);
+      inARow = 0;
+    } catch (error) {
+      if (adviceOf(error).kind !== 'permanent') inARow++;
+      for (const key of keys) unmasked.add(key);
+      held.push(heldBy(error, 'contacts are not masked'));
+    }
+  }
+  return unmasked;
+}
+
+async function mask(contact: SubjectOf<'contact'>, id: string, context: SourceContext): Promise<void> {
+  let { masked } = contact;
+  for (const form of contact.forms) masked += await maskForm(form, context);
+  await context.erasures.change(id, [{ ...contact, masked, done: false }]);
+  for (const form of contact.forms) await context.contacts.forgetAsked(form);
+  // Last: whoever is killed before finds what is still to be done.
+  await context.erasures.change(id, [{ ...contact, masked, done: true }]);
+}
+
+/** How many requests were masked by it; none where the service knows nobody by this form. */
+async function maskForm(form: Contact, { feedback }: SourceContext): Promise<number> {
+  try {
+    return (await feedback.mask(form)).masked.appeals ?? 0;
+  } catch (error) {
+    if (isNobody(error)) return 0;
+    throw error;
+  }
+}
+
+/** The journey loses everything personal. What was written for it is noted before, as it leads to its record. */
+async function eraseOne(
+  journey: Journey,
+  { id, what }: Erasure,
+  of: SourceContext,
+  context: SourceContext,
+): Promise<Journey | undefined> {
+  for (const noted = new Set<string>(); ; ) {
+    const written: string[] = [];
+    const after = await of.store.update(journey.id, (now) => {
+      written.length = 0;
+      if (now.erasedAt || now.state === 'creating') return undefined;
+      written.push(...copiesOf(now, of).filter((record) => !noted.has(record)));
+      return written.length > 0 ? undefined : { journey: erased(now, of.clock.now()), trace: [`erased: ${what}`] };
+    });
+    if (written.length === 0) return after;
+    await context.erasures.change(
+      id,
+      written.map((record) => ({ kind: 'copy', source: of.name, id: record })),
+    );
+    for (const record of written) noted.add(record);
+  }
+}
+
+/**
+ * Records that closeloop wrote on for it, or may be writing on now. A vendor may have taken an answer that it never confirmed,
+ * and what was written before a merge is on the record that is gone.
+ */
+function copiesOf(journey: Journey, { source }: SourceContext): string[] {
+  const { state, answer, writtenVersion, noAnswerWritten = false, currentId, recordId } = journey;
+  const isSilenceWritten = noAnswerWritten || (state === 'expired' && source.writesNoAnswer === true);
+  const isThere = writtenVersion !== undefined || answer !== undefined || isSilenceWritten;
+  return isThere ? [...new Set([recordId, currentId ?? recordId])] : [];
+}

@@ -1,0 +1,78 @@
+import { spread } from '../../../core/spread.ts';
+import { type Erasure, noCopies, type Proof, type Subject } from '../../journey/erasures.ts';
+import { refOf } from '../../journey/refs.ts';
+import type { SourceContext } from '../context.ts';
+import type { Found } from './find.ts';
+
+/** What was done is kept, without the people. */
+export async function prove({ id, what }: Erasure, found: Found, context: SourceContext): Promise<void> {
+  const subjects = await context.erasures.subjects(id);
+  const contacts = subjects.filter((one) => one.kind === 'contact');
+  const unreadable = [...found.unreadable];
+  const proof: Proof = {
+    id,
+    at: found.until,
+    what,
+    journeys: await context.erasures.journeys(id),
+    contacts: contacts.length,
+    requestsMasked: contacts.reduce((sum, { masked }) => sum + masked, 0),
+    mentions: mentionsIn(subjects),
+    copies: copiesIn(subjects),
+    kept: keptOf(subjects, context),
+    ...(unreadable.length > 0 && { unreadable }),
+  };
+  if (unreadable.length > 0) {
+    const why = 'what can not be read was left out of an erasure: personal data may still be in it';
+    context.log.error({ source: context.name, event: what, unreadable }, why);
+    await context.alert('to-do', why, 'look at it in Redis, and remove it there; the log names it');
+  }
+  // Last: what was written on records is taken off by their ids.
+  for (const of of await context.sources()) {
+    const records = subjects.flatMap((one) =>
+      ['record', 'snapshot', 'copy'].includes(one.kind) && 'source' in one && one.source === of.name ? [one.id] : [],
+    );
+    // A record may be called by their address, though nothing was known of it but that.
+    const named: string[] = [];
+    for await (const { forms } of spread(contacts)) named.push(...forms.map(({ value }) => of.aliases.of(value)));
+    await of.aliases.forget([...records, ...named], found.until);
+  }
+  await context.erasures.end(proof);
+  context.log.info({ source: context.name, event: what, proof }, 'erased');
+}
+
+/** Not of those that turned out to be theirs. */
+function mentionsIn(subjects: readonly Subject[]): number {
+  const own = new Set(
+    subjects.flatMap((one) => (one.kind === 'record' || one.kind === 'snapshot' ? [refOf(one.source, one.id)] : [])),
+  );
+  return subjects.filter((one) => one.kind === 'mention' && !own.has(refOf(one.source, one.id))).length;
+}
+
+function copiesIn(subjects: readonly Subject[]): string {
+  if (subjects.every(({ kind }) => kind !== 'copy')) return noCopies;
+  const left = leftIn(subjects);
+  return left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
+}
+
+/** At vendors, by source. */
+function leftIn(subjects: readonly Subject[]): string[] {
+  const copies = subjects.filter((one) => one.kind === 'copy');
+  return copies.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
+}
+
+const keptByService =
+  "the service: grades, comments and statistics of the masked requests, and their custom fields that are not marked as personal data (the journey's reference is one), under nobody's name";
+
+/** What an erasure can't reach. The service's part: specification, section 4.3. */
+function keptOf(subjects: readonly Subject[], { keepMs }: SourceContext): string[] {
+  const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
+  const isWritten = subjects.some(({ kind }) => kind === 'copy');
+  return [
+    ...(isMasked ? [keptByService] : []),
+    ...leftIn(subjects),
+    ...(isWritten
+      ? ['answers that were written by earlier settings of a source, where these name no place of theirs now']
+      : []),
+    `answers on records whose journeys were removed before (retention.journeys, ${Math.round(keepMs / 86_400_000)} days): nothing leads to them any more`,
+  ];
+}
