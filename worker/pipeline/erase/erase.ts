@@ -1,12 +1,12 @@
 import type { Erasure } from '../../journey/erasures.ts';
 import type { SourceContext } from '../context.ts';
 import { type AskedToErase, done, type EraseJob, type JobResult, retryLater } from '../jobs.ts';
-import { takeOff } from './copies.ts';
 import { type Found, findAll } from './find.ts';
 import { forget } from './forget.ts';
 import type { Held } from './held.ts';
 import { subjectOf } from './people-in-snapshot.ts';
 import { prove } from './proof.ts';
+import { removeWrittenAnswers } from './written-answers.ts';
 
 /** The next attempt comes after a second, then two, then four …; an hour at most, a minute where all passes by itself. Real time. */
 const firstMs = 1_000;
@@ -52,7 +52,7 @@ export async function attempt(id: string, context: SourceContext): Promise<JobRe
     held = await forget(found, erasure, context);
     // What came in meanwhile is theirs as well: done is what finds nothing any more.
   } while (held.length === 0 && found.journeys.size + found.snapshots.size + found.mentions.size > 0);
-  held.push(...(await takeOff(id, context)));
+  held.push(...(await removeWrittenAnswers(id, context)));
   if (held.length > 0) return await postpone(erasure, held, context);
   // A source that was on its way to another name may have been passed by: in a command, no rename waits for this to end.
   if ((await context.placesOfSources()) !== places) return retryLater;

@@ -1,33 +1,33 @@
-import { type Contact, contactKey } from '../../../core/contact.ts';
+import { contactKey } from '../../../core/contact.ts';
 import { keysOf, type Subject } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { erased } from '../../journey/transitions.ts';
 import type { SourceContext } from '../context.ts';
 import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
 
-/** Whom an erasure names, and a journey or a snapshot is about. */
-export const named = {
+/** What people are remembered as forgotten by, and looked for in a journey or a snapshot. */
+export const identityKeys = {
   everybody: 'everybody',
   record: (id: string) => `record:${id}`,
   person: (id: string) => `person:${id}`,
-  contact: (contact: Contact) => `contact:${contactKey(contact)}`,
+  contact: (key: string) => `contact:${key}`,
 };
 
-/** The names in this source of whom an erasure is about. Contacts name somebody in every source. */
-export function namesOf(subjects: readonly Subject[], source: string): string[] {
+/** Of whom an erasure is about, in this source. Contacts are somebody's in every source. */
+export function identityKeysOf(subjects: readonly Subject[], source: string): string[] {
   return subjects.flatMap((subject) => {
-    if (subject.kind === 'contact') return keysOf(subject).map((key) => `contact:${key}`);
+    if (subject.kind === 'contact') return keysOf(subject).map(identityKeys.contact);
     const isHere = subject.source === source && (subject.kind === 'person' || subject.kind === 'record');
-    return isHere ? [named[subject.kind](subject.id)] : [];
+    return isHere ? [identityKeys[subject.kind](subject.id)] : [];
   });
 }
 
-function whoIn({ recordId, personId, contact }: Journey): string[] {
+function identityKeysIn({ recordId, personId, contact }: Journey): string[] {
   return [
-    named.everybody,
-    named.record(recordId),
-    ...(personId === undefined ? [] : [named.person(personId)]),
-    ...(contact ? [named.contact(contact)] : []),
+    identityKeys.everybody,
+    identityKeys.record(recordId),
+    ...(personId === undefined ? [] : [identityKeys.person(personId)]),
+    ...(contact ? [identityKeys.contact(contactKey(contact))] : []),
   ];
 }
 
@@ -36,7 +36,7 @@ function whoIn({ recordId, personId, contact }: Journey): string[] {
  * saved. The journey, erased; undefined where nobody has been forgotten since it came in.
  */
 export async function erasedMeanwhile(journey: Journey, context: SourceContext): Promise<Journey | undefined> {
-  const at = await context.erasures.lastOf(whoIn(journey));
+  const at = await context.erasures.lastOf(identityKeysIn(journey));
   if (at === undefined || journey.receivedAt > at) return undefined;
   const after = await context.store.update(journey.id, (now) =>
     now.erasedAt || now.state === 'creating'
@@ -78,28 +78,28 @@ async function unforgotten(
   context: SourceContext,
 ): Promise<object | null> {
   const isForgotten = await forgottenIn(snapshot, recordId, receivedAt, context);
-  if ([named.everybody, named.record(recordId)].some(isForgotten)) return null;
-  const isPerson = (id: string) => isForgotten(named.person(id));
-  const isContact = (key: string) => isForgotten(`contact:${key}`);
+  if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
+  const isPerson = (id: string) => isForgotten(identityKeys.person(id));
+  const isContact = (key: string) => isForgotten(identityKeys.contact(key));
   const part = await partIn(snapshot, { isPerson, isContact }, context);
   if (part === 'none') return snapshot;
   return part === 'theirs' ? null : await withoutMentions(snapshot, isContact, context);
 }
 
-/** Which names that an event tells were forgotten since it came in. */
+/** Which identity keys in a snapshot were forgotten since its event came in. */
 async function forgottenIn(
   snapshot: object,
   recordId: string,
   receivedAt: Date,
   context: SourceContext,
-): Promise<(name: string) => boolean> {
+): Promise<(key: string) => boolean> {
   const personId = personIn(snapshot);
-  const names = [
-    named.everybody,
-    named.record(recordId),
-    ...(personId === undefined ? [] : [named.person(personId)]),
-    ...(await contactsIn(snapshot, context)).map((key) => `contact:${key}`),
+  const keys = [
+    identityKeys.everybody,
+    identityKeys.record(recordId),
+    ...(personId === undefined ? [] : [identityKeys.person(personId)]),
+    ...(await contactsIn(snapshot, context)).map(identityKeys.contact),
   ];
-  const forgotten = new Set(await context.erasures.forgottenSince(receivedAt, names));
-  return (name) => forgotten.has(name);
+  const forgotten = new Set(await context.erasures.forgottenSince(receivedAt, keys));
+  return (key) => forgotten.has(key);
 }

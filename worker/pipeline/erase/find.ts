@@ -7,7 +7,7 @@ import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { SourceContext } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
-import { named, namesOf } from './erasure-race.ts';
+import { identityKeys, identityKeysOf } from './erasure-race.ts';
 import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from './people-in-snapshot.ts';
 
 /** All that one attempt has to do: everything here is stored with the erasure before anything is done to it. */
@@ -105,16 +105,16 @@ class Search implements Found {
 
   async everybody(): Promise<void> {
     const { store, erasures, keepMs } = this.#here;
-    await erasures.noteForgotten([named.everybody], this.until, keepMs);
+    await erasures.noteForgotten([identityKeys.everybody], this.until, keepMs);
     for await (const journey of store.queries.all((id) => this.#left(id, this.#here)))
       this.#addJourney(journey, this.#here);
     await this.#lookIntoSnapshots(this.#here, []);
   }
 
   async lookIn(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
-    const names: string[] = [];
-    for await (const subject of spread(fresh)) names.push(...namesOf([subject], of.name));
-    await of.erasures.noteForgotten(names, this.until, of.keepMs);
+    const keys: string[] = [];
+    for await (const subject of spread(fresh)) keys.push(...identityKeysOf([subject], of.name));
+    await of.erasures.noteForgotten(keys, this.until, of.keepMs);
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
       const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.name;

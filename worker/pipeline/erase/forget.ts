@@ -134,7 +134,7 @@ async function eraseOne(
     const after = await of.store.update(journey.id, (now) => {
       written.length = 0;
       if (now.erasedAt || now.state === 'creating') return undefined;
-      written.push(...copiesOf(now, of).filter((record) => !noted.has(record)));
+      written.push(...recordsWrittenFor(now, of).filter((record) => !noted.has(record)));
       return written.length > 0 ? undefined : { journey: erased(now, of.clock.now()), trace: [`erased: ${what}`] };
     });
     if (written.length === 0) return after;
@@ -150,7 +150,7 @@ async function eraseOne(
  * Records that closeloop wrote on for it, or may be writing on now. A vendor may have taken an answer that it never confirmed,
  * and what was written before a merge is on the record that is gone.
  */
-function copiesOf(journey: Journey, { source }: SourceContext): string[] {
+function recordsWrittenFor(journey: Journey, { source }: SourceContext): string[] {
   const { state, answer, writtenVersion, noAnswerWritten = false, currentId, recordId } = journey;
   const isSilenceWritten = noAnswerWritten || (state === 'expired' && source.writesNoAnswer === true);
   const isThere = writtenVersion !== undefined || answer !== undefined || isSilenceWritten;

@@ -32,9 +32,9 @@ export async function prove({ id, what }: Erasure, found: Found, context: Source
       ['record', 'snapshot', 'copy'].includes(one.kind) && 'source' in one && one.source === of.name ? [one.id] : [],
     );
     // A record may be called by their address, though nothing was known of it but that.
-    const named: string[] = [];
-    for await (const { forms } of spread(contacts)) named.push(...forms.map(({ value }) => of.aliases.of(value)));
-    await of.aliases.forget([...records, ...named], found.until);
+    const addresses: string[] = [];
+    for await (const { forms } of spread(contacts)) addresses.push(...forms.map(({ value }) => of.aliases.of(value)));
+    await of.aliases.forget([...records, ...addresses], found.until);
   }
   await context.erasures.end(proof);
   context.log.info({ source: context.name, event: what, proof }, 'erased');

@@ -1,7 +1,7 @@
 import type { Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { step } from '../../journey/transitions.ts';
-import { takeOffLate } from '../erase/copies.ts';
+import { removeLateAnswer } from '../erase/written-answers.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { about, type IsLater, laterAnswer, leftTo, type WriteBackContext, writeLaterAgain } from './record-answers.ts';
 
@@ -45,7 +45,7 @@ export async function writeNoAnswer(journey: Journey, context: WriteBackContext)
     if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
     return { journey: { ...now, noAnswerWritten: true }, trace: told };
   });
-  if (after?.erasedAt) await takeOffLate(journey, context);
+  if (after?.erasedAt) await removeLateAnswer(journey, context);
   if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
   log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
   return done;

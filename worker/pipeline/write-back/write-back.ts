@@ -4,7 +4,7 @@ import { redacted } from '../../../core/redaction.ts';
 import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
-import { takeOffLate } from '../erase/copies.ts';
+import { removeLateAnswer } from '../erase/written-answers.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
 import { writeNoAnswer } from './no-answer.ts';
 import { about, type IsLater, laterAnswer, leftTo, type WriteBackContext, writeLaterAgain } from './record-answers.ts';
@@ -22,7 +22,8 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
   const journey = await context.store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   // Whose worker was killed may have written, after everything else was taken off.
-  if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled')) await takeOffLate(journey, context);
+  if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled'))
+    await removeLateAnswer(journey, context);
   if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return done;
@@ -80,7 +81,7 @@ async function saveWritten(
   const { name, store, clock, log } = context;
   const after = await store.update(journey.id, afterWriting(journey, answer, result, clock.now()));
   if (after?.erasedAt) {
-    await takeOffLate(journey, context);
+    await removeLateAnswer(journey, context);
     return done;
   }
   if (after?.state === 'parked') {

@@ -10,7 +10,7 @@ import { type Held, heldBy } from './held.ts';
  * Takes off records again what closeloop put there, where the connector can. Access that is gone isn't waited for: the proof
  * tells what was left at the vendor, and why.
  */
-export async function takeOff(id: string, context: SourceContext): Promise<Held[]> {
+export async function removeWrittenAnswers(id: string, context: SourceContext): Promise<Held[]> {
   const held: Held[] = [];
   const copies = (await context.erasures.subjects(id)).filter((one) => one.kind === 'copy');
   const still = Map.groupBy(
@@ -63,7 +63,7 @@ function whyLeft(error: unknown): string {
 }
 
 /** An answer was on its way to the record while its person was forgotten: taken off again, as an erasure of its own. */
-export async function takeOffLate(
+export async function removeLateAnswer(
   journey: Journey,
   context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
 ): Promise<void> {
