@@ -59,7 +59,7 @@ export async function endJourney(
 }
 
 /** The journey may have asked already: nothing is sent before that is known. */
-export async function lookFirst(
+export async function searchBeforeAsking(
   journey: Journey,
   intent: Intent,
   why: string,
@@ -132,7 +132,7 @@ export async function backToWaiting(
 }
 
 /** @param looks after how many that told nothing */
-export async function laterLook(
+export async function searchLater(
   journey: Journey,
   error: unknown,
   context: SourceContext,

@@ -22,7 +22,7 @@ import {
   sendTime,
 } from '../plan/decide.ts';
 import type { LoadedRule } from '../rules.ts';
-import { backToWaiting, endJourney, laterLook, lookFirst, markAsked, postpone } from './ask-steps.ts';
+import { backToWaiting, endJourney, markAsked, postpone, searchBeforeAsking, searchLater } from './ask-steps.ts';
 import { lastCounted, onList, whyIneligible } from './contact-eligibility.ts';
 import { lostRequest } from './lost-request.ts';
 import { staleMs } from './with-contact.ts';
@@ -71,7 +71,7 @@ export async function create(
   if (lost && onList(known, rule) === undefined) {
     const { token, lookAfter, ...anew } = intentOf(attempt, lost.at, context);
     const { sought = anew, isSuspicion, why } = lost;
-    return await lookFirst(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
+    return await searchBeforeAsking(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
   }
   const no = whyIneligible(known, last, rule, clock.now());
   if (no) return await endJourney(journey, 'skipped', no, context);
@@ -155,7 +155,7 @@ async function send(
     return result;
   } catch (error) {
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
-    if (outcome === 'unknown') return await laterLook(creating, error, context);
+    if (outcome === 'unknown') return await searchLater(creating, error, context);
     await takeBack(`the service did not take it: ${messageOf(error)}`);
     if (error instanceof FeedbackError && error.status === 400 && error.fields) {
       context.campaigns.drop(campaign.id);

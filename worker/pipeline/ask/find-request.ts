@@ -32,7 +32,7 @@ export interface Sought {
  * the intent that no journey knows. An export may lag behind, and a row may slide to a page that was read already: that it
  * isn't there is believed only where the contact's counters agree.
  */
-export async function lookForRequest(
+export async function findRequest(
   sought: Sought,
   context: Pick<SourceContext, 'feedback' | 'areOwned'>,
 ): Promise<Found> {

@@ -3,8 +3,8 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import type { SourceContext } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { asCampaignFault, needOf } from '../plan/decide.ts';
-import { backToWaiting, fail, laterLook, lockedMs, markAsked, park } from './ask-steps.ts';
-import { type Found, lookForRequest, type Sought } from './find-request.ts';
+import { backToWaiting, fail, lockedMs, markAsked, park, searchLater } from './ask-steps.ts';
+import { type Found, findRequest, type Sought } from './find-request.ts';
 import { withContact } from './with-contact.ts';
 
 /** Attempts whose outcome was unknown and turned out to be nothing, at least; then a person should look at the service. */
@@ -24,7 +24,7 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
     return await withContact(contact, context, () => take(journey, intent, found, context));
   }
   const looks = (intent.looks ?? 0) + 1;
-  if (found.is === 'not yet clear' && looks < mostLooks) return await laterLook(journey, found.why, context, looks);
+  if (found.is === 'not yet clear' && looks < mostLooks) return await searchLater(journey, found.why, context, looks);
   if (found.is === 'unclear' || found.is === 'not yet clear') {
     await park(journey, found.why, context);
     return done;
@@ -50,7 +50,7 @@ async function look(sought: Sought, context: SourceContext): Promise<Found> {
   const { campaign } = sought.intent;
   await context.holds.pass('ask', [needOf.campaign(campaign)]);
   const found = await context
-    .limitedLooks(() => lookForRequest(sought, context))
+    .limitedLooks(() => findRequest(sought, context))
     .catch((error: unknown) => {
       throw asCampaignFault(error, campaign);
     });

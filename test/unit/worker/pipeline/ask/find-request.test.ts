@@ -9,7 +9,7 @@ import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../../../core/feedback/settings.ts';
 import { livePorts } from '../../../../../worker/cli/live-ports.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
-import { lookForRequest } from '../../../../../worker/pipeline/ask/find-request.ts';
+import { findRequest } from '../../../../../worker/pipeline/ask/find-request.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 const contact = { kind: 'email', value: 'erika@example.com' } as const;
@@ -105,7 +105,7 @@ test.each(withMarker)('with the marker, an export that %s', async (_, shown, fou
   const journey = { closedAt: shown.ahead ? at('12:10:00') : closedAt };
   const sought = { journey, contact, intent: { ...intent, marker }, others: async () => [] };
   const context = { feedback: serviceOf(shown), areOwned: async () => [] };
-  expect(await lookForRequest(sought, context)).toMatchObject(found);
+  expect(await findRequest(sought, context)).toMatchObject(found);
 });
 
 const withoutMarker: [what: string, shown: Shown, found: object][] = [
@@ -139,7 +139,7 @@ test.each(withoutMarker)('without the marker, an export that %s', async (_, show
     areOwned: async (ids: readonly string[]) => ids.map((id) => id === 'owned'),
   };
   const sought = { journey: { closedAt }, contact, intent, others: async () => [] };
-  expect(await lookForRequest(sought, context)).toMatchObject(found);
+  expect(await findRequest(sought, context)).toMatchObject(found);
 });
 
 /** Another journey about the contact. */
@@ -179,7 +179,7 @@ test.each(explained)(
     for (const one of [intent, { ...intent, marker }]) {
       const sought = { journey: { closedAt }, contact, intent: one, others: async () => others };
       const context = { feedback: serviceOf({ export: [], counters: counted }), areOwned: async () => [] };
-      expect(await lookForRequest(sought, context)).toMatchObject(found);
+      expect(await findRequest(sought, context)).toMatchObject(found);
     }
   },
 );
@@ -192,7 +192,7 @@ test('the counters of a contact that were moved are not explained by a request t
     areOwned: async () => [],
   };
   const sought = { journey: { closedAt }, contact, intent: { ...intent, lastAppeal }, others };
-  expect(await lookForRequest(sought, context)).toMatchObject(notYet);
+  expect(await findRequest(sought, context)).toMatchObject(notYet);
 });
 
 const valued = (id: string, Store: unknown) => request(id, { customFields: { Store } });
@@ -217,6 +217,6 @@ test.each(taken)(
       intent: { ...intent, isSuspicion, lastAppeal: moved.last_appeal, numAppeals: 2 },
     };
     const context = { feedback: serviceOf({ export: results, counters: moved }), areOwned: async () => [] };
-    expect(await lookForRequest({ ...sought, others: async () => [] }, context)).toMatchObject(found);
+    expect(await findRequest({ ...sought, others: async () => [] }, context)).toMatchObject(found);
   },
 );
