@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
+import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { standins } from '../../standins/index.ts';
 import { journeyStates } from '../journey/states.ts';
 import { exports } from './exports.ts';
 import { instantHelp } from './instant-help.ts';
+import { version } from './version.ts';
 
 // Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
 for (const stream of [process.stdout, process.stderr]) {
@@ -19,7 +19,7 @@ for (const stream of [process.stdout, process.stderr]) {
 /** The one place that knows the list of connectors and reads the command line. */
 const program = new Command('closeloop')
   .description('Asks customers for feedback when their ticket, deal or order closes, and writes the grade back on it.')
-  .version(version())
+  .version(version)
   .showHelpAfterError('(add --help for how to use it)');
 
 const config = 'YAML configuration; left out: closeloop.yaml in this folder, else what CLOSELOOP_CONFIG names';
@@ -339,11 +339,6 @@ example(
 ).action((name: string, options: { port: number }) =>
   run(import('./standin.ts'), ({ standin }) => standin(name, options.port)),
 );
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8'));
-  return String(version);
-}
 
 /** Undefined: there is none. */
 function defaultConfig(): string | undefined {

@@ -7,9 +7,11 @@ import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle, verifyConnection } from '../redis/connection.ts';
 import { DataKey, operatorKeys } from '../redis/data-key.ts';
+import { knownData, verifyData } from '../redis/data-version.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
+import { version } from './version.ts';
 
 export interface Runtime {
   config: Config;
@@ -41,7 +43,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 /** The same for a command that does one thing: gives up when Redis doesn't answer. */
 export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
-  return await answering(await openRuntime(options));
+  return await answering(await openRuntime(options), { begins: true });
 }
 
 /** For commands that only look: the same, and never starts on an empty folder, which would show nothing and mean nothing. */
@@ -51,18 +53,21 @@ export async function openToRead(options: RuntimeOptions, reading: Reading = {})
     const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
     throw new CloseloopError(message, { kind: 'config' });
   }
-  return await answering(await openRedis(config, options.data, { say: () => undefined }));
+  return await answering(await openRedis(config, options.data, { say: () => undefined }), { begins: false });
 }
 
-async function answering(runtime: Runtime): Promise<Runtime> {
+async function answering(runtime: Runtime, use: Parameters<typeof verifyData>[2]): Promise<Runtime> {
   // Ended with the wait: a timer that is left would keep the command's process alive long after its work is done.
   const waiting = new AbortController();
   try {
     const late = sleep(patienceMs, false, { signal: waiting.signal });
-    if (await Promise.race([verifyConnection(runtime.redis).then(() => true), late])) return runtime;
-    throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
-      kind: 'transient',
-    });
+    if (!(await Promise.race([verifyConnection(runtime.redis).then(() => true), late]))) {
+      throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
+        kind: 'transient',
+      });
+    }
+    await verifyData(runtime.redis, knownData(version), use);
+    return runtime;
   } catch (error) {
     await runtime.close();
     throw error;

@@ -8,9 +8,12 @@ import type { Engine } from '../pipeline/engine.ts';
 import { createQuarantine } from '../pipeline/quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
+import { knownData } from '../redis/data-version.ts';
 import { type Role, run } from './app.ts';
+import { type HeldData, holdData } from './data-watch.ts';
 import { checkAccount } from './engine-of.ts';
 import { openRuntime, type Runtime, readText } from './runtime.ts';
+import { version } from './version.ts';
 
 export interface StartOptions {
   config?: string;
@@ -32,8 +35,10 @@ export async function start(options: StartOptions): Promise<number> {
   const runtime = await openRuntime({ ...options, config: options.config, configText });
   const alone = ['quarantine', '--config', options.config, '--data', options.data];
   const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone], configText);
+  let data: HeldData | undefined;
   try {
     await refuseUnsafeRedis(runtime, log);
+    data = await holdData(runtime.redis, knownData(version), log);
     await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
     if (keyAdvice(runtime.config) !== undefined) log.warn({ why: keyAdvice(runtime.config) }, 'secretsKey');
     const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine });
@@ -46,7 +51,7 @@ export async function start(options: StartOptions): Promise<number> {
       'started',
     );
     const code = options.once ? await drain(app.engine, log) : 0;
-    const end = options.once ? undefined : await Promise.race([untilSignal(), app.lost]);
+    const end = options.once ? undefined : await Promise.race([untilSignal(), app.lost, data.lost]);
     if (end instanceof Error) log.error({ why: end.message }, 'stopping');
     else if (end !== undefined) log.info({ signal: end }, 'stopping');
     await app.close();
@@ -55,6 +60,7 @@ export async function start(options: StartOptions): Promise<number> {
     return code;
   } finally {
     quarantine.close();
+    await data?.release();
     await runtime.close();
   }
 }

@@ -4,7 +4,6 @@ import type { StoredJourney } from './evidence.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const rooms = ['core', 'connectors', 'worker', 'standins', 'package.json', 'closeloop.schema.json'];
-const journeySchema = 'worker/journey/journey.ts';
 
 /**
  * Journeys that the newer version has saved, over the whole run: none may lose its field to an older version, unless its person
@@ -30,22 +29,35 @@ export class FieldWatch {
 /** A field of journeys that only the newer version knows. An older version that saves such a journey must keep it. */
 export const newField = 'ofNewerVersion';
 
-/**
- * A copy of this checkout in `dir` that is a version further on: its journeys carry one more field. Returns the path of its
- * command.
- */
-export function makeNewerVersion(dir: string): string {
+/** What a newer version has otherwise, in one place of one file. */
+export interface Change {
+  file: string;
+  at: RegExp;
+  /** Instead of what `at` finds. */
+  becomes: string;
+}
+
+/** Journeys carry one more field. */
+const oneMoreField: Change = {
+  file: 'worker/journey/journey.ts',
+  at: /^const fields = \{\n/m,
+  becomes: `const fields = {\n  ${newField}: z.string().default('kept'),\n`,
+};
+
+/** A copy of this checkout in `dir` that is a version further on. Returns the path of its command. */
+export function makeNewerVersion(dir: string, changes: readonly Change[] = [oneMoreField]): string {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
   for (const room of rooms) cpSync(join(root, room), join(dir, room), { recursive: true, verbatimSymlinks: true });
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
-  const file = join(dir, journeySchema);
-  const today = readFileSync(file, 'utf8');
-  const begin = /^const fields = \{\n/m;
-  if (!begin.test(today)) throw new Error(`${journeySchema} holds no fields of journeys any more`);
-  writeFileSync(
-    file,
-    today.replace(begin, (line) => `${line}  ${newField}: z.string().default('kept'),\n`),
-  );
+  for (const { file, at, becomes } of changes) {
+    const path = join(dir, file);
+    const today = readFileSync(path, 'utf8');
+    if (!at.test(today)) throw new Error(`${file} holds no ${at} any more`);
+    writeFileSync(
+      path,
+      today.replace(at, () => becomes),
+    );
+  }
   return join(dir, 'worker/cli/closeloop.js');
 }

@@ -1,16 +1,5 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,7 +9,6 @@ import { messageOf } from '../../../core/errors.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
 import { until } from '../../support/loop.ts';
 import { background, standin } from '../../support/processes.ts';
-import { serverCache } from '../../support/redis-cache.ts';
 
 /* The package as a stranger has it: packed, installed into an empty folder with npm, and used by its documentation. */
 
@@ -50,9 +38,6 @@ beforeAll(async () => {
   const compiler = `typescript@${manifest.devDependencies.typescript}`;
   await run('npm', ['install', '--prefer-offline', '--no-audit', tarball, compiler]);
   entry = join(project, 'node_modules/closeloop/dist/worker/cli/closeloop.js');
-  // The tests' Redis, where there is one: fetched once for all of them.
-  mkdirSync(join(project, '.closeloop'));
-  if (existsSync(serverCache)) symlinkSync(serverCache, join(project, '.closeloop/redis-server'));
 });
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

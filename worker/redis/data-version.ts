@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import type { RedisClient } from './client.ts';
+import { globalTag } from './keys.ts';
+import { releaseLock, takeLock } from './lock.ts';
+import { runScript } from './script.ts';
+
+/**
+ * Of what Redis holds. It is raised, and a migration registered, when an earlier closeloop would misread what this one
+ * stores. A field that is added needs neither: what is not known is kept. What was raised when: CHANGELOG.md.
+ */
+const dataVersion = 1;
+
+/**
+ * Takes all data up from the version before, while nobody else works on them. Killed halfway it runs again, from the start:
+ * what is taken up already it has to leave as it is.
+ */
+export type Migration = (redis: RedisClient) => Promise<void>;
+
+/** By the data version that it leads to. */
+const migrations: ReadonlyMap<number, Migration> = new Map();
+
+/** What a closeloop knows of data. */
+export interface KnownData {
+  version: number;
+  migrations: ReadonlyMap<number, Migration>;
+  /** The closeloop's own version, for messages. */
+  closeloop: string;
+}
+
+export function knownData(closeloop: string): KnownData {
+  return { version: dataVersion, migrations, closeloop };
+}
+
+const Stored = z.object({
+  version: z.int(),
+  /** While the data are taken up: to this version, by every step between. */
+  to: z.int().optional(),
+  /** The closeloop that began with these data, or took them up. */
+  by: z.string(),
+});
+type Stored = z.output<typeof Stored>;
+
+const versionKey = `${globalTag}:data-version`;
+const lockKey = `${versionKey}:lock`;
+/** The processes that work on the data, as "<data version> <id>", by when each is given up. By the server's clock. */
+const runningKey = `${globalTag}:running`;
+
+/** A process that has not told of itself for so long has ended, or is stopped. */
+const aliveMs = 10_000;
+const lockMs = 10_000;
+/** Whoever works on older data learns within this time that they are taken up: `tell` is called every second. */
+export const learnMs = 3_000;
+
+/** KEYS running, version · ARGV process, ms, version of an empty Redis. Returns the version and who it is by. */
+const tellScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('SET', KEYS[2], ARGV[3], 'NX')
+return redis.call('GET', KEYS[2])`;
+
+/**
+ * For a command beside the loop. `begins`: it may be the first that stores anything here.
+ * @throws CloseloopError config for data of another version
+ */
+export async function verifyData(redis: RedisClient, known: KnownData, { begins }: { begins: boolean }): Promise<void> {
+  if (begins) await redis.set(versionKey, asBegun(known), 'NX');
+  const text = await redis.get(versionKey);
+  if (text === null) return;
+  const stored = storedIn(text);
+  const flaw = flawOf(stored, known);
+  if (flaw) throw flaw;
+  if (stored.version < known.version) throw tooOld(stored, known);
+}
+
+/** What one process has to do with the version of the data that it works on. */
+export class DataVersion {
+  readonly #redis: RedisClient;
+  readonly #known: KnownData;
+  readonly #name: string;
+  #holdsLock = false;
+
+  constructor(redis: RedisClient, known: KnownData) {
+    this.#redis = redis;
+    this.#known = known;
+    this.#name = `${known.version} ${randomUUID()}`;
+  }
+
+  /**
+   * Tells the others that this process works on the data: before it begins, and every second until `leave`.
+   * @returns why it must not, or no longer: the data are newer, or about to be
+   */
+  async tell(): Promise<CloseloopError | undefined> {
+    const stored = await this.#tell();
+    if (this.#holdsLock) await takeLock(this.#redis, lockKey, this.#name, lockMs);
+    return flawOf(stored, this.#known);
+  }
+
+  async leave(): Promise<void> {
+    await this.#redis.zrem(runningKey, this.#name);
+  }
+
+  /**
+   * Takes older data up to the version that this closeloop works on, when every process that works on older ones has ended:
+   * each ends by itself, as `tell` says so there. `tell` has to be called meanwhile, or another process does the same.
+   * @param say what is done, and whom it waits for
+   */
+  async takeUp(sleep: (ms: number) => Promise<void>, say: (fields: object, message: string) => void): Promise<void> {
+    while (await this.#isOlder()) {
+      this.#holdsLock = await takeLock(this.#redis, lockKey, this.#name, lockMs);
+      if (!this.#holdsLock) await sleep(learnMs);
+      else await this.#takeUpLocked(sleep, say).finally(() => this.#unlock());
+    }
+  }
+
+  async #takeUpLocked(sleep: (ms: number) => Promise<void>, say: (fields: object, message: string) => void) {
+    const { version, closeloop } = this.#known;
+    const from = await this.#tell();
+    if (from.version >= version) return;
+    say({ from: from.version, to: version }, 'the data are taken up');
+    await this.#store({ version: from.version, to: version, by: closeloop });
+    await sleep(learnMs);
+    for (let told = 0, others = await this.#older(); others > 0; others = await this.#older()) {
+      if (others !== told) say({ processes: others }, 'waiting until those that work on older data have ended');
+      told = others;
+      await sleep(learnMs);
+    }
+    for (let next = from.version + 1; next <= version; next += 1) {
+      const migrate = this.#known.migrations.get(next);
+      if (!migrate) throw new Error(`there is no migration to data version ${next}`);
+      await migrate(this.#redis);
+      await this.#store({ version: next, ...(next < version && { to: version }), by: closeloop });
+      say({ version: next }, 'the data were taken up');
+    }
+  }
+
+  async #isOlder(): Promise<boolean> {
+    const stored = await this.#tell();
+    const flaw = flawOf(stored, this.#known);
+    if (flaw) throw flaw;
+    return stored.version < this.#known.version;
+  }
+
+  async #tell(): Promise<Stored> {
+    const args = [this.#name, aliveMs, asBegun(this.#known)];
+    return storedIn(String(await runScript(this.#redis, tellScript, [runningKey, versionKey], ...args)));
+  }
+
+  async #older(): Promise<number> {
+    await this.#tell();
+    const running = await this.#redis.zrange(runningKey, '0', '-1');
+    return running.filter((name) => Number.parseInt(name, 10) < this.#known.version).length;
+  }
+
+  async #store(stored: Stored): Promise<void> {
+    await this.#redis.set(versionKey, JSON.stringify(stored));
+  }
+
+  async #unlock(): Promise<void> {
+    this.#holdsLock = false;
+    await releaseLock(this.#redis, lockKey, this.#name);
+  }
+}
+
+function asBegun({ version, closeloop }: KnownData): string {
+  return JSON.stringify({ version, by: closeloop } satisfies Stored);
+}
+
+function storedIn(text: string): Stored {
+  return Stored.parse(JSON.parse(text));
+}
+
+function flawOf({ version, to = version, by }: Stored, known: KnownData): CloseloopError | undefined {
+  if (to <= known.version) return undefined;
+  const are =
+    to === version
+      ? `have version ${to} (of closeloop ${by})`
+      : `are being taken up to version ${to} by closeloop ${by}`;
+  return new CloseloopError(
+    `The data in this Redis ${are}, and this is closeloop ${known.closeloop}, which works on data version ${known.version}. ` +
+      `Start closeloop ${by} or a later one. To go back to this one, restore the copy of Redis from before the upgrade (docs/upgrade.md)`,
+    { kind: 'config' },
+    { outcome: 'never-sent' },
+  );
+}
+
+function tooOld({ version, by }: Stored, known: KnownData): CloseloopError {
+  return new CloseloopError(
+    `The data in this Redis have version ${version} (of closeloop ${by}), and this is closeloop ${known.closeloop}, which works on ` +
+      `data version ${known.version}: "closeloop start" takes them up (docs/upgrade.md), then give this command again`,
+    { kind: 'config' },
+    { outcome: 'never-sent' },
+  );
+}
