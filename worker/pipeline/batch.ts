@@ -1,7 +1,9 @@
 import DataLoader from 'dataloader';
 
-/** A window is so many beats of the event loop: a process that stood still for a second has missed one, not ten. */
-const beatsPerWindow = 10;
+/** Time is counted in beats of the event loop: a process that stood still for a second has missed one, not a hundred. */
+const beatMs = 10;
+/** So many beats in a row nobody has come, or could be seen coming. */
+const quietBeats = 2;
 /** A batch leaves at the latest this many windows after its first key. */
 const longestWindows = 8;
 
@@ -15,9 +17,10 @@ interface Filling {
 }
 
 /**
- * Gathers the calls of concurrent jobs: a batch leaves when `size` keys have come, or when for `windowMs` none has come
- * and no job has been on its way; then `run` is called once for all of them. Equal keys in a batch share one answer. A
- * rejected `run` rejects every caller of that batch, and only that batch.
+ * Gathers the calls of concurrent jobs. A batch leaves when `size` keys have come, or when no job is on its way any more and
+ * no batch has left for `windowMs`: a lone key at once, and what keeps coming one by one together. Then `run` is called
+ * once for all of them. Equal keys in a batch share one answer. A rejected `run` rejects every caller of that batch, and only
+ * that batch.
  */
 export function createBatcher<Key, Value>(options: {
   size: number;
@@ -29,6 +32,8 @@ export function createBatcher<Key, Value>(options: {
 }): (key: Key) => Promise<Value> {
   const { size, windowMs, keyOf, run, mayGrow = async () => false } = options;
   let filling: Filling | undefined;
+  /** A batch has left less than a window ago. */
+  let resting: NodeJS.Timeout | undefined;
 
   const loader = new DataLoader<Key, Value>(
     async (keys) => {
@@ -42,7 +47,7 @@ export function createBatcher<Key, Value>(options: {
       maxBatchSize: size,
       batchScheduleFn: (dispatch) => {
         const batch: Filling = { dispatch, keys: 0, beats: 0, quiet: 0, timer: undefined };
-        batch.timer = setInterval(() => void beat(batch), windowMs / beatsPerWindow);
+        batch.timer = setInterval(() => void beat(batch), beatMs);
         filling = batch;
       },
     },
@@ -50,15 +55,19 @@ export function createBatcher<Key, Value>(options: {
 
   async function beat(batch: Filling): Promise<void> {
     batch.beats++;
-    if (batch.beats >= longestWindows * beatsPerWindow) return send(batch);
+    if (batch.beats * beatMs >= longestWindows * windowMs) return send(batch);
     batch.quiet = (await mayGrow().catch(() => false)) ? 0 : batch.quiet + 1;
-    if (batch.quiet >= beatsPerWindow) send(batch);
+    if (batch.quiet >= quietBeats && resting === undefined) send(batch);
   }
 
   function send(batch: Filling): void {
     clearInterval(batch.timer);
     if (filling !== batch) return;
     filling = undefined;
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      resting = undefined;
+    }, windowMs).unref();
     batch.dispatch();
   }
 

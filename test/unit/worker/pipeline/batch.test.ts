@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBatcher } from '../../../../worker/pipeline/batch.ts';
 
-/** A window that no test waits out: only a full batch is sent. */
+/** A window that no test waits out: after the first one only a full batch is sent. */
 const never = 600_000;
 
 function batcher(
@@ -26,12 +26,14 @@ function batcher(
   return { load, calls };
 }
 
-test('it gathers what comes within the window into one call', async () => {
-  const { load, calls } = batcher(100, 30);
-  const first = load('a');
-  await sleep(1);
-  expect(await Promise.all([first, load('b'), load('c')])).toEqual(['a!', 'b!', 'c!']);
-  expect(calls).toEqual([['a', 'b', 'c']]);
+test('it sends a lone key without waiting for a window, and gathers what comes within the window after it', async () => {
+  const { load, calls } = batcher(2, never);
+  expect(await load('a')).toBe('a!');
+  const second = load('b');
+  // Longer than the lone one waited.
+  await sleep(100);
+  expect(await Promise.all([second, load('c')])).toEqual(['b!', 'c!']);
+  expect(calls).toEqual([['a'], ['b', 'c']]);
 });
 
 test('it does not count the time for which the process stood still', async () => {
@@ -50,9 +52,9 @@ test('it does not count the time for which the process stood still', async () =>
 
 test('it waits for jobs that have not begun, and not for ever', async () => {
   let isAwaited = true;
-  const { load, calls } = batcher(100, 10, undefined, async () => isAwaited);
+  const { load, calls } = batcher(100, 30, undefined, async () => isAwaited);
   const first = load('a');
-  await sleep(40);
+  await sleep(100);
   const second = load('b');
   isAwaited = false;
   await Promise.all([first, second]);
