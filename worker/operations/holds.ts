@@ -99,7 +99,8 @@ export class Holds {
 
   /** A job of the stage came through that needed all of these. */
   async lift(stage: string, needs: readonly string[]): Promise<void> {
-    for (const only of needs) {
+    const stored = await this.#redis.hmget(this.#all, ...needs.map((only) => fieldOf(stage, only)));
+    for (const only of needs.filter((_, i) => stored[i] !== null)) {
       const field = fieldOf(stage, only);
       if ((await runScript(this.#redis, liftScript, [this.#all, this.#lifted], field)) === 0) continue;
       this.#log.info({ source: this.#source, stage, only }, 'goes on');
