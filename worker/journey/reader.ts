@@ -23,6 +23,7 @@ export class JourneyReader {
   readonly #keys: JourneyKeys;
   readonly #seal: Seal;
   readonly #tellLeft: Left;
+  readonly #revs = new WeakMap<Journey, string>();
 
   constructor(redis: RedisClient, keys: JourneyKeys, options: { source: string; seal: Seal; log?: Log }) {
     this.#redis = redis;
@@ -36,7 +37,18 @@ export class JourneyReader {
     const [rev, data] = await this.#redis.hmget(this.#keys.journey(id), 'rev', 'data');
     if (!rev || !data) return undefined;
     const opened = this.#seal.open(data, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
-    return { journey: Journey.parse({ ...JSON.parse(opened), id }), rev };
+    return { journey: this.remember(Journey.parse({ ...JSON.parse(opened), id }), rev), rev };
+  }
+
+  /** What was just stored under this revision. */
+  remember(journey: Journey, rev: string): Journey {
+    this.#revs.set(journey, rev);
+    return journey;
+  }
+
+  /** Under which revision this very object was read or stored. */
+  revOf(journey: Journey): string | undefined {
+    return this.#revs.get(journey);
   }
 
   async those(ids: readonly string[], left?: Left): Promise<Journey[]> {

@@ -4,7 +4,7 @@ import { redacted } from '../../core/redaction.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import type { Journey, JourneyState, TraceLine } from './journey.ts';
+import { Journey, type JourneyState, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Left } from './reader.ts';
@@ -109,10 +109,11 @@ export class JourneyStore {
       throw gatedOr(error);
     });
     const [id, created] = GetOrCreateAnswer.parse(answer);
+    if (created === 1) return { journey: this.#reader.remember(Journey.parse({ ...data, id }), '1'), created: true };
     const journey = await this.get(id);
     if (!journey)
       throw new Error(`journey ${this.source}/${id} was made or found, and is gone: it was removed while it was read`);
-    return { journey, created: created === 1 };
+    return { journey, created: false };
   }
 
   /** The journey that this event started or was counted to, if any: saves reading the record again. */
@@ -160,9 +161,20 @@ export class JourneyStore {
    * Changes a journey. `decide` is pure and may be called several times: when somebody else changed the journey
    * meanwhile, it is shown the newer one. A request is one journey's of this source: who would take another's is left as it
    * was. Returns the journey as it is now, `undefined` when there is none.
+   * @param of a journey that was read or changed before is not read again, unless somebody has changed it since
    * @param pass The collecting pass that decides: once a newer pass has begun, nothing is changed.
    */
-  async update(id: string, decide: (journey: Journey) => Decision, pass?: CollectPass): Promise<Journey | undefined> {
+  async update(
+    of: string | Journey,
+    decide: (journey: Journey) => Decision,
+    pass?: CollectPass,
+  ): Promise<Journey | undefined> {
+    if (typeof of !== 'string') {
+      const rev = this.#reader.revOf(of);
+      const decision = rev === undefined ? undefined : decide(of);
+      if (rev !== undefined && decision && (await this.#save(of, rev, decision, pass)) === 1) return decision.journey;
+    }
+    const id = typeof of === 'string' ? of : of.id;
     for (;;) {
       const found = await this.#reader.read(id);
       if (!found) return undefined;
@@ -268,22 +280,15 @@ export class JourneyStore {
   ): Promise<unknown> {
     const { id, ...data } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
-    const people = this.#keys.people(journey);
-    const gone = this.#keys.people(before).filter((key) => !people.includes(key));
-    return await runScript(
+    const of = this.#keys;
+    const people = of.people(journey);
+    const keys = [of.journey(id), of.trace(id), of.state(before.state), of.state(journey.state)];
+    keys.push(of.record(journey.recordId), of.record(journey.currentId ?? journey.recordId), of.requests(requestId));
+    keys.push(...people, ...of.people(before).filter((key) => !people.includes(key)));
+    const saved = await runScript(
       this.#redis,
       saveScript,
-      [
-        this.#keys.journey(id),
-        this.#keys.trace(id),
-        this.#keys.state(before.state),
-        this.#keys.state(journey.state),
-        this.#keys.record(journey.recordId),
-        this.#keys.record(journey.currentId ?? journey.recordId),
-        this.#keys.requests(requestId),
-        ...people,
-        ...gone,
-      ],
+      keys,
       rev,
       this.#sealed(journey.recordId, data),
       id,
@@ -296,6 +301,8 @@ export class JourneyStore {
       journey.state,
       ...trace.map((text) => this.#line(text)),
     );
+    if (saved === 1) this.#reader.remember(journey, String(Number(rev) + 1));
+    return saved;
   }
 
   #sealed(recordId: string, data: object): string {

@@ -89,7 +89,7 @@ export async function markAsked(
   if (campaign !== undefined) await context.askedIn(campaign, options.late);
   await queueGrade(journey, context);
   const after = await context.store.update(
-    journey.id,
+    journey,
     // A look-up may have come to another end while the service's answer was on its way.
     ifStill(statesBefore('asked'), {
       to: 'asked',

@@ -111,7 +111,7 @@ async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<Jo
   const note = noteOf(attempt, at, context);
   await contacts.setLastAsked(key, note);
   const creating = await store.update(
-    journey.id,
+    journey,
     ifStill('waiting', {
       to: 'creating',
       at,

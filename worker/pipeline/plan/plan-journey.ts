@@ -49,7 +49,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: Sourc
   // What was looked for of another contact explains nothing about this one, and would outlive that person's being forgotten.
   const isOther = lookedFor !== undefined && lookedFor.contact !== contactKey(contact);
   const after = await store.update(
-    journeyId,
+    journey,
     ifStill('received', {
       to: 'waiting',
       at: clock.now(),

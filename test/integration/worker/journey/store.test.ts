@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
-import { askedStates, erased, mayComeBack, mayFollow, step } from '../../../../worker/journey/transitions.ts';
+import { askedStates, erased, ifStill, mayComeBack, mayFollow, step } from '../../../../worker/journey/transitions.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
 
@@ -385,5 +385,34 @@ describe('pagesIn', () => {
     const due = ids.flatMap(([id, score]) => (score <= at + 1 ? [id] : []));
     expect(new Set(found)).toEqual(new Set(due));
     expect(found.length - new Set(found).size).toBeLessThanOrEqual(moved.length);
+  });
+});
+
+describe('a journey that was read or changed before', () => {
+  const cancelled = (now: () => Date, why: string) =>
+    ifStill('received', { to: 'cancelled', at: now(), why, trace: [why] });
+
+  test('it is changed without being read again, as often as nobody else changes it', async () => {
+    const { store, now } = fresh();
+    const { journey } = await store.getOrCreate(claimOf('r', 'first', 'a'), []);
+    expect(journey).toEqual(await store.get('r.1'));
+    await redis.handle.client.config('RESETSTAT');
+    const waiting = await store.update(
+      journey,
+      ifStill('received', { to: 'waiting', at: now(), change: { rule: 'x' } }),
+    );
+    await store.update(waiting ?? journey, ifStill('waiting', { to: 'skipped', at: now(), why: 'no' }));
+    expect(await redis.handle.client.info('commandstats')).not.toContain('cmdstat_hmget');
+    expect(await store.get('r.1')).toMatchObject({ state: 'skipped', rule: 'x', why: 'no' });
+  });
+
+  test('it is read again when somebody else has changed it, and is decided on as it is now', async () => {
+    const { store, now } = fresh();
+    const { journey } = await store.getOrCreate(claimOf('r', 'first', 'a'), []);
+    await store.update('r.1', cancelled(now, 'first'));
+    expect(await store.update(journey, cancelled(now, 'second'))).toMatchObject({ state: 'cancelled', why: 'first' });
+    expect(await store.trace('r.1')).toMatchObject([{ text: 'first' }]);
+    await store.forget((await store.get('r.1')) ?? journey);
+    expect(await store.update(journey, cancelled(now, 'third'))).toBeUndefined();
   });
 });
