@@ -7,6 +7,8 @@ export interface HmacScheme {
   header: string;
   algorithm: 'sha1' | 'sha256' | 'sha512';
   encoding: 'base64' | 'hex';
+  /** Of hex: only the small letters that the vendor writes. Default: capitals, too, as some write them. */
+  smallOnly?: true;
   /** What stands before the digest: `sha256=`. */
   prefix?: string;
   /** Where the vendor signs a time as well: its header, how it is written, how far it may be from ours, both ways. */
@@ -35,8 +37,9 @@ export function verifyHmac(delivery: Delivery, secrets: readonly string[], schem
   const signedAt = timestamp === undefined ? '' : (delivery.headers[timestamp.header] ?? '');
   if (given === '' || (timestamp !== undefined && signedAt === '')) return { ok: false, why: 'unsigned' };
   if (timestamp !== undefined && !written[timestamp.as].test(signedAt)) return { ok: false, why: 'mismatch' };
-  // Some write their hex in capitals; in base64 they would be other letters.
-  const digest = encoding === 'hex' ? prefix + given.slice(prefix.length).toLowerCase() : given;
+  // In base64 capitals would be other letters.
+  const isAnyCase = encoding === 'hex' && scheme.smallOnly !== true;
+  const digest = isAnyCase ? prefix + given.slice(prefix.length).toLowerCase() : given;
   if (
     !given.startsWith(prefix) ||
     !matchesAny(digest, secrets, (secret) => signHmac(secret, delivery, scheme, signedAt))

@@ -53,6 +53,12 @@ describe('verifyHmac', () => {
     expect(verifyHmac(delivery(headers), secrets, hex)).toEqual(expected);
   });
 
+  test('it refuses capitals where the vendor writes small letters only', () => {
+    const scheme: HmacScheme = { ...hex, smallOnly: true };
+    const verdictOn = (text: string) => verifyHmac(delivery({ 'x-signature': text }), ['new'], scheme);
+    expect([verdictOn(good), verdictOn(good.toUpperCase())]).toEqual([{ ok: true }, { ok: false, why: 'mismatch' }]);
+  });
+
   test('it takes base64 in its own letters only, and a prefix as it is', () => {
     const scheme: HmacScheme = { ...hex, encoding: 'base64', prefix: 'v1=' };
     const given = signHmac('new', delivery({}), scheme);
