@@ -1,5 +1,5 @@
 import { notOverNewer } from '../../core/connector/answer.ts';
-import { writeInBatches } from '../../core/connector/batches.ts';
+import { writeInBatches, writeInTurn } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
@@ -61,22 +61,19 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
     for (const job of changed) job.result = resultOf(job, rows.get(job.item.recordId));
   }
 
-  /** After one failure that isn't about its order alone no further call is made: the others' notes wait for the next attempt. */
   async function addNotes(jobs: readonly Job[]): Promise<void> {
-    let failure: Error | undefined;
-    for (const job of jobs) {
-      const { item, change, result } = job;
-      if (item.outcome === 'no-answer' || result?.ok === false || result?.where !== undefined) continue;
-      try {
-        if (failure !== undefined) throw failure;
+    const toNote = jobs.filter(
+      ({ item, result }) => item.outcome === 'answered' && result?.ok !== false && result?.where === undefined,
+    );
+    const results = await writeInTurn(
+      toNote,
+      async ({ item, change, result }) => {
         if (change.length > 0 || !(await hasNote(shop, item))) await addNote(shop, item);
-      } catch (error) {
-        if (!(error instanceof CloseloopError)) throw error;
-        const isGone = error instanceof VendorError && error.isGone;
-        if (error.advice.kind !== 'permanent') failure = error;
-        job.result = isGone ? notFound(item) : { ok: false, why: 'error', error };
-      }
-    }
+        return result ?? { ok: true, findings: [] };
+      },
+      ({ item }) => notFound(item),
+    );
+    for (const [index, job] of toNote.entries()) job.result = results[index];
   }
 
   return (items) => writeInBatches(items, batchSize, writeBatch);

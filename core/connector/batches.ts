@@ -1,3 +1,5 @@
+import { CloseloopError } from '../errors.ts';
+import { VendorError } from './classify.ts';
 import type { WriteBack, WriteResult } from './contract.ts';
 
 /** For calls that take a limited number of things. */
@@ -40,4 +42,30 @@ export async function writeInBatches(
     if (result === undefined) throw new TypeError('a batch was written without a result for each of its answers');
     return result;
   });
+}
+
+/**
+ * Writes one after the other, for vendors that take one in a call. A failure that is about one record is its own result; after
+ * any other (a quota, a token, the network) no further call is made, and what is left fails for the same reason.
+ * @param notFound The result for a record that turns out to be gone.
+ */
+export async function writeInTurn<Item>(
+  items: readonly Item[],
+  write: (item: Item) => Promise<WriteResult>,
+  notFound: (item: Item) => WriteResult,
+): Promise<WriteResult[]> {
+  const results: WriteResult[] = [];
+  let failure: CloseloopError | undefined;
+  for (const item of items) {
+    try {
+      if (failure !== undefined) throw failure;
+      results.push(await write(item));
+    } catch (error) {
+      if (!(error instanceof CloseloopError)) throw error;
+      if (error.advice.kind !== 'permanent') failure = error;
+      const isGone = error instanceof VendorError && error.isGone;
+      results.push(isGone ? notFound(item) : { ok: false, why: 'error', error });
+    }
+  }
+  return results;
 }

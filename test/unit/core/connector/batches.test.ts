@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { batchesOf, chunks, writeInBatches } from '../../../../core/connector/batches.ts';
-import type { WriteBack } from '../../../../core/connector/contract.ts';
+import { batchesOf, chunks, writeInBatches, writeInTurn } from '../../../../core/connector/batches.ts';
+import { VendorError } from '../../../../core/connector/classify.ts';
+import type { WriteBack, WriteResult } from '../../../../core/connector/contract.ts';
 
 const answer = (recordId: string, marker: string): WriteBack => ({
   recordId,
@@ -51,5 +52,39 @@ describe('batches of answers', () => {
 
   test('may not be left without a result', async () => {
     await expect(writeInBatches(items, 100, async () => [])).rejects.toThrow('without a result');
+  });
+});
+
+describe('answers written one by one', () => {
+  const failed = (kind: 'permanent' | 'config', status = 400) =>
+    new VendorError('x', { problem: 'p', remedy: 'r', advice: { kind }, outcome: 'refused', status, code: '' });
+  const done: WriteResult = { ok: true, findings: [] };
+  const gone: WriteResult = { ok: false, why: 'not-found', message: 'gone' };
+
+  test('fail alone for their own reasons, and together for any other, without a further call', async () => {
+    const errors = new Map([
+      ['own', failed('permanent')],
+      ['gone', failed('permanent', 404)],
+      ['token', failed('config')],
+    ]);
+    const written: string[] = [];
+    const results = await writeInTurn(
+      ['own', 'a', 'gone', 'b', 'token', 'c'],
+      async (item) => {
+        written.push(item);
+        const error = errors.get(item);
+        if (error) throw error;
+        return done;
+      },
+      () => gone,
+    );
+    const errorOf = (item: string) => ({ ok: false, why: 'error', error: errors.get(item) });
+    expect(results).toEqual([errorOf('own'), done, gone, done, errorOf('token'), errorOf('token')]);
+    expect(written).not.toContain('c');
+  });
+
+  test('hide no bug', async () => {
+    const broken = async () => Promise.reject(new TypeError('a bug'));
+    await expect(writeInTurn(['a'], broken, () => gone)).rejects.toThrow('a bug');
   });
 });
