@@ -17,7 +17,7 @@ export {
   surveyText,
   tagsOf,
 } from './connector/answer.ts';
-export { chunks, writeInBatches } from './connector/batches.ts';
+export { chunks, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
 export {
   type Comparison,
@@ -61,11 +61,13 @@ export type {
   WriteResult,
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
+export { compareFields, type FieldWords, type HeldField, type NeededField } from './connector/fields.ts';
 export { exactJsonBody, jsonBody } from './connector/json-body.ts';
 export { pageWatch } from './connector/pages.ts';
 export { headerNumber } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
+export { createSweep, type SweepSearch } from './connector/sweep.ts';
 export {
   type Credentials,
   clientCredentials,
