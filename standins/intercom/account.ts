@@ -1,0 +1,113 @@
+import { ControlError, type Given } from '../kit/control.ts';
+import { VendorStandin } from '../kit/vendor-standin.ts';
+import * as define from './definitions.ts';
+import type { Attribute, Author, Contact, Webhook } from './model.ts';
+import { RateLimits } from './rate-limits.ts';
+import { type IntercomStandinOptions, openSettings, type Settings } from './settings.ts';
+import { Store } from './store.ts';
+import { intercomRetries, Outbox, usualTopics } from './webhooks.ts';
+
+/** What is set up in a workspace: teammates, contacts, attributes, the app's webhook. */
+export class IntercomAccount extends VendorStandin {
+  readonly accessToken: string;
+  readonly appId = 'k7p2m4xq';
+  /** Whom the token belongs to: a teammate of closeloop's own. */
+  readonly serviceAdminId = '7700001';
+  protected store = new Store();
+  protected settings = openSettings();
+  protected limits = new RateLimits();
+  protected readonly outbox: Outbox;
+  readonly #fetch: typeof globalThis.fetch;
+
+  constructor(options: IntercomStandinOptions) {
+    super(intercomRetries, options);
+    this.accessToken = options.accessToken ?? 'intercom-token';
+    this.#fetch = options.fetch ?? globalThis.fetch;
+    this.outbox = new Outbox({ sender: this.sender, nowMs: () => this.now(), appId: this.appId });
+  }
+
+  addAdmin(given: Given<typeof define.adminDefinition>): Author {
+    const { id = String(7_700_100 + this.store.nextId()), ...rest } = define.adminDefinition.parse(given);
+    const admin: Author = { id, type: 'admin', ...rest };
+    this.store.admins.set(id, admin);
+    return admin;
+  }
+
+  removeAdmin(id: string): void {
+    this.store.admins.delete(id);
+  }
+
+  addTeam(given: Given<typeof define.teamDefinition>): void {
+    const { id, name } = define.teamDefinition.parse(given);
+    this.store.teams.set(id, name);
+  }
+
+  addContact(given: Given<typeof define.contactDefinition> = {}): Contact {
+    const definition = define.contactDefinition.parse(given);
+    const id = definition.id ?? `6a1f0c3e9d2b4a7f${String(this.store.nextId()).padStart(8, '0')}`;
+    const contact: Contact = { ...definition, id, mergedInto: null };
+    this.store.contacts.set(id, contact);
+    return contact;
+  }
+
+  mergeContact(given: Given<typeof define.contactMerge>): void {
+    const { id, into } = define.contactMerge.parse(given);
+    this.store.contact(id).mergedInto = this.store.contact(into).id;
+  }
+
+  addAttribute(given: Given<typeof define.attributeDefinition>): Attribute {
+    const { type, ...rest } = define.attributeDefinition.parse(given);
+    const attribute: Attribute = { id: this.store.nextId(), archived: false, ...rest };
+    const list = type === undefined ? this.store.attributes : this.store.type(type).attributes;
+    list.push(attribute);
+    return attribute;
+  }
+
+  removeAttributes(): void {
+    this.store.attributes.length = 0;
+    for (const { attributes } of this.store.types) attributes.length = 0;
+  }
+
+  /** As a person in the Developer Hub: the address is tried by a HEAD. */
+  async saveWebhook(given: Given<typeof define.webhookDefinition>): Promise<Webhook> {
+    const { url } = define.webhookDefinition.parse(given);
+    const { status } = await this.#fetch(url, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(5_000),
+    });
+    if (status !== 200) throw new ControlError(`the address answers a HEAD with ${status}, not 200`);
+    return this.setWebhook(given);
+  }
+
+  /** Without trying it. */
+  setWebhook(given: Given<typeof define.webhookDefinition>): Webhook {
+    const { topics = usualTopics, ...rest } = define.webhookDefinition.parse(given);
+    this.outbox.webhook = { ...rest, topics };
+    return this.outbox.webhook;
+  }
+
+  webhook(): Webhook | undefined {
+    return this.outbox.webhook;
+  }
+
+  removeWebhook(): void {
+    this.outbox.webhook = undefined;
+  }
+
+  changeSettings(given: Given<typeof define.settingsChange>): Settings {
+    return Object.assign(this.settings, define.settingsChange.parse(given));
+  }
+
+  async ping(): Promise<void> {
+    await this.outbox.send('ping', { type: 'ping', message: 'ping from the stand-in' });
+  }
+
+  override reset(): void {
+    super.reset();
+    this.store = new Store();
+    this.settings = openSettings();
+    this.limits = new RateLimits();
+    this.outbox.webhook = undefined;
+  }
+}

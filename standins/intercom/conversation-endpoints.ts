@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { jsonBody, type StandinResponse } from '../kit/message.ts';
+import type { Params, Route } from '../kit/router.ts';
+import type { Context } from './context.ts';
+import type { Attribute, Author, Conversation, Values } from './model.ts';
+import { invalid, noAdmin, problem } from './problem.ts';
+import { contactFields, conversationFields, search } from './search.ts';
+import { appCode, bot } from './store.ts';
+import { newest, viewContact, viewConversation } from './views.ts';
+
+export const conversationRoutes: Route<Context>[] = [
+  {
+    method: 'POST',
+    template: '/conversations/search',
+    answer: ({ req, store, settings, nowMs }) =>
+      search(
+        {
+          key: 'conversations',
+          fields: conversationFields,
+          lists: [],
+          rows: store.indexed('conversation', nowMs - settings.indexLagMs),
+          searchBy: settings.searchBy,
+        },
+        jsonBody(req),
+      ),
+  },
+  {
+    method: 'POST',
+    template: '/contacts/search',
+    answer: ({ req, store, settings }) =>
+      search(
+        {
+          key: 'data',
+          fields: contactFields,
+          lists: ['id'],
+          rows: store.indexedContacts(),
+          searchBy: settings.searchBy,
+        },
+        jsonBody(req),
+      ),
+  },
+  { method: 'GET', template: '/contacts/{id}', answer: contact },
+  { method: 'POST', template: '/conversations/redact', answer: redact },
+  {
+    method: 'GET',
+    template: '/conversations/{id:\\d+}',
+    answer: (context, params) => shown(context, here(context, params)),
+  },
+  { method: 'PUT', template: '/conversations/{id:\\d+}', answer: update },
+  {
+    method: 'POST',
+    template: '/conversations/{id:\\d+}/reply',
+    answer: (context, params) => {
+      const one = here(context, params);
+      note(context, one, NoteOfConversation);
+      return shown(context, one);
+    },
+  },
+  { method: 'POST', template: '/conversations/{id:\\d+}/parts', answer: move },
+];
+
+export function here({ store }: Context, { id = '' }: Params): Conversation {
+  const one = store.conversations.get(id);
+  if (one === undefined) throw problem(404, 'not_found', 'Resource Not Found');
+  return one;
+}
+
+function shown({ store, req }: Context, one: Conversation): StandinResponse {
+  const isPlain = req.query.get('display_as') === 'plaintext';
+  const parts = newest(one.parts).map((part) =>
+    isPlain && part.body !== null ? { ...part, body: plain(part.body) } : part,
+  );
+  return { status: 200, body: viewConversation(store, one, parts) };
+}
+
+const plain = (html: string): string =>
+  html
+    .replace(/<\/p>/g, '\n')
+    .replace(/<[^>]+>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .trim();
+
+function contact({ store }: Context, { id = '' }: Params): StandinResponse {
+  const found = store.contacts.get(id);
+  if (found === undefined) throw problem(404, 'not_found', 'User Not Found');
+  if (found.mergedInto === null) return { status: 200, body: viewContact(found) };
+  const link = `</contacts/${found.mergedInto}>; rel="canonical"`;
+  throw problem(410, 'contact_merged', 'This contact has been merged.', { link });
+}
+
+const Update = z.strictObject({
+  read: z.boolean().optional(),
+  title: z.string().optional(),
+  custom_attributes: z.record(z.string(), z.unknown()).optional(),
+  company_id: z.string().nullable().optional(),
+});
+
+function update(context: Context, params: Params): StandinResponse {
+  const one = here(context, params);
+  const parsed = Update.safeParse(jsonBody(context.req));
+  if (!parsed.success) throw invalid('The body is malformed');
+  setValues(one.values, parsed.data.custom_attributes ?? {}, context.store.attributes, 'Conversation');
+  context.store.addPart(one, context.nowMs, {
+    type: 'conversation_attribute_updated_by_admin',
+    author: bot,
+    app: appCode,
+  });
+  return shown(context, one);
+}
+
+/** By name. @throws Problem for a name that nothing has, or two have, or a value of another type */
+export function setValues(held: Values, given: Values, attributes: readonly Attribute[], what: string): void {
+  const changes = Object.entries(given).map(([name, value]) => {
+    const live = attributes.filter((one) => one.name === name && !one.archived);
+    const [attribute] = live;
+    if (attribute === undefined) throw invalid(`${what} attribute '${name}' does not exist`);
+    if (live.length > 1) throw invalid('More than one attribute has this name');
+    if (value !== null && !fits(value, attribute.dataType))
+      throw problem(422, 'type_mismatch', 'Wrong type of a value');
+    return { name, value, attribute };
+  });
+  for (const { name, value, attribute } of changes) {
+    if (attribute.deaf) continue;
+    if (value === null) delete held[name];
+    else held[name] = typeof value === 'string' ? value.slice(0, 1_024) : value;
+  }
+}
+
+function fits(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value);
+    case 'decimal':
+      return typeof value === 'number';
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'datetime':
+      return Number.isInteger(value) || (typeof value === 'string' && !Number.isNaN(Date.parse(value)));
+    default:
+      return typeof value === 'string';
+  }
+}
+
+const Note = {
+  message_type: z.literal('note'),
+  type: z.literal('admin'),
+  admin_id: z.string(),
+  body: z.string().min(1),
+};
+const NoteOfConversation = z.strictObject({ ...Note, skip_notifications: z.boolean().optional() });
+export const NoteOfTicket = z.strictObject(Note);
+
+export function adminOf({ store }: Context, id: string | number): Author {
+  const admin = store.admins.get(String(id));
+  if (admin === undefined) throw noAdmin();
+  return admin;
+}
+
+export function note(context: Context, one: Conversation, schema: typeof NoteOfConversation | typeof NoteOfTicket) {
+  const parsed = schema.safeParse(jsonBody(context.req));
+  if (!parsed.success) throw invalid('The note is malformed');
+  const { admin_id, body } = parsed.data;
+  const part = context.store.addPart(one, context.nowMs, {
+    type: 'note',
+    body,
+    author: adminOf(context, admin_id),
+    app: appCode,
+  });
+  context.told('conversation.admin.noted', one, part);
+  return part;
+}
+
+const Move = z.strictObject({
+  message_type: z.enum(['close', 'open']),
+  type: z.literal('admin').optional(),
+  admin_id: z.string(),
+  body: z.string().optional(),
+});
+
+function move(context: Context, params: Params): StandinResponse {
+  const one = here(context, params);
+  const parsed = Move.safeParse(jsonBody(context.req));
+  if (!parsed.success) throw invalid('The part is malformed');
+  const { message_type: how, admin_id } = parsed.data;
+  const admin = adminOf(context, admin_id);
+  if (how === 'close')
+    context.told('conversation.admin.closed', one, context.store.close(one, admin, context.nowMs, appCode));
+  else context.told('conversation.admin.opened', one, context.store.open(one, admin, context.nowMs, appCode));
+  return shown(context, one);
+}
+
+const Redaction = z.strictObject({
+  type: z.literal('conversation_part'),
+  conversation_id: z.string(),
+  conversation_part_id: z.string(),
+});
+
+function redact(context: Context): StandinResponse {
+  const parsed = Redaction.safeParse(jsonBody(context.req));
+  if (!parsed.success) throw invalid('The redaction is malformed');
+  const one = here(context, { id: parsed.data.conversation_id });
+  const part = one.parts.find(({ id }) => id === parsed.data.conversation_part_id);
+  if (part === undefined) throw problem(404, 'conversation_part_or_message_not_found', 'Conversation part not found');
+  Object.assign(part, { body: null, redacted: true });
+  context.store.touch(one, context.nowMs);
+  return shown(context, one);
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+
+/** What the control surface takes: the stand-in's own words, not the vendor's. */
+const id = z.union([z.int().positive(), z.string().min(1)]).transform(String);
+const values = z.record(z.string(), z.unknown());
+
+export const named = z.strictObject({ id });
+export const conversationDefinition = z.strictObject({
+  id: id.optional(),
+  /** Contacts; the first one began it. */
+  contacts: z.array(id).default([]),
+  subject: z.string().default('Where is my order?'),
+  deliveredAs: z.enum(['customer_initiated', 'automated', 'admin_initiated']).default('customer_initiated'),
+  team: z.int().nullable().default(null),
+  tags: z.array(z.string()).default([]),
+  /** Imported ones have no statistics. */
+  imported: z.boolean().default(false),
+  attributes: values.default({}),
+});
+export const ticketDefinition = conversationDefinition.extend({
+  type: z.string().default('Support request'),
+});
+export const contactDefinition = z.strictObject({
+  id: z.string().optional(),
+  externalId: z.string().nullable().default(null),
+  role: z.enum(['user', 'lead']).default('user'),
+  email: z.string().nullable().default(null),
+  phone: z.string().nullable().default(null),
+  name: z.string().nullable().default(null),
+  language: z.string().nullable().default(null),
+  country: z.string().nullable().default(null),
+  unsubscribedFromEmails: z.boolean().default(false),
+  hasHardBounced: z.boolean().default(false),
+  markedEmailAsSpam: z.boolean().default(false),
+  attributes: values.default({}),
+});
+export const contactMerge = z.strictObject({ id, into: id });
+/** Who does it: an admin's id, `bot`, or `customer`. Default: the first teammate. */
+export const act = z.strictObject({ id, by: id.optional() });
+export const massClose = z.strictObject({ ids: z.array(id) });
+export const stateChange = z.strictObject({
+  id,
+  category: z.enum(['submitted', 'in_progress', 'waiting_on_customer', 'resolved']),
+});
+export const ratingDefinition = z.strictObject({
+  id,
+  rating: z.int().min(1).max(5),
+  remark: z.string().nullable().default(null),
+});
+export const adminDefinition = z.strictObject({ id: id.optional(), name: z.string(), email: z.string() });
+export const teamDefinition = z.strictObject({ id: z.int(), name: z.string() });
+export const attributeDefinition = z.strictObject({
+  /** A ticket type's name; left out: of conversations. */
+  type: z.string().optional(),
+  name: z.string(),
+  dataType: z.enum(['string', 'integer', 'decimal', 'boolean', 'list', 'datetime']).default('string'),
+  required: z.boolean().default(false),
+  deaf: z.boolean().default(false),
+});
+export const webhookDefinition = z.strictObject({
+  url: z.string(),
+  secret: z.string().min(1).default('intercom-client-secret'),
+  topics: z.array(z.string()).optional(),
+});
+export const settingsChange = z.strictObject({
+  region: z.enum(['US', 'EU', 'AU']).exactOptional(),
+  timezone: z.string().exactOptional(),
+  /** The app's own version, which shapes its webhooks. */
+  appVersion: z.string().exactOptional(),
+  /** What "after" means in a search: from the next UTC day on, as measured in 2026, or to the second. */
+  searchBy: z.enum(['day', 'second']).exactOptional(),
+  /** A search shows what was so long ago. */
+  indexLagMs: z.number().nonnegative().exactOptional(),
+  /**
+   * What a PUT of attributes on a closed ticket leads to: `honoured`, it stays closed where the call says `open: false` (else it is open again);
+   * `reopens`, it is open again whatever the call says, and a second PUT closes it; `stubborn`, only a part does.
+   */
+  ticketWrites: z.enum(['honoured', 'reopens', 'stubborn']).exactOptional(),
+  /** Permissions that the token lacks. */
+  lacks: z.array(z.enum(['conversations', 'tickets', 'contacts', 'admins', 'attributes'])).exactOptional(),
+  /** Calls in ten seconds. */
+  limit: z.int().positive().exactOptional(),
+});
