@@ -19,6 +19,10 @@ export const standins: Readonly<Record<string, () => Promise<Standin>>> = {
     const { startHubspotStandin: start } = await import('./hubspot/standin.ts');
     return { start, guide: (await import('./hubspot/guide.ts')).guide };
   },
+  intercom: async () => {
+    const { startIntercomStandin: start } = await import('./intercom/standin.ts');
+    return { start, guide: (await import('./intercom/guide.ts')).guide };
+  },
   shopify: async () => {
     const { startShopifyStandin: start } = await import('./shopify/standin.ts');
     return { start, guide: (await import('./shopify/guide.ts')).guide };

@@ -157,7 +157,7 @@ test('what others send is read by listOf and mapOf: zod reports each wrong entry
 });
 
 test('core and worker name no vendor', () => {
-  const vendors = /zendesk|hubspot|shopify|woocommerce/i;
+  const vendors = /zendesk|hubspot|shopify|woocommerce|intercom/i;
   // The demo is told with a help desk; main.ts alone knows the list.
   const shared = files.filter((file) => /^(core|worker)\//.test(file) && !/^worker\/(demo\/|cli\/main\.ts)/.test(file));
   const code = (file: string) =>

@@ -1,10 +1,11 @@
+import { intercom } from './intercom.ts';
 import { shopify } from './shopify.ts';
 import type { Undescribed, VendorRow } from './vendor-row.ts';
 import { woocommerce } from './woocommerce.ts';
 import { zendesk } from './zendesk.ts';
 
 /** Every vendor with a description that we may use. */
-export const vendors: readonly VendorRow[] = [zendesk, shopify, woocommerce];
+export const vendors: readonly VendorRow[] = [zendesk, shopify, woocommerce, intercom];
 
 /** Named in the report, so that nobody takes silence for a pass. */
 export const undescribed: readonly Undescribed[] = [

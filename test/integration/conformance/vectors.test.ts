@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { intercom } from '../../../connectors/intercom/intercom.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
 import { webhook } from '../../../connectors/webhook/webhook.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
@@ -10,11 +11,12 @@ import { signShopify } from '../../../standins/shopify/signature.ts';
 import { signWooCommerce } from '../../../standins/woocommerce/signature.ts';
 import { createIntake } from '../../../worker/intake/intake.ts';
 import type { SourcePipeline } from '../../../worker/pipeline/source-pipeline.ts';
+import { given as intercomGiven } from '../../support/connectors/intercom/workspace.ts';
 import { given as shopifyGiven, testPorts, vectorSecret } from '../../support/connectors/shopify/fixture.ts';
 import { given as woocommerceGiven } from '../../support/connectors/woocommerce/fixture.ts';
 
 /*
- * Every vector, sequence and fixture of the facts on shops, through the door of the worker. Here, so that one place shows that
+ * Every vector, sequence and fixture of the facts on shops and on Intercom, through the door of the worker. Here, so that one place shows that
  * none is missing; what each means to its connector is told in that connector's tests.
  */
 
@@ -51,6 +53,7 @@ const read = <S extends z.ZodType>(path: string, key: string | undefined, schema
 const of = {
   shopify: 'connectors/shopify/vectors/webhooks.json',
   woocommerce: 'connectors/woocommerce/vectors/webhooks.json',
+  intercom: 'connectors/intercom/vectors/fixtures.json',
   standard: 'core/vectors/standard-webhooks.json',
 };
 
@@ -62,6 +65,11 @@ describe('the copies', () => {
     [of.shopify, 'shopify_sequences', 3, '5d0a7f1e25930dcf0f8b6ffa36f14dd8cf2a201583ce87be8c83bd611bd98c08'],
     [of.woocommerce, 'woocommerce', 14, 'afab11df4c506f8e02def578cff778807d0734e95ac7c6e541902247a9847d29'],
     [of.woocommerce, 'woocommerce_sequences', 1, 'd49ff96a79ac4f50b223cf5973cebc798ecfa5117aefbe63ffc54702c1604b64'],
+    [of.intercom, 'vectors', 19, '01f46bf8b08536fa7e2227933ff97ed21307f20c5f6a4593e0fab066afd9756a'],
+    [of.intercom, 'webhooks', 29, '972509ca2f1318f424516dd37488897665a459a0c5f0d46ba66cbcb740cf3c76'],
+    [of.intercom, 'reads', 21, '98564505b0276b3d18f5860953241a9c39b77aa76ac27f460c296e3306a2a2f6'],
+    [of.intercom, 'writes', 13, '1e806e1f6be2bf641a837a589a2b7de71c140e2260663a5e84ff291ca9ee1a7c'],
+    [of.intercom, 'errors', 23, '0742e3a9fb6d31fbc07b0406878617a85201c5aefdbc8f3fbc77c3a18457c112'],
     [of.standard, undefined, 29, '467952ffb611ae70e60e306aa725e3275dad098e2d3a39007b69a48dc1ff60d8'],
   ])('it finds in %s all %s of the facts, unchanged', (path, key, count, digest) => {
     const whole = read(path, key, z.unknown());
@@ -87,10 +95,10 @@ describe('the copies', () => {
   });
 
   test('it finds no other, so that each new one is added here', () => {
-    const all = ['shopify', 'woocommerce'].map((name) =>
+    const all = ['shopify', 'woocommerce', 'intercom'].map((name) =>
       readdirSync(new URL(`../../support/connectors/${name}/vectors`, import.meta.url)),
     );
-    expect(all.map((names) => names.length)).toEqual([3, 2]);
+    expect(all.map((names) => names.length)).toEqual([3, 2, 1]);
   });
 });
 
@@ -125,6 +133,7 @@ function door(connector: Connector, settings: object, now: Date) {
       const { statusCode } = await app.inject({ method: 'POST', url: '/hooks/it', headers, payload });
       return statusCode;
     },
+    head: async (): Promise<number> => (await app.inject({ method: 'HEAD', url: '/hooks/it' })).statusCode,
   };
 }
 
@@ -210,6 +219,34 @@ describe('a delivery of WooCommerce', () => {
     expect(sequence.expect).toEqual(['process', 'process']);
     expect(new Set(stored.map(({ key }) => key)).size).toBe(2);
     expect(stored.map((event) => 'recordId' in event && event.recordId)).toEqual(['1042', '1043']);
+  });
+});
+
+const IntercomVector = z.object({
+  name: z.string(),
+  secrets: z.array(z.string()),
+  header: z.string().nullable(),
+  expect: z.enum(['valid', 'unsigned', 'mismatch']),
+  body_base64: z.string(),
+});
+
+describe('a delivery of Intercom', () => {
+  const signed = (header: string | null) => ({
+    'content-type': 'application/json',
+    ...(header !== null && { 'x-hub-signature': header }),
+  });
+  const doorOf = (webhookSecrets: readonly string[]) => door(intercom, { ...intercomGiven, webhookSecrets }, soonAfter);
+
+  test.each(read(of.intercom, 'vectors', IntercomVector))('it answers "$name"', async (vector) => {
+    const { post, stored } = doorOf(vector.secrets);
+    // The unreadable is taken, and told: who refuses too often is switched off.
+    const status = vector.expect === 'valid' ? 200 : 401;
+    expect(await post(signed(vector.header), bytes(vector.body_base64))).toBe(status);
+    if (status !== 200) expect(stored).toEqual([]);
+  });
+
+  test('it answers the HEAD that tries the address', async () => {
+    expect(await doorOf(intercomGiven.webhookSecrets).head()).toBe(200);
   });
 });
 

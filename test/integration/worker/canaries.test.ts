@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { connectors } from '../../../connectors/index.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
+import { startIntercomStandin } from '../../../standins/intercom/standin.ts';
 import { startShopifyStandin } from '../../../standins/shopify/standin.ts';
 import { startWebhookStandin } from '../../../standins/webhook/standin.ts';
 import { startWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';
@@ -162,6 +163,33 @@ async function woocommerce(): Promise<Account> {
   };
 }
 
+async function intercom(): Promise<Account> {
+  const accessToken = 'canary-intercom-token';
+  const { url, standin, close } = await startIntercomStandin({ accessToken });
+  for (const [name, dataType] of [
+    ['Feedback grade', 'integer'],
+    ['Feedback comment', 'string'],
+  ] as const) {
+    standin.addAttribute({ name, dataType });
+  }
+  return {
+    settings: {
+      ...{ connector: 'intercom', workspace: standin.appId, accessToken, adminId: standin.serviceAdminId },
+      ...{ webhookSecrets: ['canary-intercom-hook'], baseUrl: url },
+      writeBack: { grade: 'Feedback grade', comment: 'Feedback comment', note: true },
+    },
+    contact: '[contact.phone, contact.email]',
+    who: 'contact.email',
+    listen: (hook) => standin.setWebhook({ url: hook, secret: 'canary-intercom-hook' }),
+    close: async ({ name, email, phone }) => {
+      const contact = standin.addContact({ email, phone, name }).id;
+      await standin.close({ id: standin.addConversation({ contacts: [contact], subject: `Call ${name}` }).id });
+    },
+    faults: standin.faults,
+    stop: close,
+  };
+}
+
 async function webhook(): Promise<Account> {
   const { url, standin, close } = await startWebhookStandin();
   const secret = signing('webhook');
@@ -204,6 +232,7 @@ beforeAll(async () => {
     ['crm', await hubspot()],
     ['shop', await shopify()],
     ['store', await woocommerce()],
+    ['inbox', await intercom()],
     ['jobs', await webhook()],
   ]);
   const sources = [...accounts].map(([name, { settings, contact, who }]) => {

@@ -44,6 +44,7 @@ const orders = {
   paths: { '/orders': { get: { parameters: [{ name: 'include', in: 'query', schema: list('integer') }] } } },
   components: { securitySchemes: { query: { type: 'apiKey', in: 'query', name: 'consumer_key' } } },
 };
+const inbox = 'openapi: 3.0.1\nservers: [{ url: "https://api.intercom.io" }]\npaths: { /me: { get: {} } }\n';
 function list(type: string): object {
   return { type: 'array', items: { type } };
 }
@@ -67,6 +68,8 @@ beforeEach(() => {
     'query One($id: ID!) { order(id: $id) { id } } mutation Tag { tagsAdd(id: 1, tags: []) }',
   );
   writeFileSync(join(dir, 'specs/shops/woocommerce-v3-orders.openapi.json'), JSON.stringify(orders));
+  mkdirSync(join(dir, 'specs/intercom'));
+  writeFileSync(join(dir, 'specs/intercom/intercom-2.16.yaml'), inbox);
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -89,6 +92,7 @@ const ask = (query: string, variables: object = {}): Recorded => {
 };
 const order = ask('query Orders($id: ID!) { order(id: $id) { id } }', { id: 'gid://shopify/Order/1' });
 const some: Recorded = { method: 'GET', path: '/wp-json/wc/v3/orders', query: 'include=1%2C2&consumer_key=ck' };
+const me: Recorded = { method: 'GET', path: '/me', query: '' };
 const write = (ticket: object): Recorded => {
   const body = JSON.stringify({ tickets: [{ id: 1, ...ticket }] });
   return { method: 'PUT', path: '/api/v2/tickets/update_many.json', query: '', type: 'application/json', body };
@@ -97,11 +101,12 @@ const write = (ticket: object): Recorded => {
 describe('npm run conformance', () => {
   test('it passes what is described, and prints what the facts explain with the fact', async () => {
     const deleted = { method: 'DELETE', path: '/wp-json/wc/v3/orders/1/notes/2', query: 'force=true' };
-    recorded(read, write({ subject: 'a', additional_tags: ['b'] }), order, some, deleted);
+    recorded(read, write({ subject: 'a', additional_tags: ['b'] }), order, some, deleted, me);
     const { code, stdout } = await judged();
     expect(stdout).toContain('Zendesk: 2 different requests');
     expect(stdout).toContain('Shopify: 1 different requests to 1 operations');
     expect(stdout).toContain('WooCommerce: 2 different requests to 2 operations');
+    expect(stdout).toContain('Intercom: 1 different requests to 1 operations');
     expect(stdout).toContain('/wc/v3/orders/{id}/notes/{note_id}: is not described (1×)\n    Facts, section 4');
     expect(stdout).toMatch(
       /facts explain:\n[\s\S]* {2}PUT \/api\/v2\/tickets\/update_many: body: the operation is described/,
@@ -111,7 +116,7 @@ describe('npm run conformance', () => {
   });
 
   test('it says of whom there is no description, and what is worth knowing of the others', async () => {
-    recorded(read, order, some, ask('query Old { legacy }'));
+    recorded(read, order, some, me, ask('query Old { legacy }'));
     const { code, stdout } = await judged();
     expect(stdout).toContain("HubSpot: no specification: the stand-in's strictness only");
     expect(stdout).toContain('query Old: The field QueryRoot.legacy is deprecated. Ask for order. (1×)');

@@ -75,6 +75,7 @@ test.each([
   ['hubspot', 'crm', 'ticket-41960.1'],
   ['shopify', 'shop', '41960.1'],
   ['woocommerce', 'store', '41960.1'],
+  ['intercom', 'inbox', '41960.1'],
   ['webhook', 'jobs', '41960.1'],
 ])('the guide to %s leads to a grade on the record', async (name, source, id) => {
   const store = app.engine.pipelines.get(source)?.context.store ?? expect.fail(`no ${source}`);

@@ -125,6 +125,41 @@ export const sources: readonly FuzzSource[] = [
     }),
   },
   {
+    name: 'intercom',
+    settings: {
+      connector: 'intercom',
+      workspace: 'k7p2m4xq',
+      accessToken: 't',
+      adminId: '7700001',
+      webhookSecrets: [secret],
+      ratings: true,
+    },
+    signed: ['x-hub-signature'],
+    sign: (raw, _url, _at, key = secret) => ({
+      'x-hub-signature': `sha1=${createHmac('sha1', key).update(raw).digest('hex')}`,
+    }),
+    event: (chance) => ({
+      type: 'notification_event',
+      app_id: 'k7p2m4xq',
+      topic: chance.of([
+        'conversation.admin.closed',
+        'ticket.resolved',
+        'conversation.rating.added',
+        'contact.deleted',
+      ]),
+      created_at: chance.of<unknown>([1_795_168_800, text(chance), null]),
+      data: {
+        item: {
+          id: chance.of<unknown>(['215477000000101', 7, text(chance), null]),
+          conversation_parts: {
+            conversation_parts: [{ part_type: 'close', created_at: 1_795_168_800, ...record(chance) }],
+          },
+          ...record(chance),
+        },
+      },
+    }),
+  },
+  {
     name: 'standard',
     settings: {
       connector: 'webhook',

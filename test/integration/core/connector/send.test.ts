@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
+import { intercom } from '../../../../connectors/intercom/intercom.ts';
 import { shopify } from '../../../../connectors/shopify/shopify.ts';
 import { webhook } from '../../../../connectors/webhook/webhook.ts';
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
@@ -172,6 +173,13 @@ describe('every client', () => {
             { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1', webhookSecrets: secrets },
             ports,
           )
+          .read(['7'], 'plan'),
+    ],
+    [
+      'of Intercom',
+      () =>
+        intercom
+          .open({ workspace: 'k7p2m4xq', accessToken: 't', adminId: 1, webhookSecrets: secrets }, ports)
           .read(['7'], 'plan'),
     ],
     [

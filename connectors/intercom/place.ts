@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { markerIn, noteOf } from '../../core/connector/answer.ts';
+import type { WriteBack } from '../../core/connector/contract.ts';
+import type { Held } from './answer.ts';
+import type { Workspace } from './api.ts';
+import { Conversation, type Part, Ticket } from './conversation.ts';
+import { conversationNow, ticketNow } from './read.ts';
+import type { IntercomSettings } from './settings.ts';
+
+/** Where an answer goes: attributes of a conversation, or of a ticket. */
+export interface Place {
+  id: string;
+  held: Held;
+  ticket?: Ticket;
+  /** Where they are known already. */
+  parts?: readonly Part[];
+}
+
+/** What is done to a conversation or a ticket. */
+export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: Workspace) {
+  /** A ticket is read as it is now: whether it is open decides what is sent. @param found by a search */
+  async function placeOf(id: string, found: Conversation | undefined): Promise<Place | undefined> {
+    const conversation = found ?? (await conversationNow(workspace, id));
+    const isTicket = conversation?.ticket && writeBack.tickets === 'ticket';
+    const ticket = isTicket ? await ticketNow(workspace, id) : undefined;
+    if (ticket) return { id, held: ticket.ticket_attributes, ticket, parts: ticket.ticket_parts };
+    const parts = conversation?.conversation_parts;
+    return conversation && { id, held: conversation.custom_attributes, ...(parts && { parts }) };
+  }
+
+  /** Sets attributes by their names. What it holds then. */
+  async function change({ id, ticket }: Place, attributes: Held): Promise<Held> {
+    if (ticket === undefined) {
+      const call = { method: 'PUT', path: `/conversations/${id}`, body: { custom_attributes: attributes } } as const;
+      return (await workspace.call(call, Conversation)).custom_attributes;
+    }
+    const path = `/tickets/${id}`;
+    const closed = ticket.open ? {} : { open: false };
+    // A number here, a text everywhere else.
+    const body = { ticket_attributes: attributes, ...closed, admin_id: Number(adminId) };
+    const after = await workspace.call({ method: 'PUT', path, body }, Ticket);
+    if (after.open && !ticket.open) await closeAgain(id);
+    return after.ticket_attributes;
+  }
+
+  /** A write opens a closed ticket, whatever it says. Never by its state, which is told to the customer. */
+  async function closeAgain(id: string): Promise<void> {
+    const body = { open: false, admin_id: Number(adminId) };
+    const { open } = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
+    if (!open) return;
+    const close = { message_type: 'close', type: 'admin', admin_id: adminId };
+    await workspace.call({ method: 'POST', path: `/conversations/${id}/parts`, body: close }, z.unknown());
+  }
+
+  async function addNote({ id, ticket }: Place, item: WriteBack): Promise<void> {
+    const note = { message_type: 'note', type: 'admin', admin_id: adminId, body: noteHtml(item) };
+    const body = ticket ? note : { ...note, skip_notifications: true };
+    const path = `/${ticket ? 'tickets' : 'conversations'}/${id}/reply`;
+    await workspace.call({ method: 'POST', path, body }, z.unknown());
+  }
+
+  async function notesOn({ id, parts }: Place): Promise<{ id: string; marker: string }[]> {
+    const all = parts ?? (await conversationNow(workspace, id))?.conversation_parts ?? [];
+    return all.flatMap(({ id, part_type: type, body }) => {
+      // The last line, in HTML or plain.
+      const marker =
+        type === 'note'
+          ? markerIn(
+              body
+                .replace(/<\/p>\s*$/, '')
+                .split(/<p>|\n/)
+                .at(-1) ?? '',
+            )
+          : undefined;
+      return marker === undefined ? [] : [{ id, marker }];
+    });
+  }
+
+  /** Parts can't be deleted: their place stays. */
+  async function redactNotes(place: Place): Promise<void> {
+    for (const { id } of await notesOn(place)) {
+      const body = { type: 'conversation_part', conversation_id: place.id, conversation_part_id: id };
+      await workspace.call({ method: 'POST', path: '/conversations/redact', body }, z.unknown());
+    }
+  }
+
+  return { placeOf, change, addNote, notesOn, redactNotes };
+}
+
+function noteHtml(item: WriteBack): string {
+  const { title, comment, when, reference } = noteOf(item);
+  const lines = [title, ...comment.split('\n'), when, reference].filter((line) => line.trim() !== '');
+  return lines.map((line) => `<p>${escaped(line)}</p>`).join('');
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { isSafeAddress } from '../../core/address.ts';
+
+const secret = z.string().trim().min(1, 'is empty');
+const id = z.union([z.int().positive(), z.string().regex(/^\d{1,20}$/, 'a number')]).transform(String);
+const attribute = z.string().trim().min(1, 'is empty').max(190);
+
+const writeBack = z
+  .strictObject({
+    /** Attributes by their names, of conversations and of ticket types alike; `setup` makes them where they are missing. */
+    grade: attribute.optional(),
+    comment: attribute.optional(),
+    answeredAt: attribute.optional(),
+    /** `answered`, or `no-answer` with `noAnswer`. */
+    status: attribute.optional(),
+    /** Answers of a survey: question id → attribute. */
+    answers: z.record(z.string().min(1), attribute).default({}),
+    /** Comments are cut so that they have no more letters than this; how many Intercom takes is not documented. */
+    commentLength: z.int().min(50).max(10_000).default(1_000),
+    /** Adds an internal note with the whole answer: one more call for each. */
+    note: z.boolean().default(false),
+    /** Writes `no-answer` into `status` when a journey expires. */
+    noAnswer: z.boolean().default(false),
+    /** Where answers about tickets go: attributes of their ticket type, or of conversations (one call less, and no ticket is reopened). */
+    tickets: z.enum(['ticket', 'conversation']).default('ticket'),
+  })
+  .refine(({ noAnswer, status }) => !noAnswer || status !== undefined, {
+    path: ['noAnswer'],
+    error: 'needs writeBack.status, which takes it',
+  })
+  .prefault({});
+
+/** An Intercom source in the configuration: one workspace, through a private app in it. */
+export const settings = z.strictObject({
+  /** The workspace's id, as in the address of its Inbox: only its events are taken. */
+  workspace: z.string().regex(/^[a-z0-9]{4,20}$/, 'the id of the workspace, like "k7p2m4xq"'),
+  region: z.enum(['us', 'eu', 'au']).default('us'),
+  accessToken: secret,
+  /** The app's client secret (Developer Hub > Basic Information), which signs its webhooks; two while it is being replaced. */
+  webhookSecrets: z.array(secret).min(1, "needs the app's client secret").max(2, 'takes the current and the other one'),
+  /** Where the app's webhooks go, as the Developer Hub has it: your word that `setup`'s list there is done. */
+  webhookUrl: z.url().optional(),
+  /** A teammate of closeloop's own, who writes its answers. What this teammate does in the Inbox counts for nothing. */
+  adminId: id,
+  /** The app's package code, as it stands in parts that it made: these are closeloop's too, whoever their author is. */
+  appPackageCode: z.string().min(1).optional(),
+  /** Tickets of these categories ask; none: no ticket does, and the token needs no right to tickets. */
+  ticketCategories: z.array(z.enum(['Customer', 'Back-office', 'Tracker'])).default(['Customer']),
+  /** Of a ticket, both `resolved` and `closed` can be so without the other. */
+  ticketIsClosed: z.enum(['resolved', 'closed', 'either']).default('either'),
+  closedByBots: z.enum(['ask', 'skip']).default('ask'),
+  /** What of a contact keeps them from being asked. */
+  skipContacts: z.array(z.enum(['unsubscribed', 'bounced', 'spam'])).default(['unsubscribed', 'bounced', 'spam']),
+  /** Intercom's own ratings become grades of the external campaign of the conversation's rule. */
+  ratings: z.boolean().default(false),
+  /** A contact who is archived is forgotten as well. */
+  eraseArchived: z.boolean().default(false),
+  /** Tests and stand-ins only. */
+  baseUrl: z
+    .string()
+    .refine((text) => isSafeAddress(text, 'origin'), 'https://host, or http://127.0.0.1:port on this machine')
+    .transform((text) => new URL(text).origin)
+    .optional(),
+  writeBack,
+});
+export type IntercomSettings = z.output<typeof settings>;

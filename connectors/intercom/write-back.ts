@@ -1,0 +1,77 @@
+import { notOverNewer, placesOf } from '../../core/connector/answer.ts';
+import { writeInBatches, writeInTurn } from '../../core/connector/batches.ts';
+import { VendorError } from '../../core/connector/classify.ts';
+import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import { holds, isOutdated, wantedOf } from './answer.ts';
+import type { Workspace } from './api.ts';
+import { Conversation } from './conversation.ts';
+import { openPlaces, type Place } from './place.ts';
+import { batchSize, isId, searchByIds } from './read.ts';
+import type { IntercomSettings } from './settings.ts';
+
+/** One call for each answer, and one for its note: Intercom has no bulk. */
+export function writer(settings: IntercomSettings, workspace: Workspace): Source['writeBack'] {
+  const { writeBack } = settings;
+  const { placeOf, change, addNote, notesOn } = openPlaces(settings, workspace);
+
+  async function write(item: WriteBack, found: Conversation | undefined): Promise<WriteResult> {
+    const place = isId(item.recordId) ? await placeOf(item.recordId, found) : undefined;
+    if (place === undefined) return notFound(item);
+    if (isOutdated(item, place.held, writeBack)) return notOverNewer('conversation');
+    const wanted = wantedOf(item, writeBack);
+    const changes = new Map([...wanted].filter(([name, value]) => !holds(place.held, name, value)));
+    const findings = changes.size > 0 ? await put(place, changes) : [];
+    if (!writeBack.note || item.outcome === 'no-answer') return { ok: true, findings };
+    // A note can't be written twice: it comes last, and is looked for where an earlier attempt may have come so far.
+    const isFirst = wanted.size > 0 && changes.size === wanted.size && findings.length === 0;
+    const isThere = !isFirst && (await notesOn(place)).some(({ marker }) => marker === item.marker);
+    if (!isThere) await addNote(place, item);
+    return { ok: true, findings };
+  }
+
+  async function put(place: Place, changes: ReadonlyMap<string, string | number | null>): Promise<string[]> {
+    try {
+      const after = await change(place, Object.fromEntries(changes));
+      const lost = [...changes].filter(([name, value]) => !holds(after, name, value));
+      return lost.map(([name]) => `Intercom did not keep "${name}": look at the type of this attribute`);
+    } catch (error) {
+      // Attributes belong to one ticket type: what this one lacks says nothing of others.
+      if (!(error instanceof VendorError && error.code === 'parameter_invalid' && place.ticket)) throw error;
+      const type = place.ticket.ticket_type.name;
+      return [`tickets of the type "${type}" lack an attribute that writeBack names, or have two of its name`];
+    }
+  }
+
+  return (items) =>
+    writeInBatches(items, batchSize, async (batch) => {
+      const ids = batch.map(({ recordId }) => recordId);
+      const found = await searchByIds(workspace, 'conversations', ids, Conversation);
+      return await writeInTurn(batch, (item) => write(item, found.get(item.recordId)), notFound);
+    });
+}
+
+const notFound = ({ recordId }: WriteBack): WriteResult => {
+  const id = isId(recordId) ? ` ${recordId}` : '';
+  return { ok: false, why: 'not-found', message: `Intercom has no conversation${id} any more.` };
+};
+
+/** Empties the attributes, and redacts the notes. */
+export function forgetter(settings: IntercomSettings, workspace: Workspace): NonNullable<Source['forget']> {
+  const { placeOf, change, redactNotes } = openPlaces(settings, workspace);
+  const names = [...placesOf(settings.writeBack).values()];
+
+  return async (recordIds) => {
+    const left: string[] = [];
+    for (const id of new Set(recordIds.filter(isId))) {
+      const place = await placeOf(id, undefined);
+      if (place === undefined) continue;
+      const full = names.filter((name) => !holds(place.held, name, null));
+      const after = full.length > 0 ? await change(place, Object.fromEntries(full.map((name) => [name, null]))) : {};
+      const still = full.filter((name) => !holds(after, name, null));
+      left.push(...still.map((name) => `"${name}" of conversation ${id}: empty it by hand`));
+      if (full.length > 0) left.push(`the history of conversation ${id}, which names the attributes that were set`);
+      await redactNotes(place);
+    }
+    return left;
+  };
+}

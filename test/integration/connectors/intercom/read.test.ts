@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openWorkspace, type Workspace } from '../../../support/connectors/intercom/workspace.ts';
+
+let workspace: Workspace;
+beforeEach(async () => {
+  workspace = await openWorkspace();
+});
+afterEach(() => workspace.close());
+
+const read = async (id: string, purpose: 'plan' | 'ask' = 'plan', more: object = {}) => {
+  const [result] = await workspace.open(more).source.read([id], purpose);
+  return result?.ok ? result.record : expect.fail(`not read: ${JSON.stringify(result)}`);
+};
+const stateOf = async (id: string, more: object = {}) => (await read(id, 'plan', more)).state;
+
+test('it presents who closed it, whose it is, and where they are', async () => {
+  const { standin } = workspace;
+  standin.addTeam({ id: 880011, name: 'Support' });
+  const id = await workspace.closed({ team: 880011, tags: ['vip'], attributes: { Plan: 'pro' } });
+  const { shape, personId, locale, timeZone } = await read(id);
+  expect({ personId, locale, timeZone }).toEqual({
+    personId: workspace.contact,
+    locale: 'de',
+    timeZone: 'Europe/Berlin',
+  });
+  expect(shape).toMatchObject({
+    conversation: { id, tags: ['vip'], attributes: { Plan: 'pro' } },
+    ticket: { isTicket: false },
+    agent: { id: '7700042', name: 'Mara Vogel' },
+    team: { name: 'Support' },
+    contact: { email: 'hanna@example.com' },
+  });
+});
+
+test('it looks twice at what the index has not taken up yet', async () => {
+  const id = await workspace.closed();
+  workspace.standin.changeSettings({ indexLagMs: 3_600_000 });
+  expect(await stateOf(id)).toMatchObject({ is: 'closed' });
+  expect((await read(id, 'ask')).state).toMatchObject({ is: 'closed' });
+});
+
+test('it takes what was merged into another for none of its own, which only the parts show', async () => {
+  const { standin } = workspace;
+  const [one, other] = [standin.addConversation({ contacts: [workspace.contact] }), standin.addConversation({})];
+  await standin.merge({ id: one.id, into: other.id });
+  expect(await stateOf(one.id)).toEqual({ is: 'out', why: 'merged into another conversation' });
+});
+
+test('it asks nobody about a message of ours that nobody replied to', async () => {
+  const id = await workspace.closed({ deliveredAs: 'automated' });
+  expect(await stateOf(id)).toMatchObject({ is: 'out' });
+  await workspace.standin.reply({ id });
+  workspace.later();
+  await workspace.standin.close({ id });
+  expect(await stateOf(id)).toMatchObject({ is: 'closed' });
+});
+
+test('it asks nobody who is unsubscribed, deleted or not there', async () => {
+  const { standin } = workspace;
+  const { id: contact } = standin.addContact({ email: 'no@example.com', unsubscribedFromEmails: true });
+  const id = await workspace.closed({ contacts: [contact] });
+  expect(await stateOf(id)).toMatchObject({ is: 'out', why: expect.stringContaining('unsubscribed') });
+  expect(await stateOf(id, { skipContacts: ['spam'] })).toMatchObject({ is: 'closed' });
+  expect(await stateOf(await workspace.closed({ contacts: [] }))).toMatchObject({ is: 'out' });
+});
+
+test('it names the closing of a conversation without statistics by its parts, and a bot by what it is', async () => {
+  const { standin } = workspace;
+  const imported = await workspace.closed({ imported: true });
+  expect(await stateOf(imported)).toMatchObject({ is: 'closed', closing: `c${workspace.clock.now.getTime() / 1_000}` });
+  const { id } = standin.addConversation({ contacts: [workspace.contact] });
+  await standin.close({ id, by: 'bot' });
+  expect(await stateOf(id)).toMatchObject({ is: 'closed' });
+  expect(await stateOf(id, { closedByBots: 'skip' })).toMatchObject({ is: 'out' });
+});
+
+test('it takes snoozed for open, deleted for gone', async () => {
+  const id = await workspace.closed();
+  await workspace.standin.snooze({ id });
+  expect(await stateOf(id)).toEqual({ is: 'open' });
+  await workspace.standin.remove({ id });
+  expect(await workspace.source.read([id], 'plan')).toEqual([{ ok: false, why: 'not-found' }]);
+});
+
+const resolvedIsClosed = [
+  ['resolved', 'closed', 'open'],
+  ['closed', 'open', 'closed'],
+  ['either', 'closed', 'closed'],
+] as const;
+test.each(resolvedIsClosed)(
+  'of a ticket, where %s counts, resolved is %s, closed by a bot is %s',
+  async (ticketIsClosed, resolved, closed) => {
+    const { standin } = workspace;
+    const one = standin.addTicket({ contacts: [workspace.contact] });
+    await standin.setCategory({ id: one.id, category: 'resolved' });
+    expect(await stateOf(one.id, { ticketIsClosed })).toMatchObject({ is: resolved });
+    const other = standin.addTicket({ contacts: [workspace.contact] });
+    await standin.close({ id: other.id, by: 'bot' });
+    expect(await stateOf(other.id, { ticketIsClosed })).toMatchObject({ is: closed });
+  },
+);
+
+test('of a ticket it keeps the closing when it is closed after it was resolved, and another when it was reopened', async () => {
+  const { standin } = workspace;
+  const { id } = standin.addTicket({ contacts: [workspace.contact] });
+  await standin.setCategory({ id, category: 'resolved' });
+  const first = await stateOf(id);
+  workspace.later();
+  await standin.close({ id });
+  expect(await stateOf(id)).toEqual(first);
+  workspace.later();
+  await standin.reply({ id });
+  expect(await stateOf(id)).toEqual({ is: 'open' });
+  workspace.later();
+  await standin.close({ id });
+  expect(await stateOf(id)).not.toEqual(first);
+});
+
+test('it asks nobody about a back-office ticket, and reads none where no category asks', async () => {
+  const id = await workspace.closedTicket({ type: 'Bug' });
+  expect(await stateOf(id)).toMatchObject({ is: 'out' });
+  workspace.standin.clearCalls();
+  workspace.standin.changeSettings({ lacks: ['tickets'] });
+  expect(await stateOf(id, { ticketCategories: [] })).toMatchObject({ is: 'out' });
+});
+
+test('it reads before asking in one search, without contacts and people', async () => {
+  const ids = [await workspace.closed(), await workspace.closedTicket()];
+  workspace.standin.clearCalls();
+  const states = (await workspace.source.read(ids, 'ask')).map((one) => (one.ok ? one.record.state : one.why));
+  expect(states).toMatchObject([
+    { is: 'closed', closing: expect.stringMatching(/^c\d/) },
+    { is: 'closed', closing: '' },
+  ]);
+  expect(workspace.standin.callCounts()).toEqual({ 'POST /conversations/search': 1 });
+});

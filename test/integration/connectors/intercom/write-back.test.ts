@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answer, openWorkspace, type Workspace } from '../../../support/connectors/intercom/workspace.ts';
+
+let workspace: Workspace;
+beforeEach(async () => {
+  workspace = await openWorkspace();
+});
+afterEach(() => workspace.close());
+
+const write = async (...items: ReturnType<typeof answer>[]) => {
+  workspace.later();
+  return await workspace.source.writeBack(items);
+};
+const stateOf = async (id: string) => {
+  const [result] = await workspace.source.read([id], 'plan');
+  return result?.ok ? result.record.state : result?.why;
+};
+const one = (id: string) => workspace.standin.conversation(id);
+
+test('it writes attributes and a note, and a second time nothing', async () => {
+  const id = await workspace.closed();
+  expect(await write(answer(id))).toEqual([{ ok: true, findings: [] }]);
+  expect(one(id)).toMatchObject({
+    state: 'closed',
+    values: { 'Feedback grade': 4, 'Feedback comment': 'Quick & <b>good</b>', 'Feedback date': 1_795_177_800 },
+    notes: [expect.stringContaining('<p>Quick &amp; &lt;b&gt;good&lt;/b&gt;</p>')],
+  });
+  workspace.standin.clearCalls();
+  await write(answer(id));
+  expect(workspace.standin.callCounts()).toEqual({ 'POST /conversations/search': 1, 'GET /conversations/{id}': 1 });
+  expect(one(id).notes).toHaveLength(1);
+});
+
+test('it adds no second note where the first one was made and the answer to it lost', async () => {
+  const id = await workspace.closed();
+  workspace.standin.faults.add({ method: 'POST', path: '/reply$', then: 'work-then-cut' });
+  expect(await write(answer(id))).toMatchObject([{ ok: false, error: { outcome: 'unknown' } }]);
+  await write(answer(id));
+  expect(one(id).notes).toHaveLength(1);
+});
+
+test('it leaves the rest for later after a failure that is not about one record', async () => {
+  const ids = [await workspace.closed(), await workspace.closed(), await workspace.closed()];
+  workspace.standin.faults.add({ method: 'PUT', path: ids[1] ?? '', status: 503 });
+  const results = await write(...ids.map((id) => answer(id)));
+  expect(results.map(({ ok }) => ok)).toEqual([true, false, false]);
+  expect(one(ids[2] ?? '').values).toEqual({});
+});
+
+test('it never writes an older answer over a newer one', async () => {
+  const id = await workspace.closed();
+  await write(answer(id, { grade: 5 }));
+  const older = answer(id, { grade: 1, answeredAt: new Date('2026-11-20T12:00:00Z'), marker: 'inbox/1.1.v0' });
+  expect(await write(older)).toMatchObject([{ ok: true, where: expect.stringContaining('newer') }]);
+  expect(one(id).values).toMatchObject({ 'Feedback grade': 5 });
+});
+
+test('it cuts a long comment, and leaves it whole in the note', async () => {
+  const id = await workspace.closed();
+  const comment = 'long '.repeat(400);
+  expect(await write(answer(id, { comment }))).toEqual([{ ok: true, findings: [] }]);
+  expect(String(one(id).values['Feedback comment']).length).toBeLessThanOrEqual(1_000);
+  expect(one(id).notes[0]).toContain(comment.trim());
+});
+
+test.each(['honoured', 'reopens', 'stubborn'] as const)(
+  'it leaves a closed ticket closed, with its closing, where a write is %s',
+  async (ticketWrites) => {
+    workspace.standin.changeSettings({ ticketWrites });
+    const id = await workspace.closedTicket();
+    const before = await stateOf(id);
+    expect(await write(answer(id))).toEqual([{ ok: true, findings: [] }]);
+    expect(one(id)).toMatchObject({ state: 'closed', ticket: { values: { 'Feedback grade': 4 } }, values: {} });
+    expect(one(id).notes).toHaveLength(1);
+    expect(await stateOf(id)).toEqual(before);
+  },
+);
+
+test('it leaves an open ticket open', async () => {
+  const id = await workspace.closedTicket();
+  await workspace.standin.reopen({ id });
+  await write(answer(id));
+  expect(one(id).state).toBe('open');
+});
+
+test('it writes on the conversation of a ticket, where it is told to', async () => {
+  const id = await workspace.closedTicket();
+  const { source } = workspace.open({ writeBack: { grade: 'Feedback grade', tickets: 'conversation' } });
+  expect(await source.writeBack([answer(id)])).toEqual([{ ok: true, findings: [] }]);
+  expect(one(id)).toMatchObject({ values: { 'Feedback grade': 4 }, ticket: { values: {} } });
+});
+
+test('what one ticket type lacks is a finding, and stops nobody else', async () => {
+  const ids = [await workspace.closedTicket({ type: 'Bug' }), await workspace.closed()];
+  const [ticket, conversation] = await write(...ids.map((id) => answer(id)));
+  expect(ticket).toMatchObject({ ok: true, findings: [expect.stringContaining('"Bug"')] });
+  expect(conversation).toEqual({ ok: true, findings: [] });
+});
+
+test('it tells what was swallowed, and adds one note only however often that is tried', async () => {
+  workspace.standin.removeAttributes();
+  for (const name of ['Feedback grade', 'Feedback comment', 'Feedback date', 'Feedback status'])
+    workspace.standin.addAttribute({
+      name,
+      dataType: name === 'Feedback grade' ? 'integer' : name === 'Feedback date' ? 'datetime' : 'string',
+      deaf: name === 'Feedback grade',
+    });
+  const id = await workspace.closed();
+  const finding = { ok: true, findings: [expect.stringContaining('"Feedback grade"')] };
+  expect(await write(answer(id))).toEqual([finding]);
+  expect(await write(answer(id))).toEqual([finding]);
+  expect(one(id).notes).toHaveLength(1);
+});
+
+test('it stops for a person where its teammate has left: the record is not gone', async () => {
+  const id = await workspace.closed();
+  workspace.standin.removeAdmin('7700001');
+  expect(await write(answer(id))).toMatchObject([{ ok: false, why: 'error', error: { advice: { kind: 'config' } } }]);
+});
+
+test('it forgets attributes and notes, of tickets too, and says what stays', async () => {
+  const ids = [await workspace.closed(), await workspace.closedTicket()];
+  await write(...ids.map((id) => answer(id)));
+  const left = await workspace.source.forget?.([...ids, '999', 'no id']);
+  expect(left).toHaveLength(2);
+  for (const id of ids) expect(one(id)).toMatchObject({ state: 'closed', values: {}, notes: [] });
+  expect(one(ids[1] ?? '').ticket?.values).toEqual({});
+});
