@@ -95,6 +95,8 @@ export function cancelForm(table: Operations, id: string): CallForm {
  */
 export interface RequestQuery {
   campaign?: number | undefined;
+  /** Where to begin in the list; the first page is 1. */
+  page?: number | undefined;
   /** YYYY-MM-DD, like the two below. */
   changedSince?: string | undefined;
   dateFrom?: string | undefined;
@@ -115,6 +117,7 @@ export function listParameters(table: Operations, query: RequestQuery): [name: s
   };
   const parameters: [string, string][] = [];
   if (query.campaign !== undefined) parameters.push(['campaign', String(query.campaign)]);
+  if (query.page !== undefined && query.page > 1) parameters.push(['page', String(query.page)]);
   for (const [name, template] of Object.entries(table.list.filters)) {
     const needed = template.match(/\{[^}]*\}/g) ?? [];
     if (needed.some((placeholder) => values[placeholder] === undefined)) continue;

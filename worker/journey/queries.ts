@@ -41,9 +41,15 @@ export class JourneyQueries {
   }
 
   /** Ids in one state, by last change (waiting: by when they are due), earliest first. */
-  async idsIn(state: JourneyState, options: { before?: Date; limit?: number } = {}): Promise<string[]> {
-    const until = options.before ? `${options.before.getTime()}` : '+inf';
-    return await this.#redis.zrangebyscore(this.#keys.state(state), '-inf', until, 'LIMIT', 0, options.limit ?? 1000);
+  async idsIn(state: JourneyState, options: { since?: Date; before?: Date; limit?: number } = {}): Promise<string[]> {
+    const { since, before, limit = 1000 } = options;
+    const [from, until] = [since?.getTime() ?? '-inf', before?.getTime() ?? '+inf'];
+    return await this.#redis.zrangebyscore(this.#keys.state(state), from, until, 'LIMIT', 0, limit);
+  }
+
+  /** Journeys in one state, in the order of `idsIn`. */
+  async oldestIn(state: JourneyState, options: { since?: Date; limit: number }): Promise<Journey[]> {
+    return await this.#reader.those(await this.idsIn(state, options));
   }
 
   /**

@@ -1,31 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { contactKey } from '../../../core/contact.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { FeedbackClient } from '../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
-import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
-import type { Campaign } from '../../../core/feedback/schemas.ts';
+import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
-import type { Journey } from '../../journey/journey.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
-import { isUnreadable } from '../../journey/reader.ts';
-import { refOf } from '../../journey/refs.ts';
 import type { CollectPass } from '../../journey/store.ts';
-import { type Decision, mayFollow, step } from '../../journey/transitions.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, begunKey, failingKey, seenKey } from '../../redis/keys.ts';
 import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
-import { isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
 import { type CollectJob, done, type JobResult } from '../jobs.ts';
+import { type Pass, takePage, tellMisfits } from './answers.ts';
+import { areSame, Counts, countsOf } from './counts.ts';
+import { expectedIn } from './expected.ts';
+import { type Narrowed, type Reading, readAll, waysFor } from './ways.ts';
+import { Window } from './window.ts';
 
-const Seen = keepingUnknown({ stats: z.string(), fullAt: z.coerce.date() });
-
-/** `misfits`: journeys whose request's answer is not theirs. */
-type CurrentPass = CollectPass & { misfits: Set<string> };
+const Seen = keepingUnknown({
+  stats: z.string(),
+  /** When the whole export was read, and when any of it. */
+  fullAt: z.coerce.date(),
+  at: z.coerce.date().optional(),
+  counts: Counts.optional(),
+  window: Window.optional(),
+});
+type Seen = z.output<typeof Seen>;
 
 export interface CollectContext {
   redis: RedisClient;
@@ -35,6 +38,8 @@ export interface CollectContext {
   log: Log;
   /** A pass over the whole export even when the counts stand still: some changes leave them alone. */
   fullEveryMs: number;
+  /** What the configured filters narrow the list of requests by. Left out: nothing. */
+  narrowed?: Narrowed;
   /** What was told about campaigns that can't be collected from. */
   troubled: Map<number, string>;
   alert: SourceContext['alert'];
@@ -42,9 +47,6 @@ export interface CollectContext {
 
 /** A pass renews its lock with every page: longer than a page can take. Real time. */
 const lockMs = 60_000;
-
-/** Creating a request, and finding out whether it was created, is done by then. */
-const youngMs = 600_000;
 
 /** What could not be read is kept for whoever wants to look at it. Real time. */
 const asideMs = 30 * 86_400_000;
@@ -62,7 +64,7 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
   if (generation === undefined) return done;
   await redis.hset(begunKey, String(campaign), Date.now());
   try {
-    await pass({ campaign, generation }, context, () => renewLock(redis, lock, token, lockMs));
+    await collectOnce({ campaign, generation }, context, () => renewLock(redis, lock, token, lockMs));
     await redis.hdel(failingKey, String(campaign));
     await redis.srem(absentKey, String(campaign));
     context.troubled.delete(campaign);
@@ -82,44 +84,67 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
 }
 
 /**
- * One call tells whether anything changed; only then the export is read, page by page. What was seen is stored as it
- * was before the pass: a change during the pass is met again.
+ * One call tells whether anything changed; only then requests are read, and no more of them than may have changed: what the
+ * service counts tells whether that was all. What was seen is stored as it was before the pass: a change during the pass is met
+ * again.
  */
-async function pass(current: CollectPass, context: CollectContext, renew: () => Promise<boolean>): Promise<void> {
-  const { redis, feedback, clock, log } = context;
+async function collectOnce(
+  current: CollectPass,
+  context: CollectContext,
+  renew: () => Promise<boolean>,
+): Promise<void> {
+  const { redis, clock, log } = context;
   const { campaign } = current;
   const seen = await seenBefore(campaign, context);
-  const stats = fingerprint(await feedback.campaign(campaign));
+  const { stats } = await context.feedback.campaign(campaign);
   failpoint('collect-begun');
   const now = clock.now();
   const isFullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
-  if (!isFullDue && seen.stats === stats) return;
+  if (!isFullDue && seen.stats === fingerprint(stats)) return;
 
   // Before the first page is read: what an older pass still holds is older than that page.
   const sources = await context.sources();
   await Promise.all(sources.map(({ store }) => store.beginPass(current)));
-  let answers = 0;
-  let strangers = 0;
-  let unreadable = 0;
-  const misfits = new Set<string>();
-  for await (const page of feedback.requestPages({ campaign })) {
-    // This process stood still: another pass has begun, or the next one by the schedule reads all of it again.
-    if (!(await renew())) return;
-    const taken = await takeAnswers(page.results, { ...current, misfits }, sources, context);
-    answers += taken.due;
-    strangers += taken.strangers;
-    unreadable += page.unreadable.length;
-    const [first] = page.unreadable;
-    if (first)
-      log.warn({ campaign, requests: page.unreadable.length, why: first.message }, 'requests could not be read');
-  }
-  if (!(await renew())) return;
-  if (misfits.size > 0) await tellMisfits(campaign, [...misfits], context);
+  const pass: Pass = { ...current, sources, answers: 0, strangers: 0, unreadable: 0, misfits: new Set() };
+  const found = await readChanged(pass, isFullDue ? undefined : seen, stats, renew, context);
+  if (found === undefined || !(await renew())) return;
+  await tellMisfits(pass, context);
   // One of them may belong to a journey that doesn't know its request yet: then nothing would tell of it again.
-  const seenStats = strangers > 0 ? '' : stats;
-  await redis.set(seenKey(campaign), JSON.stringify({ ...seen, stats: seenStats, fullAt: now }));
+  const news = { stats: pass.strangers > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
+  const fullAt = found.isWhole || !seen ? now : seen.fullAt;
+  await redis.set(seenKey(campaign), JSON.stringify({ ...seen, ...news, fullAt, window: found.window }));
   failpoint('collected-noted');
+  const { answers, unreadable } = pass;
   log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
+}
+
+/** @returns undefined: another pass reads it, or the next one */
+async function readChanged(
+  pass: Pass,
+  seen: Seen | undefined,
+  stats: CampaignStats,
+  renew: () => Promise<boolean>,
+  context: CollectContext,
+): Promise<{ window: Window | undefined; isWhole: boolean } | undefined> {
+  const { campaign } = pass;
+  const { feedback, narrowed = { changedSince: false, dateFrom: false } } = context;
+  const reading = { feedback, renew, take: (page: Parameters<typeof takePage>[0]) => takePage(page, pass, context) };
+  const expected = await expectedIn(campaign, pass.sources, context.clock.now());
+  const change = { campaign, before: seen?.counts ?? {}, now: countsOf(stats), window: seen?.window, since: seen?.at };
+  const ways = seen?.counts ? waysFor(expected, change, { total: stats.appeals_total, narrowed }) : [readAll];
+  for (const way of ways) {
+    const isWhole = way === readAll;
+    const found = await way(expected, change, reading).catch((error: unknown): Reading => {
+      if (isWhole || adviceOf(error).kind === 'transient') throw error;
+      return { is: 'unexplained' };
+    });
+    if (found.is === 'overtaken') return undefined;
+    if (found.is === 'explained') return { window: found.window ?? (isWhole ? undefined : seen?.window), isWhole };
+    // While they were read more was answered, which may be what is missing.
+    const { stats: later } = await feedback.campaign(campaign);
+    if (!areSame(countsOf(later), change.now)) return undefined;
+  }
+  return undefined;
 }
 
 /** What can't be read (another version wrote it) is set aside, and this pass reads the whole export: nothing is lost by it. */
@@ -146,96 +171,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** What changes whenever a grade or comment comes (mostly: see `fullEveryMs`). */
-function fingerprint({ stats }: Campaign): string {
+function fingerprint(stats: CampaignStats): string {
   const counts = Object.entries(stats.grade_counts ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([stats.appeals_graded, stats.appeals_commented, stats.average_grade, counts]);
-}
-
-/** `strangers`: requests of no journey that were answered only just after they were made. */
-async function takeAnswers(
-  requests: readonly FeedbackRequest[],
-  current: CurrentPass,
-  sources: readonly SourceContext[],
-  context: CollectContext,
-): Promise<{ due: number; strangers: number }> {
-  const answered = requests.filter(({ grade, comment }) => grade !== null || (comment !== null && comment !== ''));
-  let taken = 0;
-  const owned = new Set<string>();
-  for (const source of sources) {
-    const ids = await source.store.queries.idsOfRequests(answered.map(({ id }) => id));
-    const journeys = await Promise.all(
-      answered.map(async (request, i) => {
-        const journeyId = ids[i];
-        if (journeyId !== undefined) owned.add(request.id);
-        return journeyId === undefined ? undefined : await takeReadably(journeyId, request, current, source);
-      }),
-    );
-    // Also for an answer that was known: the job may have been lost with the process that stored the answer.
-    const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
-    await source.queueWriteBack(due);
-    taken += due.length;
-  }
-  const youngFrom = context.clock.now().getTime() - youngMs;
-  const isYoung = ({ id, scheduled }: FeedbackRequest) =>
-    !owned.has(id) && scheduled !== null && scheduled.getTime() > youngFrom;
-  return { due: taken, strangers: answered.filter(isYoung).length };
-}
-
-/** Ids of requests mean something in one account of the service only: where they were given anew, another customer's stands here. */
-function isAnswerTo({ campaign, contact }: Journey, request: FeedbackRequest, current: CollectPass): boolean {
-  if (campaign !== (request.campaign ?? current.campaign)) return false;
-  const { phone, email, identifier } = request;
-  // A service may show no contacts, as of a person who was masked there: then the campaign has to do.
-  const isShown = phone !== null || email !== null || identifier !== null;
-  return !isShown || (contact !== undefined && isTo(request, contactKey(contact)));
-}
-
-async function tellMisfits(campaign: number, journeys: string[], { log, alert }: CollectContext): Promise<void> {
-  const why = `campaign ${campaign}: answers were left at the service, as their requests are to other contacts or of other campaigns than the journeys that hold their ids`;
-  log.error({ campaign, answers: journeys.length, journeys: journeys.slice(0, 20) }, why);
-  await alert(
-    'to-do',
-    why,
-    'see that "feedback" names the account that the customers were asked in; the log names journeys',
-  );
-}
-
-/** One journey that can't be read must not keep the grades of a whole campaign from the others. */
-async function takeReadably(id: string, request: FeedbackRequest, current: CurrentPass, context: SourceContext) {
-  try {
-    return await takeAnswer(id, request, current, context);
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    context.log.error({ journey: refOf(context.name, id) }, 'its grade can not be noted: this journey can not be read');
-    return undefined;
-  }
-}
-
-async function takeAnswer(
-  id: string,
-  request: FeedbackRequest,
-  current: CurrentPass,
-  context: SourceContext,
-): Promise<Journey | undefined> {
-  const { grade } = request;
-  const comment = request.comment === '' ? null : request.comment;
-  const decide = (now: Journey): Decision => {
-    if (now.erasedAt || !mayFollow(now.state, 'answered')) return undefined;
-    if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
-    if (!isAnswerTo(now, request, current)) {
-      current.misfits.add(refOf(context.name, id));
-      return undefined;
-    }
-    const version = (now.answer?.version ?? 0) + 1;
-    const seenAt = context.clock.now();
-    const what = version === 1 ? 'answered' : `answer changed (${version})`;
-    context.log.info({ journey: refOf(context.name, id), version }, what);
-    return {
-      journey: step(now, 'answered', seenAt, { answer: { grade, comment, seenAt, version } }),
-      trace: [
-        `${what}: ${grade === null ? 'no grade' : `grade ${grade}`}${comment === null ? '' : ', with a comment'}`,
-      ],
-    };
-  };
-  return await context.store.update(id, decide, current);
 }

@@ -1,4 +1,5 @@
 import type { FeedbackClient } from '../../../core/feedback/client.ts';
+import { resolveOperations } from '../../../core/feedback/operations.ts';
 import type { Alerts } from '../../operations/alerts.ts';
 import type { Outage } from '../../operations/outage.ts';
 import { Pauses } from '../../operations/pauses.ts';
@@ -43,6 +44,8 @@ export class Collecting {
     const troubled = new Map<number, string>();
     const { connection } = engine;
     const alert: SourceContext['alert'] = (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy });
+    const filters = Object.values(resolveOperations(config.feedback.operations).list.filters).join();
+    const narrowed = { changedSince: filters.includes('{changedSince}'), dateFrom: filters.includes('{dateFrom}') };
     this.stage = new Stage({
       jobs: new JobQueue({ name: 'collect', prefix: globalTag, connection, data: CollectJob, onLost }),
       source: 'collect',
@@ -60,6 +63,7 @@ export class Collecting {
               clock,
               log,
               fullEveryMs: config.collect.fullEvery,
+              narrowed,
               troubled,
               alert,
             }),

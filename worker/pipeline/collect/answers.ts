@@ -1,0 +1,131 @@
+import { contactKey } from '../../../core/contact.ts';
+import type { RequestPage } from '../../../core/feedback/client.ts';
+import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
+import type { Log } from '../../../core/ports.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { isUnreadable } from '../../journey/reader.ts';
+import { refOf } from '../../journey/refs.ts';
+import type { CollectPass } from '../../journey/store.ts';
+import { type Decision, mayFollow, step } from '../../journey/transitions.ts';
+import { isTo } from '../ask/find-request.ts';
+import type { Clock } from '../clock.ts';
+import type { SourceContext } from '../context.ts';
+
+/** Creating a request, and finding out whether it was created, is done by then. */
+const youngMs = 600_000;
+
+/** A pass over a campaign's requests, and what it has met so far. */
+export interface Pass extends CollectPass {
+  sources: readonly SourceContext[];
+  /** Answers that are to be written back. */
+  answers: number;
+  /** Requests of no journey that were answered only just after they were made. */
+  strangers: number;
+  unreadable: number;
+  /** Journeys whose request's answer is not theirs. */
+  misfits: Set<string>;
+}
+
+interface AnswersContext {
+  clock: Clock;
+  log: Log;
+  alert: SourceContext['alert'];
+}
+
+/** A page of the export, or a part of one. */
+export async function takePage(
+  { results, unreadable }: Pick<RequestPage, 'results' | 'unreadable'>,
+  pass: Pass,
+  context: AnswersContext,
+): Promise<void> {
+  await takeAnswers(results, pass, context);
+  const [first] = unreadable;
+  if (!first) return;
+  pass.unreadable += unreadable.length;
+  const { campaign } = pass;
+  context.log.warn({ campaign, requests: unreadable.length, why: first.message }, 'requests could not be read');
+}
+
+async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, context: AnswersContext): Promise<void> {
+  const answered = requests.filter(({ grade, comment }) => grade !== null || (comment !== null && comment !== ''));
+  const owned = new Set<string>();
+  for (const source of pass.sources) {
+    const ids = await source.store.queries.idsOfRequests(answered.map(({ id }) => id));
+    const journeys = await Promise.all(
+      answered.map(async (request, i) => {
+        const journeyId = ids[i];
+        if (journeyId !== undefined) owned.add(request.id);
+        return journeyId === undefined ? undefined : await takeReadably(journeyId, request, pass, source);
+      }),
+    );
+    // Also for an answer that was known: the job may have been lost with the process that stored the answer.
+    const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
+    await source.queueWriteBack(due);
+    pass.answers += due.length;
+  }
+  const youngFrom = context.clock.now().getTime() - youngMs;
+  const isYoung = ({ id, scheduled }: FeedbackRequest) =>
+    !owned.has(id) && scheduled !== null && scheduled.getTime() > youngFrom;
+  pass.strangers += answered.filter(isYoung).length;
+}
+
+/** Ids of requests mean something in one account of the service only: where they were given anew, another customer's stands here. */
+function isAnswerTo({ campaign, contact }: Journey, request: FeedbackRequest, pass: CollectPass): boolean {
+  if (campaign !== (request.campaign ?? pass.campaign)) return false;
+  const { phone, email, identifier } = request;
+  // A service may show no contacts, as of a person who was masked there: then the campaign has to do.
+  const isShown = phone !== null || email !== null || identifier !== null;
+  return !isShown || (contact !== undefined && isTo(request, contactKey(contact)));
+}
+
+export async function tellMisfits({ campaign, misfits }: Pass, { log, alert }: AnswersContext): Promise<void> {
+  if (misfits.size === 0) return;
+  const journeys = [...misfits];
+  const why = `campaign ${campaign}: answers were left at the service, as their requests are to other contacts or of other campaigns than the journeys that hold their ids`;
+  log.error({ campaign, answers: journeys.length, journeys: journeys.slice(0, 20) }, why);
+  await alert(
+    'to-do',
+    why,
+    'see that "feedback" names the account that the customers were asked in; the log names journeys',
+  );
+}
+
+/** One journey that can't be read must not keep the grades of a whole campaign from the others. */
+async function takeReadably(id: string, request: FeedbackRequest, pass: Pass, context: SourceContext) {
+  try {
+    return await takeAnswer(id, request, pass, context);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    context.log.error({ journey: refOf(context.name, id) }, 'its grade can not be noted: this journey can not be read');
+    return undefined;
+  }
+}
+
+async function takeAnswer(
+  id: string,
+  request: FeedbackRequest,
+  pass: Pass,
+  context: SourceContext,
+): Promise<Journey | undefined> {
+  const { grade } = request;
+  const comment = request.comment === '' ? null : request.comment;
+  const decide = (now: Journey): Decision => {
+    if (now.erasedAt || !mayFollow(now.state, 'answered')) return undefined;
+    if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
+    if (!isAnswerTo(now, request, pass)) {
+      pass.misfits.add(refOf(context.name, id));
+      return undefined;
+    }
+    const version = (now.answer?.version ?? 0) + 1;
+    const seenAt = context.clock.now();
+    const what = version === 1 ? 'answered' : `answer changed (${version})`;
+    context.log.info({ journey: refOf(context.name, id), version }, what);
+    return {
+      journey: step(now, 'answered', seenAt, { answer: { grade, comment, seenAt, version } }),
+      trace: [
+        `${what}: ${grade === null ? 'no grade' : `grade ${grade}`}${comment === null ? '' : ', with a comment'}`,
+      ],
+    };
+  };
+  return await context.store.update(id, decide, pass);
+}

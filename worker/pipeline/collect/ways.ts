@@ -1,0 +1,176 @@
+import { chunks } from '../../../core/connector/batches.ts';
+import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.ts';
+import { FeedbackError } from '../../../core/feedback/failure.ts';
+import type { FeedbackRequest, RequestQuery } from '../../../core/feedback/request-form.ts';
+import { areSame, type Counts, countsOfAnswer, minus, sum } from './counts.ts';
+import type { Expected } from './expected.ts';
+import { isAllWithin, type Window, WindowReading, windowFrom } from './window.ts';
+
+export interface WaysContext {
+  feedback: Pick<FeedbackClient, 'request' | 'requestPages'>;
+  /** False: this process stood still, and another pass has begun, or the next one by the schedule reads all of it again. */
+  renew(): Promise<boolean>;
+  take(page: Pick<RequestPage, 'results' | 'unreadable'>): Promise<void>;
+}
+
+/** What a pass has found out beside the answers. `unexplained`: the service's counts tell of a change that it has not met. */
+export type Reading = { is: 'explained'; window?: Window | undefined } | { is: 'unexplained' } | { is: 'overtaken' };
+
+const overtaken: Reading = { is: 'overtaken' };
+
+/** The most that the service puts on a page (specification, section 8). */
+const pageSize = 1_000;
+/** Requests that are read at once. */
+const atOnce = 5;
+
+/** What the pass before has left. `counts`: the service's, then and now. */
+export interface Change {
+  campaign: number;
+  before: Counts;
+  now: Counts;
+  window?: Window | undefined;
+  /** When the pass before was. */
+  since?: Date | undefined;
+}
+
+/** Which of these `feedback.operations.list.filters` names a parameter for. */
+export interface Narrowed {
+  changedSince: boolean;
+  dateFrom: boolean;
+}
+
+type Way = (expected: Expected, change: Change, context: WaysContext) => Promise<Reading>;
+
+/** In which order to try the ways of reading what may have changed: those of the fewest calls first, the whole export at last. */
+export function waysFor(
+  expected: Expected,
+  { window, since }: Change,
+  { total, narrowed }: { total: number; narrowed: Narrowed },
+): Way[] {
+  const { journeys, areAll, oldest } = expected;
+  if (narrowed.changedSince && since) return [readSince];
+  if (narrowed.dateFrom && oldest) return [readFrom];
+  const all = { way: readAll, calls: Math.max(1, Math.ceil(total / pageSize)) };
+  const ways = [all];
+  if (window && oldest && windowFrom(window, oldest) !== undefined) {
+    ways.push({ way: readWindow, calls: Math.ceil(window.rows / window.pageSize) + 1 });
+  }
+  if (areAll && journeys.length > 0) ways.push({ way: readEach, calls: journeys.length });
+  const byCost = ways.toSorted((a, b) => a.calls - b.calls).map(({ way }) => way);
+  return byCost.slice(0, byCost.indexOf(readAll) + 1);
+}
+
+/** The whole export. What it is ordered by, if by anything, is told for the next passes. */
+export const readAll: Way = async ({ oldest }, { campaign, now }, context) => {
+  const readings = WindowReading.ofEach(oldest);
+  let isReadable = true;
+  for await (const page of context.feedback.requestPages({ campaign })) {
+    if (!(await context.renew())) return overtaken;
+    for (const reading of readings) reading.add(page);
+    isReadable &&= page.unreadable.length === 0;
+    await context.take(page);
+  }
+  const window = isReadable
+    ? readings.map((reading) => reading.window(now)).find((one) => one !== undefined)
+    : undefined;
+  return { is: 'explained', window };
+};
+
+/** What the service says has changed since the day before the last pass: days are of its own zone. */
+const readSince: Way = async (_, { campaign, since }, context) =>
+  await readList({ campaign, changedSince: since && dayBefore(since) }, context);
+
+/** What was scheduled since the day before the oldest request on whose answer is expected. */
+const readFrom: Way = async ({ oldest }, { campaign }, context) =>
+  await readList({ campaign, dateFrom: oldest && dayBefore(oldest.scheduled) }, context);
+
+async function readList(query: RequestQuery, { feedback, renew, take }: WaysContext): Promise<Reading> {
+  for await (const page of feedback.requestPages(query)) {
+    if (!(await renew())) return overtaken;
+    await take(page);
+  }
+  return { is: 'explained' };
+}
+
+const dayBefore = (at: Date): string => new Date(at.getTime() - 86_400_000).toISOString().slice(0, 10);
+
+/** The requests whose answers are expected, one by one. */
+const readEach: Way = async ({ journeys }, { campaign, before, now }, context) => {
+  const changes: Counts[] = [];
+  for (const some of chunks(journeys, atOnce)) {
+    if (!(await context.renew())) return overtaken;
+    const requests = await Promise.all(some.map(({ requestId }) => requestOf(requestId, context)));
+    await context.take({ results: requests.filter((one) => one !== undefined), unreadable: [] });
+    for (const [i, { journey }] of some.entries()) {
+      const request = requests[i];
+      if (!request || (request.campaign ?? campaign) !== campaign) continue;
+      changes.push(minus(countsOfAnswer(request), journey.answer ? countsOfAnswer(journey.answer) : {}));
+    }
+  }
+  return { is: areSame(sum(changes), minus(now, before)) ? 'explained' : 'unexplained' };
+};
+
+/** Undefined: the service has it no more. */
+async function requestOf(id: string, { feedback }: WaysContext): Promise<FeedbackRequest | undefined> {
+  try {
+    return await feedback.request(id);
+  } catch (error) {
+    if (error instanceof FeedbackError && (error.status === 404 || error.status === 403)) return undefined;
+    throw error;
+  }
+}
+
+/** The pages of an ordered export from the oldest request on whose answer is expected. */
+const readWindow: Way = async ({ oldest }, { campaign, now, window: known }, context) => {
+  const from = known && oldest && windowFrom(known, oldest);
+  if (known === undefined || from === undefined) return { is: 'unexplained' };
+  const reading = new WindowReading(known.by, from, known.width);
+  let isReadable = true;
+  for await (const page of known.isRising
+    ? newestLast(campaign, known, reading, context)
+    : newestFirst(campaign, reading, context)) {
+    if (!(await context.renew())) return overtaken;
+    isReadable &&= page.unreadable.length === 0;
+    await context.take(page);
+  }
+  const window = isReadable ? reading.window(now, known) : undefined;
+  return window && isAllWithin(known, window) ? { is: 'explained', window } : { is: 'unexplained' };
+};
+
+async function* newestFirst(
+  campaign: number,
+  reading: WindowReading,
+  { feedback }: WaysContext,
+): AsyncGenerator<RequestPage> {
+  for await (const page of feedback.requestPages({ campaign })) {
+    reading.add(page);
+    yield page;
+    if (reading.isBefore(page.results.at(-1))) return;
+  }
+}
+
+/** What was the last page, and those behind it; then back to where the window begins. */
+async function* newestLast(
+  campaign: number,
+  { count, pageSize: size }: Window,
+  reading: WindowReading,
+  { feedback }: WaysContext,
+): AsyncGenerator<RequestPage> {
+  let at = Math.max(1, Math.ceil(count / size));
+  let first: FeedbackRequest | undefined;
+  for await (const page of feedback.requestPages({ campaign, page: at })) {
+    first ??= page.results[0];
+    reading.add(page);
+    yield page;
+  }
+  while (at > 1 && !reading.isBefore(first)) {
+    at -= 1;
+    reading.jump();
+    for await (const page of feedback.requestPages({ campaign, page: at })) {
+      [first] = page.results;
+      reading.add(page);
+      yield page;
+      break;
+    }
+  }
+}
