@@ -3,7 +3,7 @@ import { journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Down } from '../operations/outage.ts';
 import { refusedOf } from '../operations/refused-counts.ts';
-import { pollState } from '../pipeline/plan/poll.ts';
+import { pollState } from '../pipeline/plan/poll-state.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';

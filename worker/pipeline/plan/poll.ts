@@ -1,33 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { isRecordEvent, type SourceEvent } from '../../../core/connector/events.ts';
 import { pageWatch } from '../../../core/connector/pages.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
-import { tagOf } from '../../redis/keys.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
 import type { Journeys, Named, Operations, Vendor } from '../context.ts';
 import { addEvents, type DueEvent, type InletQueues, jobIdOf } from '../queues.ts';
-
-/** What is known of a source's polls: for `status`, and for the next one. */
-const Known = z.object({
-  /** When closeloop met this source first: what closed before never asks by itself. */
-  since: z.coerce.number().transform((ms) => new Date(ms)),
-  cursor: z.string().optional(),
-  /** When the last poll ended well, and the last one began. */
-  doneAt: z.coerce
-    .number()
-    .transform((ms) => new Date(ms))
-    .optional(),
-  begunAt: z.coerce.number().default(0),
-  /** Closings that no webhook had told of. */
-  missed: z.coerce.number().default(0),
-});
-export type PollState = z.output<typeof Known>;
-
-const pollKey = (source: string): string => `${tagOf(source)}:poll`;
+import { type PollState, pollKey, pollState } from './poll-state.ts';
 
 /** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
 const lockMs = 120_000;
@@ -38,15 +19,6 @@ const marginMs = 86_400_000;
 const overdueMs = 86_400_000;
 const overdue = 'no poll has got through for a day: closings that webhooks miss are not found';
 const overdueRemedy = 'see "the poll ended early" in the log; where it waits for the quota, leave closeloop more of it';
-
-export async function pollState(redis: RedisClient, source: string): Promise<PollState | undefined> {
-  const stored = await redis.hgetall(pollKey(source));
-  return stored.since === undefined ? undefined : Known.parse(stored);
-}
-
-export async function countMissed(redis: RedisClient, source: string): Promise<void> {
-  await redis.hincrby(pollKey(source), 'missed', 1);
-}
 
 export interface PollOptions {
   redis: RedisClient;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SourceEvent } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import { poll, pollState } from '../../../../../worker/pipeline/plan/poll.ts';
+import { poll } from '../../../../../worker/pipeline/plan/poll.ts';
+import { pollState } from '../../../../../worker/pipeline/plan/poll-state.ts';
 import { startLoop, until } from '../../../../support/loop.ts';
 import { useRedis } from '../../../../support/redis.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { RedisClient } from '../../redis/client.ts';
+import { tagOf } from '../../redis/keys.ts';
+
+/** What is known of a source's polls: for `status`, and for the next one. */
+const Known = z.object({
+  /** When closeloop met this source first: what closed before never asks by itself. */
+  since: z.coerce.number().transform((ms) => new Date(ms)),
+  cursor: z.string().optional(),
+  /** When the last poll ended well, and the last one began. */
+  doneAt: z.coerce
+    .number()
+    .transform((ms) => new Date(ms))
+    .optional(),
+  begunAt: z.coerce.number().default(0),
+  /** Closings that no webhook had told of. */
+  missed: z.coerce.number().default(0),
+});
+export type PollState = z.output<typeof Known>;
+
+/** A hash. */
+export const pollKey = (source: string): string => `${tagOf(source)}:poll`;
+
+export async function pollState(redis: RedisClient, source: string): Promise<PollState | undefined> {
+  const stored = await redis.hgetall(pollKey(source));
+  return stored.since === undefined ? undefined : Known.parse(stored);
+}
+
+export async function countMissed(redis: RedisClient, source: string): Promise<void> {
+  await redis.hincrby(pollKey(source), 'missed', 1);
+}
