@@ -1,4 +1,5 @@
-import { type Call, dayParameter, type Endpoint, visibleCampaign, wholeNumber } from './endpoint.ts';
+import { ok } from '../kit/message.ts';
+import { type Call, dayParameter, type Endpoint, endpoint, visibleCampaign, wholeNumber } from './endpoint.ts';
 import type { ValueTally } from './model.ts';
 import { type Campaign, campaignTypes, type FieldValue, metrics } from './model.ts';
 import { paged } from './paging.ts';
@@ -7,47 +8,32 @@ import { addTally, average, campaignStats, emptyTally, emptyValueTally } from '.
 import { sendTimes } from './store.ts';
 
 export const campaignEndpoints: Endpoint[] = [
-  {
-    name: 'campaigns.list',
-    method: 'GET',
-    path: '/appeals/campaigns',
-    run(call) {
-      const types = choices(call.query, 'type', campaignTypes);
-      const wanted = choices(call.query, 'metric', metrics);
-      const range = statsRange(call.query);
-      const found = call.account.campaigns.filter(
-        ({ type, metric, state }) =>
-          state !== 'draft' &&
-          (types.length === 0 || types.includes(type)) &&
-          (wanted.length === 0 || wanted.includes(metric)),
-      );
-      return { status: 200, body: paged(found, call.url, (campaign) => showCampaign(campaign, range)) };
-    },
-  },
-  {
-    name: 'campaigns.get',
-    method: 'GET',
-    path: '/appeals/campaigns/:id',
-    run(call) {
-      const campaign = visibleCampaign(call, wholeNumber(call.params.id, 'id'));
-      return { status: 200, body: showCampaign(campaign, statsRange(call.query)) };
-    },
-  },
-  {
-    name: 'customFields.list',
-    method: 'GET',
-    path: '/appeals/custom-fields',
-    run(call) {
-      const id = call.query.get('campaign');
-      if (id === null || id === '') throw invalid('campaign', 'Parameter "campaign" is required.');
-      const filter = {
-        from: dayParameter(call.query, 'date_from'),
-        to: dayParameter(call.query, 'date_to'),
-        changedSince: dayParameter(call.query, 'changed_since'),
-      };
-      return { status: 200, body: fieldStatistics(call, visibleCampaign(call, wholeNumber(id, 'campaign')), filter) };
-    },
-  },
+  endpoint('campaigns.list', 'GET', '/appeals/campaigns', (call) => {
+    const types = choices(call.query, 'type', campaignTypes);
+    const wanted = choices(call.query, 'metric', metrics);
+    const range = statsRange(call.query);
+    const found = call.account.campaigns.filter(
+      ({ type, metric, state }) =>
+        state !== 'draft' &&
+        (types.length === 0 || types.includes(type)) &&
+        (wanted.length === 0 || wanted.includes(metric)),
+    );
+    return ok(paged(found, call.url, (campaign) => showCampaign(campaign, range)));
+  }),
+  endpoint('campaigns.get', 'GET', '/appeals/campaigns/:id', (call) => {
+    const campaign = visibleCampaign(call, wholeNumber(call.params.id, 'id'));
+    return ok(showCampaign(campaign, statsRange(call.query)));
+  }),
+  endpoint('customFields.list', 'GET', '/appeals/custom-fields', (call) => {
+    const id = call.query.get('campaign');
+    if (id === null || id === '') throw invalid('campaign', 'Parameter "campaign" is required.');
+    const filter = {
+      from: dayParameter(call.query, 'date_from'),
+      to: dayParameter(call.query, 'date_to'),
+      changedSince: dayParameter(call.query, 'changed_since'),
+    };
+    return ok(fieldStatistics(call, visibleCampaign(call, wholeNumber(id, 'campaign')), filter));
+  }),
 ];
 
 /** Days of the account's zone, both included. */

@@ -1,5 +1,6 @@
+import { ok } from '../kit/message.ts';
 import { normalised } from './contact.ts';
-import type { Call, Endpoint } from './endpoint.ts';
+import { type Call, type Endpoint, endpoint } from './endpoint.ts';
 import type { Account, FeedbackRequest } from './model.ts';
 import { paged } from './paging.ts';
 import { notFound } from './problem.ts';
@@ -14,17 +15,12 @@ export type ContactCounts = 'created' | 'sent';
 
 export function contactEndpoints(counts: ContactCounts): Endpoint[] {
   return [
-    {
-      name: 'contacts.get',
-      method: 'GET',
-      path: '/contacts/:contact',
-      run(call) {
-        const { contact, requests } = known(call);
-        const counted =
-          counts === 'created' ? requests : requests.filter((request) => statusOf(request, call.now) === 'Sent');
-        return { status: 200, body: showContact(call.account, contact, requests, counted) };
-      },
-    },
+    endpoint('contacts.get', 'GET', '/contacts/:contact', (call) => {
+      const { contact, requests } = known(call);
+      const counted =
+        counts === 'created' ? requests : requests.filter((request) => statusOf(request, call.now) === 'Sent');
+      return ok(showContact(call.account, contact, requests, counted));
+    }),
     {
       /**
        * After masking, the contact can no longer be looked up (404), and still a second masking answers an empty object:
@@ -40,25 +36,20 @@ export function contactEndpoints(counts: ContactCounts): Endpoint[] {
         if (requests.length === 0 && !call.store.wasMasked(call.account, given)) throw notFound();
         for (const request of requests) call.store.mask(request, call.now);
         const masked = requests.length === 0 ? {} : { appeals: requests.length };
-        return { status: 200, body: { contact: normalised(given), masked } };
+        return ok({ contact: normalised(given), masked });
       },
     },
-    {
-      name: 'contacts.accessLog',
-      method: 'GET',
-      path: '/contacts/:contact/access-log',
-      run(call) {
-        const { contact } = known(call);
-        const entries = (call.account.accessLog.get(contact) ?? []).toSorted((a, b) => b.at - a.at);
-        const { zone } = call.account;
-        const show = (entry: (typeof entries)[number]): object => ({
-          user: entry.user,
-          action: entry.action,
-          date_accessed: zone.timestamp(entry.at),
-        });
-        return { status: 200, body: paged(entries, call.url, show) };
-      },
-    },
+    endpoint('contacts.accessLog', 'GET', '/contacts/:contact/access-log', (call) => {
+      const { contact } = known(call);
+      const entries = (call.account.accessLog.get(contact) ?? []).toSorted((a, b) => b.at - a.at);
+      const { zone } = call.account;
+      const show = (entry: (typeof entries)[number]): object => ({
+        user: entry.user,
+        action: entry.action,
+        date_accessed: zone.timestamp(entry.at),
+      });
+      return ok(paged(entries, call.url, show));
+    }),
   ];
 }
 

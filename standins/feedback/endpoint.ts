@@ -28,6 +28,13 @@ export interface Endpoint {
   run(call: Call): StandinResponse;
 }
 
+export const endpoint = (name: string, method: string, path: string, run: Endpoint['run']): Endpoint => ({
+  name,
+  method,
+  path,
+  run,
+});
+
 /** A date parameter as day number; undefined when it wasn't given. */
 export function dayParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);

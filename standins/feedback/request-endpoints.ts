@@ -1,6 +1,7 @@
+import { ok } from '../kit/message.ts';
 import { internationalNumber } from './contact.ts';
 import { isBlank, readFieldValues, sentFields } from './custom-fields.ts';
-import { activeCampaign, type Call, type Endpoint, wholeNumber } from './endpoint.ts';
+import { activeCampaign, type Call, type Endpoint, endpoint, wholeNumber } from './endpoint.ts';
 import type { Campaign, CampaignType, FeedbackRequest } from './model.ts';
 import { type CreateBody, type Operation, type OperationsForm, pick, put, strangers } from './operations-form.ts';
 import { paged } from './paging.ts';
@@ -40,74 +41,45 @@ export function requestEndpoints(form: OperationsForm): Endpoint[] {
     return request;
   };
   return [
-    {
-      name: 'requests.list',
-      method: 'GET',
-      path: '/appeals/',
-      run(call) {
-        const id = call.query.get('campaign');
-        const requests =
-          id === null ? call.account.requests : activeCampaign(call, wholeNumber(id, 'campaign')).requests;
-        const show = (request: FeedbackRequest): object => {
-          call.store.visited += 1;
-          return showRequest(request, form.record, call.now);
-        };
-        return { status: 200, body: paged(requests, call.url, show) };
-      },
-    },
-    {
-      name: 'requests.create',
-      method: form.create.method,
-      path: form.create.path,
-      run: (call) => answer(create(call, form.create), call, 201),
-    },
-    {
-      name: 'requests.get',
-      method: form.get.method,
-      path: form.get.path,
-      run: (call) => answer(theRequest(call, form.get, []), call),
-    },
-    {
-      name: 'requests.grade',
-      method: form.grade.method,
-      path: form.grade.path,
-      run(call) {
-        const request = external(call, form.grade, form.grade.grade);
-        const grade = pick(call.body, form.grade.grade);
-        if (typeof grade !== 'number' || !request.campaign.gradeList.includes(grade)) {
-          throw invalid(leaf(form.grade.grade), "A grade of the campaign's scale is required.");
-        }
-        call.store.grade(request, grade, call.now);
-        return answer(request, call);
-      },
-    },
-    {
-      name: 'requests.comment',
-      method: form.comment.method,
-      path: form.comment.path,
-      run(call) {
-        const request = external(call, form.comment, form.comment.comment);
-        const comment = pick(call.body, form.comment.comment);
-        if (typeof comment !== 'string' || isBlank(comment)) {
-          throw invalid(leaf(form.comment.comment), 'This field is required.');
-        }
-        call.store.comment(request, comment, call.now);
-        return answer(request, call);
-      },
-    },
-    {
-      name: 'requests.cancel',
-      method: form.cancel.method,
-      path: form.cancel.path,
-      run(call) {
-        const request = theRequest(call, form.cancel, []);
-        if (statusOf(request, call.now) !== 'Scheduled') {
-          throw problem(400, "Only feedback requests with status 'Scheduled' can be cancelled.");
-        }
-        request.ended = 'Cancelled';
-        return answer(request, call);
-      },
-    },
+    endpoint('requests.list', 'GET', '/appeals/', (call) => {
+      const id = call.query.get('campaign');
+      const requests = id === null ? call.account.requests : activeCampaign(call, wholeNumber(id, 'campaign')).requests;
+      const show = (request: FeedbackRequest): object => {
+        call.store.visited += 1;
+        return showRequest(request, form.record, call.now);
+      };
+      return ok(paged(requests, call.url, show));
+    }),
+    endpoint('requests.create', form.create.method, form.create.path, (call) =>
+      answer(create(call, form.create), call, 201),
+    ),
+    endpoint('requests.get', form.get.method, form.get.path, (call) => answer(theRequest(call, form.get, []), call)),
+    endpoint('requests.grade', form.grade.method, form.grade.path, (call) => {
+      const request = external(call, form.grade, form.grade.grade);
+      const grade = pick(call.body, form.grade.grade);
+      if (typeof grade !== 'number' || !request.campaign.gradeList.includes(grade)) {
+        throw invalid(leaf(form.grade.grade), "A grade of the campaign's scale is required.");
+      }
+      call.store.grade(request, grade, call.now);
+      return answer(request, call);
+    }),
+    endpoint('requests.comment', form.comment.method, form.comment.path, (call) => {
+      const request = external(call, form.comment, form.comment.comment);
+      const comment = pick(call.body, form.comment.comment);
+      if (typeof comment !== 'string' || isBlank(comment)) {
+        throw invalid(leaf(form.comment.comment), 'This field is required.');
+      }
+      call.store.comment(request, comment, call.now);
+      return answer(request, call);
+    }),
+    endpoint('requests.cancel', form.cancel.method, form.cancel.path, (call) => {
+      const request = theRequest(call, form.cancel, []);
+      if (statusOf(request, call.now) !== 'Scheduled') {
+        throw problem(400, "Only feedback requests with status 'Scheduled' can be cancelled.");
+      }
+      request.ended = 'Cancelled';
+      return answer(request, call);
+    }),
   ];
 }
 

@@ -1,27 +1,17 @@
-import { type Endpoint, wholeNumber } from './endpoint.ts';
+import { ok } from '../kit/message.ts';
+import { type Endpoint, endpoint, wholeNumber } from './endpoint.ts';
 import { paged } from './paging.ts';
 import { notFound } from './problem.ts';
 
 export const surveyEndpoints: Endpoint[] = [
-  {
-    name: 'surveys.list',
-    method: 'GET',
-    path: '/surveys/',
-    run: (call) => ({
-      status: 200,
-      body: paged(call.account.surveys, call.url, ({ id, name, isActive }) => ({ id, name, is_active: isActive })),
-    }),
-  },
-  {
-    name: 'surveys.get',
-    method: 'GET',
-    path: '/surveys/:id',
-    run(call) {
-      const id = wholeNumber(call.params.id, 'id');
-      const survey = call.account.surveys.find((one) => one.id === id);
-      if (survey === undefined) throw notFound();
-      const { name, isActive, questions } = survey;
-      return { status: 200, body: { id, name, is_active: isActive, questions } };
-    },
-  },
+  endpoint('surveys.list', 'GET', '/surveys/', (call) =>
+    ok(paged(call.account.surveys, call.url, ({ id, name, isActive }) => ({ id, name, is_active: isActive }))),
+  ),
+  endpoint('surveys.get', 'GET', '/surveys/:id', (call) => {
+    const id = wholeNumber(call.params.id, 'id');
+    const survey = call.account.surveys.find((one) => one.id === id);
+    if (survey === undefined) throw notFound();
+    const { name, isActive, questions } = survey;
+    return ok({ id, name, is_active: isActive, questions });
+  }),
 ];

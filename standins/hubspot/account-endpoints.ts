@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import { accountZone } from './defaults.ts';
 import { invalid, notFound } from './problem.ts';
@@ -46,29 +46,26 @@ const allScopes = [
 
 /** What the account tells of itself. */
 export const accountRoutes: Route<Context>[] = [
-  { method: 'GET', template: `/account-info/${version}/details`, answer: accountDetails },
-  { method: 'POST', template: '/oauth/v2/private-apps/get/access-token-info', answer: tokenInfo },
-  { method: 'POST', template: '/oauth/{version:\\d{4}-\\d{2}}/token/introspect', answer: introspect },
-  { method: 'GET', template: `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/labels`, answer: listLabels },
-  { method: 'POST', template: `/crm/objects/${version}/feedback_submissions/search`, answer: findFeedback },
+  route('GET', `/account-info/${version}/details`, accountDetails),
+  route('POST', '/oauth/v2/private-apps/get/access-token-info', tokenInfo),
+  route('POST', '/oauth/{version:\\d{4}-\\d{2}}/token/introspect', introspect),
+  route('GET', `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/labels`, listLabels),
+  route('POST', `/crm/objects/${version}/feedback_submissions/search`, findFeedback),
 ];
 
 function accountDetails({ need, portalId }: Context): StandinResponse {
   need('oauth');
-  return {
-    status: 200,
-    body: {
-      portalId,
-      accountType: 'STANDARD',
-      timeZone: accountZone,
-      companyCurrency: 'EUR',
-      additionalCurrencies: [],
-      utcOffset: '+02:00',
-      utcOffsetMilliseconds: 7_200_000,
-      uiDomain: 'app-eu1.hubspot.com',
-      dataHostingLocation: 'eu1',
-    },
-  };
+  return ok({
+    portalId,
+    accountType: 'STANDARD',
+    timeZone: accountZone,
+    companyCurrency: 'EUR',
+    additionalCurrencies: [],
+    utcOffset: '+02:00',
+    utcOffsetMilliseconds: 7_200_000,
+    uiDomain: 'app-eu1.hubspot.com',
+    dataHostingLocation: 'eu1',
+  });
 }
 
 /** Whose token it is: it says so of itself only. Private apps' tokens are known here, OAuth ones are not. */
@@ -77,16 +74,13 @@ function tokenInfo(context: Context): StandinResponse {
   const [, own = ''] = (req.headers.authorization ?? '').split(' ');
   if (oauth.knows(own, now)) throw notFound('Not the token of a private app');
   if (bodyOf(context, tokenKey).tokenKey !== own) throw notFound('The token is not known');
-  return {
-    status: 200,
-    body: {
-      userId: 98_499_705,
-      hubId: portalId,
-      appId,
-      scopes: scopes ?? allScopes,
-      isUserToken: false,
-    },
-  };
+  return ok({
+    userId: 98_499_705,
+    hubId: portalId,
+    appId,
+    scopes: scopes ?? allScopes,
+    isUserToken: false,
+  });
 }
 
 /** For the app's own tokens; of any other it says only that it is none. */
@@ -94,21 +88,18 @@ function introspect({ req, now, oauth, portalId, appId, settings }: Context): St
   const form = new URLSearchParams(req.raw.toString('utf8'));
   if (form.get('client_id') !== oauth.clientId || form.get('client_secret') !== oauth.clientSecret)
     throw invalid('missing or invalid client id or secret');
-  if (!oauth.knows(form.get('token') ?? '', now)) return { status: 200, body: { active: false } };
-  return {
-    status: 200,
-    body: {
-      active: true,
-      token_use: 'access_token',
-      token_type: 'bearer',
-      hub_id: portalId,
-      user_id: 98_499_705,
-      client_id: oauth.clientId,
-      app_id: appId,
-      scopes: settings.scopes ?? allScopes,
-      is_private_distribution: true,
-    },
-  };
+  if (!oauth.knows(form.get('token') ?? '', now)) return ok({ active: false });
+  return ok({
+    active: true,
+    token_use: 'access_token',
+    token_type: 'bearer',
+    hub_id: portalId,
+    user_id: 98_499_705,
+    client_id: oauth.clientId,
+    app_id: appId,
+    scopes: settings.scopes ?? allScopes,
+    is_private_distribution: true,
+  });
 }
 
 function listLabels(context: Context, params: Params): StandinResponse {
@@ -117,7 +108,7 @@ function listLabels(context: Context, params: Params): StandinResponse {
     throw notFound('only contacts of tickets and deals are known here');
   context.need(scopeFor(type, 'read'));
   context.need('crm.objects.contacts.read');
-  return { status: 200, body: { results: context.store.labels[type] } };
+  return ok({ results: context.store.labels[type] });
 }
 
 /** Answers to HubSpot's own surveys: how many there are since a time. */
@@ -138,5 +129,5 @@ function findFeedback(context: Context): StandinResponse {
       archived: false,
     };
   });
-  return { status: 200, body: { total: found.length, results } };
+  return ok({ total: found.length, results });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Note } from './model.ts';
 import { invalid, notFound } from './problem.ts';
@@ -39,14 +39,10 @@ const doomed = z.object({ inputs: z.array(z.object({ id: z.string() })) });
 const associated = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
 
 export const noteRoutes: Route<Context>[] = [
-  { method: 'POST', template: `${notes}/create`, answer: create },
-  { method: 'POST', template: `${notes}/read`, answer: read },
-  { method: 'POST', template: `${notes}/archive`, answer: archive },
-  {
-    method: 'POST',
-    template: `/crm/associations/${version}/{type:tickets|deals}/notes/batch/read`,
-    answer: readAssociations,
-  },
+  route('POST', `${notes}/create`, create),
+  route('POST', `${notes}/read`, read),
+  route('POST', `${notes}/archive`, archive),
+  route('POST', `/crm/associations/${version}/{type:tickets|deals}/notes/batch/read`, readAssociations),
 ];
 
 /** All or nothing: one that hangs on a record that isn't there refuses the whole call. */
@@ -80,7 +76,7 @@ function read(context: Context): StandinResponse {
   if (inputs.length === 0 || inputs.length > 100) throw invalid('The number of inputs must be between 1 and 100');
   const ids = new Set(inputs.map(({ id }) => id));
   const found = context.store.notes.filter(({ id }) => ids.has(String(id)));
-  return { status: 200, body: { status: 'COMPLETE', results: shuffled(found.map(view), context.random) } };
+  return ok({ status: 'COMPLETE', results: shuffled(found.map(view), context.random) });
 }
 
 /** Ids that are not there are none of its business. */
@@ -122,7 +118,7 @@ function readAssociations(context: Context, params: Params): StandinResponse {
       });
   }
   const body = { status: 'COMPLETE', results };
-  if (errors.length === 0) return { status: 200, body };
+  if (errors.length === 0) return ok(body);
   return { status: 207, body: { ...body, numErrors: errors.length, errors } };
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StandinRequest, StandinResponse } from '../kit/message.ts';
+import { ok, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 
 /** `POST /oauth/{version}/token`, whatever its version. */
 export const tokenPath = /^\/oauth\/\d{4}-\d{2}\/token$/;
@@ -63,7 +63,7 @@ export class OAuthGrant {
       user_id: 98_499_705,
       scopes: [],
     };
-    return { status: 200, body };
+    return ok(body);
   }
 }
 

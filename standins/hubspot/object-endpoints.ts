@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { CrmRecord, ObjectType } from './model.ts';
 import { invalid, notFound } from './problem.ts';
@@ -30,10 +30,10 @@ const updateBody = z.object({
 const patchBody = z.object({ properties: values });
 
 export const objectRoutes: Route<Context>[] = [
-  { method: 'POST', template: `${objects}/batch/read`, answer: batchRead },
-  { method: 'POST', template: `${objects}/batch/update`, answer: batchUpdate },
-  { method: 'GET', template: `${objects}/{id}`, answer: read },
-  { method: 'PATCH', template: `${objects}/{id}`, answer: update },
+  route('POST', `${objects}/batch/read`, batchRead),
+  route('POST', `${objects}/batch/update`, batchUpdate),
+  route('GET', `${objects}/{id}`, read),
+  route('PATCH', `${objects}/{id}`, update),
 ];
 
 function batchRead(context: Context, params: Params): StandinResponse {
@@ -101,7 +101,7 @@ function read(context: Context, params: Params): StandinResponse {
   const contacts = context.store.contactsHere(type, record.id).map(([id]) => id);
   const inline = list('associations').includes('contacts') && contacts.length > 0;
   const results = contacts.map((id) => ({ id: String(id), type: `${type.slice(0, -1)}_to_contact` }));
-  return { status: 200, body: { ...view, ...(inline ? { associations: { contacts: { results } } } : {}) } };
+  return ok({ ...view, ...(inline ? { associations: { contacts: { results } } } : {}) });
 }
 
 function update(context: Context, params: Params): StandinResponse {
@@ -113,7 +113,7 @@ function update(context: Context, params: Params): StandinResponse {
   const checked = checkValues(context.store, type, properties, context.portalId);
   checkRequired(record, checked, context.settings.requiredOnWrite);
   write(context, record, checked);
-  return { status: 200, body: viewRecord(context.store, record, { properties: Object.keys(checked) }, context.random) };
+  return ok(viewRecord(context.store, record, { properties: Object.keys(checked) }, context.random));
 }
 
 function write({ store, now, source, changed }: Context, record: CrmRecord, checked: Record<string, string>): void {
@@ -143,7 +143,7 @@ function batchAnswer(
 ): StandinResponse {
   const at = new Date(now).toISOString();
   const body = { status: 'COMPLETE', results: shuffled(results, random), startedAt: at, completedAt: at };
-  if (missing.length === 0) return { status: 200, body };
+  if (missing.length === 0) return ok(body);
   const error = {
     status: 'error',
     category: 'OBJECT_NOT_FOUND',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import { singular } from './model.ts';
 import { invalid, notFound } from './problem.ts';
@@ -12,19 +12,11 @@ const pipelines = `/crm/pipelines/${version}/{type:[a-z0-9-]+}`;
 const inputs = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
 
 export const otherRoutes: Route<Context>[] = [
-  {
-    method: 'POST',
-    template: `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/batch/read`,
-    answer: readAssociations,
-  },
-  { method: 'GET', template: `/crm/owners/${version}`, answer: listOwners },
-  { method: 'GET', template: `/crm/owners/${version}/{id}`, answer: showOwner },
-  {
-    method: 'GET',
-    template: pipelines,
-    answer: (context, params) => ({ status: 200, body: { results: pipelinesOf(context, params).map(viewPipeline) } }),
-  },
-  { method: 'GET', template: `${pipelines}/{id}`, answer: showPipeline },
+  route('POST', `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/batch/read`, readAssociations),
+  route('GET', `/crm/owners/${version}`, listOwners),
+  route('GET', `/crm/owners/${version}/{id}`, showOwner),
+  route('GET', pipelines, (context, params) => ok({ results: pipelinesOf(context, params).map(viewPipeline) })),
+  route('GET', `${pipelines}/{id}`, showPipeline),
 ];
 
 /** None is an error in a 207, not an empty list; so is an id that was merged away. Ids of the other side are numbers. */
@@ -58,9 +50,7 @@ function readAssociations(context: Context, params: Params): StandinResponse {
   }
   const at = new Date(context.now).toISOString();
   const body = { status: 'COMPLETE', results: shuffled(results, context.random), startedAt: at, completedAt: at };
-  return errors.length === 0
-    ? { status: 200, body }
-    : { status: 207, body: { ...body, numErrors: errors.length, errors } };
+  return errors.length === 0 ? ok(body) : { status: 207, body: { ...body, numErrors: errors.length, errors } };
 }
 
 function listOwners(context: Context): StandinResponse {
@@ -74,14 +64,14 @@ function listOwners(context: Context): StandinResponse {
   const owners = [...context.store.owners.values()].filter((owner) => owner.archived === wanted);
   const more = from + limit < owners.length;
   const results = owners.slice(from, from + limit).map(viewOwner);
-  return { status: 200, body: { results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) } };
+  return ok({ results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) });
 }
 
 function showOwner(context: Context, { id = '' }: Params): StandinResponse {
   context.need('crm.objects.owners.read');
   const owner = context.store.owners.get(id);
   if (owner === undefined || owner.archived !== (context.req.query.get('archived') === 'true')) throw notFound();
-  return { status: 200, body: viewOwner(owner) };
+  return ok(viewOwner(owner));
 }
 
 function pipelinesOf(context: Context, params: Params): Context['store']['pipelines']['tickets'] {
@@ -93,5 +83,5 @@ function pipelinesOf(context: Context, params: Params): Context['store']['pipeli
 function showPipeline(context: Context, params: Params): StandinResponse {
   const pipeline = pipelinesOf(context, params).find((one) => one.id === params.id);
   if (pipeline === undefined) throw notFound();
-  return { status: 200, body: viewPipeline(pipeline) };
+  return ok(viewPipeline(pipeline));
 }

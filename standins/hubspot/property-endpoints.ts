@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
 import type { Problem } from '../kit/problem.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { ObjectType, Property } from './model.ts';
 import { invalid, notFound, problem } from './problem.ts';
@@ -44,13 +44,13 @@ const changedProperty = z.object({
 
 /** Definitions of properties and their groups. Reading takes the object's read scope, changing the schema's. */
 export const propertyRoutes: Route<Context>[] = [
-  { method: 'GET', template: `${properties}/groups`, answer: listGroups },
-  { method: 'POST', template: `${properties}/groups`, answer: createGroup },
-  { method: 'GET', template: properties, answer: listProperties },
-  { method: 'POST', template: properties, answer: createProperty },
-  { method: 'GET', template: `${properties}/{name}`, answer: showProperty },
-  { method: 'PATCH', template: `${properties}/{name}`, answer: changeProperty },
-  { method: 'DELETE', template: `${properties}/{name}`, answer: archiveProperty },
+  route('GET', `${properties}/groups`, listGroups),
+  route('POST', `${properties}/groups`, createGroup),
+  route('GET', properties, listProperties),
+  route('POST', properties, createProperty),
+  route('GET', `${properties}/{name}`, showProperty),
+  route('PATCH', `${properties}/{name}`, changeProperty),
+  route('DELETE', `${properties}/{name}`, archiveProperty),
 ];
 
 /** `?archived=true` lists the deleted ones instead. */
@@ -59,12 +59,12 @@ function listProperties(context: Context, params: Params): StandinResponse {
   const { store, req } = context;
   const listed = req.query.get('archived') === 'true' ? store.archivedProperties : store.properties;
   const results = [...listed[type].values()].map((one) => viewProperty(one, store.pipelines[type]));
-  return { status: 200, body: { results } };
+  return ok({ results });
 }
 
 function showProperty(context: Context, params: Params): StandinResponse {
   const type = readable(context, params);
-  return { status: 200, body: viewProperty(named(context, type, params), context.store.pipelines[type]) };
+  return ok(viewProperty(named(context, type, params), context.store.pipelines[type]));
 }
 
 /** The name of a deleted property brings that one back, as it was. */
@@ -100,7 +100,7 @@ function changeProperty(context: Context, params: Params): StandinResponse {
   const changed = { ...property, ...bodyOf(context, changedProperty) };
   checkDefinition(context, type, changed);
   Object.assign(property, changed);
-  return { status: 200, body: viewProperty(property, context.store.pipelines[type]) };
+  return ok(viewProperty(property, context.store.pipelines[type]));
 }
 
 function archiveProperty(context: Context, params: Params): StandinResponse {
@@ -124,7 +124,7 @@ function checkDefinition({ store }: Context, type: ObjectType, property: Propert
 
 function listGroups(context: Context, params: Params): StandinResponse {
   const groups = context.store.groups[readable(context, params)];
-  return { status: 200, body: { results: [...groups].map(([name, label]) => viewGroup(name, label)) } };
+  return ok({ results: [...groups].map(([name, label]) => viewGroup(name, label)) });
 }
 
 function createGroup(context: Context, params: Params): StandinResponse {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { CrmRecord, Property } from './model.ts';
 import { invalid } from './problem.ts';
@@ -44,10 +44,7 @@ const mostFilters = 18;
 const longestBody = 3_000;
 const furthest = 10_000;
 
-export const searchRoutes: Route<Context>[] = [
-  { method: 'POST', template: `${objects}/search`, answer: search },
-  { method: 'GET', template: objects, answer: list },
-];
+export const searchRoutes: Route<Context>[] = [route('POST', `${objects}/search`, search), route('GET', objects, list)];
 
 /** Deleted records and fresh changes are not found; no more than 10,000 results can be paged through. */
 function search(context: Context, params: Params): StandinResponse {
@@ -87,10 +84,7 @@ function search(context: Context, params: Params): StandinResponse {
     .slice(from, from + limit)
     .map((record) => viewRecord(context.store, record, { properties }, context.random));
   const more = from + limit < found.length;
-  return {
-    status: 200,
-    body: { total: found.length, results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) },
-  };
+  return ok({ total: found.length, results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) });
 }
 
 /** By id, `after` being the last one of the page before. */
@@ -113,7 +107,7 @@ function list(context: Context, params: Params): StandinResponse {
     .map((record) => viewRecord(context.store, record, { properties }, context.random));
   const last = page.length > limit ? page[limit - 1] : undefined;
   const paging = last === undefined ? {} : { paging: { next: { after: String(last.id) } } };
-  return { status: 200, body: { results, ...paging } };
+  return ok({ results, ...paging });
 }
 
 function matches(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import {
   type EventKind,
@@ -39,15 +39,15 @@ const newSubscription = z.strictObject({
 const activation = z.strictObject({ active: z.boolean() });
 
 export const webhookRoutes: Route<Context>[] = [
-  { method: 'GET', template: `${app}/settings`, answer: showSettings },
-  { method: 'PUT', template: `${app}/settings`, answer: changeSettings },
-  { method: 'GET', template: `${app}/subscriptions`, answer: listSubscriptions },
-  { method: 'POST', template: `${app}/subscriptions`, answer: subscribe },
-  { method: 'PATCH', template: `${app}/subscriptions/{id:\\d+}`, answer: activate },
+  route('GET', `${app}/settings`, showSettings),
+  route('PUT', `${app}/settings`, changeSettings),
+  route('GET', `${app}/subscriptions`, listSubscriptions),
+  route('POST', `${app}/subscriptions`, subscribe),
+  route('PATCH', `${app}/subscriptions/{id:\\d+}`, activate),
 ];
 
 function showSettings(context: Context, params: Params): StandinResponse {
-  return { status: 200, body: viewSettings(target(context, params)) };
+  return ok(viewSettings(target(context, params)));
 }
 
 /** One target per app, https (http only to this machine, for tests of our own), more than five deliveries at a time. */
@@ -63,13 +63,13 @@ function changeSettings(context: Context, params: Params): StandinResponse {
     ...(webhook ?? { secrets: [context.clientSecret], form: 'classic', subscriptions: [] }),
     url: targetUrl,
   };
-  return { status: 200, body: viewSettings(context.store.webhook) };
+  return ok(viewSettings(context.store.webhook));
 }
 
 function listSubscriptions(context: Context, params: Params): StandinResponse {
   own(context, params);
   const { webhook } = context.store;
-  return { status: 200, body: { results: webhook?.subscriptions.map((one) => viewSubscription(one, webhook)) ?? [] } };
+  return ok({ results: webhook?.subscriptions.map((one) => viewSubscription(one, webhook)) ?? [] });
 }
 
 function subscribe(context: Context, params: Params): StandinResponse {
@@ -112,7 +112,7 @@ function activate(context: Context, params: Params): StandinResponse {
   const found = webhook.subscriptions.find(({ id }) => String(id) === params.id);
   if (found === undefined) throw notFound();
   found.active = bodyOf(context, activation).active;
-  return { status: 200, body: viewSubscription(found, webhook) };
+  return ok(viewSubscription(found, webhook));
 }
 
 /** @throws Problem 404 for another developer's app */

@@ -17,6 +17,8 @@ export interface StandinResponse {
   body?: string | Buffer | object;
 }
 
+export const ok = (body: object): StandinResponse => ({ status: 200, body });
+
 /** The body as JSON whatever its content type; `undefined` when it is empty or not JSON. */
 export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
   try {

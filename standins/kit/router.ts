@@ -17,6 +17,12 @@ export interface Route<Context> {
   answer: (context: Context, params: Params) => StandinResponse | Promise<StandinResponse>;
 }
 
+export const route = <Context>(method: string, template: string, answer: Route<Context>['answer']): Route<Context> => ({
+  method,
+  template,
+  answer,
+});
+
 export interface Found<Entry> {
   route: Entry;
   params: Params;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { z } from 'zod';
-import { formOrJsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { formOrJsonBody, ok, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 
 const aDayMs = 86_400_000;
 
@@ -36,7 +36,7 @@ export class Access {
     }
     const token = `shpat_${randomBytes(16).toString('hex')}`;
     this.#tokens.set(token, now + aDayMs);
-    return { status: 200, body: { access_token: token, scope: scopes.join(','), expires_in: aDayMs / 1000 - 1 } };
+    return ok({ access_token: token, scope: scopes.join(','), expires_in: aDayMs / 1000 - 1 });
   }
 
   /** No token is good any more. */

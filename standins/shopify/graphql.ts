@@ -1,6 +1,6 @@
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate } from 'graphql';
 import { z } from 'zod';
-import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { jsonBody, ok, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { actualCost, mostPoints, requestedCost, unboundedConnection } from './cost.ts';
 import type { Points } from './points.ts';
 import { schema } from './schema.ts';
@@ -83,7 +83,7 @@ function parsed(query: string): DocumentNode | GraphQLError {
 }
 
 function refusal(errors: readonly GraphQLError[]): StandinResponse {
-  return { status: 200, body: { errors: errors.map((one) => one.toJSON()) } };
+  return ok({ errors: errors.map((one) => one.toJSON()) });
 }
 
 /** Every error of Shopify's has one. An error of this stand-in's own is one of Shopify's servers. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { jsonBody, type StandinResponse } from '../kit/message.ts';
+import { jsonBody, ok, type StandinResponse } from '../kit/message.ts';
 import { Problem } from '../kit/problem.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Order } from './model.ts';
 import { invalidParam, noSuchOrder, problem } from './problem.ts';
@@ -33,13 +33,9 @@ const NewNote = z.object({
 });
 
 export const orderRoutes: Route<Context>[] = [
-  { method: 'GET', template: base, answer: list },
-  { method: 'POST', template: `${base}/batch`, answer: batch },
-  {
-    method: 'GET',
-    template: `${base}/{id:\\d+}`,
-    answer: (context, params) => shown(context, here(context, params)),
-  },
+  route('GET', base, list),
+  route('POST', `${base}/batch`, batch),
+  route('GET', `${base}/{id:\\d+}`, (context, params) => shown(context, here(context, params))),
   ...(['PUT', 'PATCH', 'POST'] as const).map(
     (method): Route<Context> => ({
       method,
@@ -47,13 +43,9 @@ export const orderRoutes: Route<Context>[] = [
       answer: (context, params) => shown(context, update(context, here(context, params), jsonBody(context.req))),
     }),
   ),
-  {
-    method: 'GET',
-    template: `${base}/{id:\\d+}/notes`,
-    answer: (context, params) => ({ status: 200, body: here(context, params).notes.map(viewNote) }),
-  },
-  { method: 'POST', template: `${base}/{id:\\d+}/notes`, answer: addNote },
-  { method: 'DELETE', template: `${base}/{id:\\d+}/notes/{note:\\d+}`, answer: deleteNote },
+  route('GET', `${base}/{id:\\d+}/notes`, (context, params) => ok(here(context, params).notes.map(viewNote))),
+  route('POST', `${base}/{id:\\d+}/notes`, addNote),
+  route('DELETE', `${base}/{id:\\d+}/notes/{note:\\d+}`, deleteNote),
 ];
 
 function here({ store }: Context, { id }: Params): Order {
@@ -63,7 +55,7 @@ function here({ store }: Context, { id }: Params): Order {
 }
 
 function shown({ site, query }: Context, order: Order): StandinResponse {
-  return { status: 200, body: onlyFields(viewOrder(order, site), query.get('_fields')) };
+  return ok(onlyFields(viewOrder(order, site), query.get('_fields')));
 }
 
 const Flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
@@ -167,7 +159,7 @@ function batch(context: Context): StandinResponse {
     }
   });
   // An empty PHP array is a list, whatever it was meant to be.
-  return { status: 200, body: answers.length === 0 ? [] : { update: answers } };
+  return ok(answers.length === 0 ? [] : { update: answers });
 }
 
 function addNote(context: Context, params: Params): StandinResponse {
@@ -192,5 +184,5 @@ function deleteNote(context: Context, params: Params): StandinResponse {
     throw problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
   }
   order.notes = order.notes.filter((one) => one !== note);
-  return { status: 200, body: viewNote(note) };
+  return ok(viewNote(note));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonBody, type StandinResponse } from '../kit/message.ts';
-import type { Params, Route } from '../kit/router.ts';
+import { jsonBody, ok, type StandinResponse } from '../kit/message.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Webhook } from './model.ts';
 import { invalidParam, noSuchWebhook, problem } from './problem.ts';
@@ -17,15 +17,11 @@ const Changes = z.object({
 });
 
 export const webhookRoutes: Route<Context>[] = [
-  { method: 'GET', template: base, answer: list },
-  { method: 'POST', template: base, answer: create },
-  {
-    method: 'GET',
-    template: `${base}/{id:\\d+}`,
-    answer: (context, params) => ({ status: 200, body: viewWebhook(here(context, params)) }),
-  },
-  { method: 'PUT', template: `${base}/{id:\\d+}`, answer: change },
-  { method: 'DELETE', template: `${base}/{id:\\d+}`, answer: remove },
+  route('GET', base, list),
+  route('POST', base, create),
+  route('GET', `${base}/{id:\\d+}`, (context, params) => ok(viewWebhook(here(context, params)))),
+  route('PUT', `${base}/{id:\\d+}`, change),
+  route('DELETE', `${base}/{id:\\d+}`, remove),
 ];
 
 function here({ store }: Context, { id }: Params): Webhook {
@@ -78,7 +74,7 @@ function change(context: Context, params: Params): StandinResponse {
   const { delivery_url: deliveryUrl, ...rest } = changesIn(context);
   Object.assign(webhook, rest, deliveryUrl === undefined ? {} : { deliveryUrl: checked(deliveryUrl) });
   webhook.modifiedAt = context.now;
-  return { status: 200, body: viewWebhook(webhook) };
+  return ok(viewWebhook(webhook));
 }
 
 function remove(context: Context, params: Params): StandinResponse {
@@ -87,7 +83,7 @@ function remove(context: Context, params: Params): StandinResponse {
     throw problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
   }
   context.store.webhooks.delete(webhook.id);
-  return { status: 200, body: viewWebhook(webhook) };
+  return ok(viewWebhook(webhook));
 }
 
 /** Only its form: where it leads is looked at when something is delivered. */

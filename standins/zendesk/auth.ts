@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { formOrJsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { formOrJsonBody, ok, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import type { User } from './model.ts';
 import { forbidden, invalidToken, unauthenticated } from './problem.ts';
 import type { Credentials } from './settings.ts';
@@ -54,7 +54,7 @@ export function issueToken(store: Store, credentials: Credentials, req: StandinR
     return oauthError(400, 'invalid_scope', 'The requested scope is invalid');
   const token = randomBytes(32).toString('hex');
   store.tokens.set(token, { userId: apiUserId, scopes: wanted, expiresAt: now + expires_in * 1000 });
-  return { status: 200, body: { access_token: token, token_type: 'bearer', scope: wanted.join(' '), expires_in } };
+  return ok({ access_token: token, token_type: 'bearer', scope: wanted.join(' '), expires_in });
 }
 
 /**

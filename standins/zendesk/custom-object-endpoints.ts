@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { CustomObject, KeyedField } from './admin.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';
@@ -32,22 +32,16 @@ const objectFieldChange = z.object({
 
 /** Custom objects and their fields: agents look, admins set up. They have no scope of their own. */
 export const customObjectRoutes: Route<Context>[] = [
-  { method: 'POST', template: '/api/v2/custom_objects', answer: createObject },
-  {
-    method: 'GET',
-    template: '/api/v2/custom_objects/{key}',
-    answer: (context, { key }) => ({ status: 200, body: { custom_object: viewObject(objectOf(context, key)) } }),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/custom_objects/{key}/fields',
-    answer: (context, { key }) => {
-      const fields = objectOf(context, key).fields.map((field) => viewKeyedField(field, context));
-      return { status: 200, body: paged(context, 'custom_object_fields', fields) };
-    },
-  },
-  { method: 'POST', template: '/api/v2/custom_objects/{key}/fields', answer: createField },
-  { method: 'PATCH', template: '/api/v2/custom_objects/{key}/fields/{field}', answer: updateField },
+  route('POST', '/api/v2/custom_objects', createObject),
+  route('GET', '/api/v2/custom_objects/{key}', (context, { key }) =>
+    ok({ custom_object: viewObject(objectOf(context, key)) }),
+  ),
+  route('GET', '/api/v2/custom_objects/{key}/fields', (context, { key }) => {
+    const fields = objectOf(context, key).fields.map((field) => viewKeyedField(field, context));
+    return ok(paged(context, 'custom_object_fields', fields));
+  }),
+  route('POST', '/api/v2/custom_objects/{key}/fields', createField),
+  route('PATCH', '/api/v2/custom_objects/{key}/fields/{field}', updateField),
 ];
 
 function createObject(context: Context): StandinResponse {
@@ -91,7 +85,7 @@ function updateField(context: Context, params: Readonly<Record<string, string>>)
   }
   if (title !== undefined) field.title = title;
   if (active !== undefined) field.active = active;
-  return { status: 200, body: { custom_object_field: viewKeyedField(field, context) } };
+  return ok({ custom_object_field: viewKeyedField(field, context) });
 }
 
 function objectOf({ store }: Context, key: string | undefined): CustomObject {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import { type KeyedField, keyedFieldTypes } from './admin.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';
@@ -48,46 +48,30 @@ const userField = z.object({
 });
 
 export const fieldRoutes: Route<Context>[] = [
-  {
-    method: 'GET',
-    template: '/api/v2/ticket_fields',
-    answer: (context) => {
-      const custom = [...context.store.fields.values()].map((field) => viewField(field, context.base));
-      const all = [...viewSystemFields(context.base), ...custom];
-      return { status: 200, body: paged(context, 'ticket_fields', all, true) };
-    },
-  },
-  { method: 'POST', template: '/api/v2/ticket_fields', answer: createTicketField },
-  {
-    method: 'GET',
-    template: '/api/v2/ticket_fields/{id:\\d+}',
-    answer: (context, { id }) => showTicketField(200, ticketFieldOf(context, id), context),
-  },
-  { method: 'PUT', template: '/api/v2/ticket_fields/{id:\\d+}', answer: updateTicketField },
-  {
-    method: 'POST',
-    template: '/api/v2/ticket_fields/{id:\\d+}/options',
-    answer: (context, { id }) => createOption(context, ticketFieldOf(context, id).options),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/user_fields',
-    answer: (context) => {
-      const all = [...context.store.admin.userFields.values()].map((field) => viewKeyedField(field, context));
-      return { status: 200, body: paged(context, 'user_fields', all) };
-    },
-  },
-  { method: 'POST', template: '/api/v2/user_fields', answer: createUserField },
-  {
-    method: 'POST',
-    template: '/api/v2/user_fields/{key}/options',
-    answer: (context, { key }) => {
-      const all = [...context.store.admin.userFields.values()];
-      const field = all.find((one) => one.key === key || String(one.id) === key);
-      if (field === undefined) throw recordNotFound();
-      return createOption(context, field.options);
-    },
-  },
+  route('GET', '/api/v2/ticket_fields', (context) => {
+    const custom = [...context.store.fields.values()].map((field) => viewField(field, context.base));
+    const all = [...viewSystemFields(context.base), ...custom];
+    return ok(paged(context, 'ticket_fields', all, true));
+  }),
+  route('POST', '/api/v2/ticket_fields', createTicketField),
+  route('GET', '/api/v2/ticket_fields/{id:\\d+}', (context, { id }) =>
+    showTicketField(200, ticketFieldOf(context, id), context),
+  ),
+  route('PUT', '/api/v2/ticket_fields/{id:\\d+}', updateTicketField),
+  route('POST', '/api/v2/ticket_fields/{id:\\d+}/options', (context, { id }) =>
+    createOption(context, ticketFieldOf(context, id).options),
+  ),
+  route('GET', '/api/v2/user_fields', (context) => {
+    const all = [...context.store.admin.userFields.values()].map((field) => viewKeyedField(field, context));
+    return ok(paged(context, 'user_fields', all));
+  }),
+  route('POST', '/api/v2/user_fields', createUserField),
+  route('POST', '/api/v2/user_fields/{key}/options', (context, { key }) => {
+    const all = [...context.store.admin.userFields.values()];
+    const field = all.find((one) => one.key === key || String(one.id) === key);
+    if (field === undefined) throw recordNotFound();
+    return createOption(context, field.options);
+  }),
 ];
 
 function createTicketField(context: Context): StandinResponse {

@@ -1,14 +1,12 @@
-import type { StandinResponse } from '../kit/message.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
 import { Problem } from '../kit/problem.ts';
-import type { Route } from '../kit/router.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import { badRequest, forbidden } from './problem.ts';
 import { sideloads, viewWithMetrics } from './sideloads.ts';
 
 /** Exports of what changed since a time, page by page. */
-export const incrementalRoutes: Route<Context>[] = [
-  { method: 'GET', template: '/api/v2/incremental/tickets/cursor', answer: incremental },
-];
+export const incrementalRoutes: Route<Context>[] = [route('GET', '/api/v2/incremental/tickets/cursor', incremental)];
 
 /** Sorted by last change; the last minute is never served. Admins only, 10 a minute. (Both can be set.) */
 function incremental(context: Context): StandinResponse {
@@ -48,18 +46,15 @@ function incremental(context: Context): StandinResponse {
   const after =
     last === undefined ? (cursor ?? encodeCursor(sinceMs, lastId)) : encodeCursor(last.generatedAt, last.id);
   const list = tickets.map((ticket) => viewWithMetrics(context, ticket));
-  return {
-    status: 200,
-    body: {
-      tickets: list,
-      ...sideloads(context, tickets),
-      after_cursor: after,
-      after_url: `${base}/api/v2/incremental/tickets/cursor.json?cursor=${after}`,
-      before_cursor: null,
-      before_url: null,
-      end_of_stream: due.length <= perPage,
-    },
-  };
+  return ok({
+    tickets: list,
+    ...sideloads(context, tickets),
+    after_cursor: after,
+    after_url: `${base}/api/v2/incremental/tickets/cursor.json?cursor=${after}`,
+    before_cursor: null,
+    before_url: null,
+    end_of_stream: due.length <= perPage,
+  });
 }
 
 function encodeCursor(ms: number, id: number): string {

@@ -1,24 +1,15 @@
-import type { Route } from '../kit/router.ts';
+import { ok } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Ticket } from './model.ts';
 
 /** Brands, forms and custom statuses: what an account names once for all its tickets. */
 export const nameRoutes: Route<Context>[] = [
-  {
-    method: 'GET',
-    template: '/api/v2/brands',
-    answer: (context) => ({ status: 200, body: { brands: brands(context), count: context.store.brands.size } }),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/ticket_forms',
-    answer: (context) => ({ status: 200, body: { ticket_forms: forms(context), count: context.store.forms.size } }),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/custom_statuses',
-    answer: (context) => ({ status: 200, body: { custom_statuses: customStatuses(context) } }),
-  },
+  route('GET', '/api/v2/brands', (context) => ok({ brands: brands(context), count: context.store.brands.size })),
+  route('GET', '/api/v2/ticket_forms', (context) =>
+    ok({ ticket_forms: forms(context), count: context.store.forms.size }),
+  ),
+  route('GET', '/api/v2/custom_statuses', (context) => ok({ custom_statuses: customStatuses(context) })),
 ];
 
 /** The same beside tickets, for those that they name. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import { viewJob } from './jobs.ts';
 import type { User } from './model.ts';
@@ -13,56 +13,35 @@ import { viewGroup, viewOrganization, viewUser } from './views.ts';
 const userBody = z.object({ user: z.looseObject({ user_fields: z.record(z.string(), z.unknown()).optional() }) });
 
 export const otherRoutes: Route<Context>[] = [
-  {
-    method: 'GET',
-    template: '/api/v2/users/me',
-    answer: ({ user, base }) => ({ status: 200, body: { user: viewUser(user, base) } }),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/users/show_many',
-    answer: (context) => many(context, 'users', context.store.users, viewUser),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/users/{id:\\d+}',
-    answer: (context, { id }) => ({ status: 200, body: { user: viewUser(userOf(context, id), context.base) } }),
-  },
-  { method: 'PUT', template: '/api/v2/users/{id:\\d+}', answer: (context, { id }) => updateUser(context, id) },
-  {
-    method: 'GET',
-    template: '/api/v2/users/{id:\\d+}/identities',
-    answer: (context, { id }) => ({ status: 200, body: paged(context, 'identities', identities(userOf(context, id))) }),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/groups',
-    answer: (context) => ({
-      status: 200,
-      body: paged(
+  route('GET', '/api/v2/users/me', ({ user, base }) => ok({ user: viewUser(user, base) })),
+  route('GET', '/api/v2/users/show_many', (context) => many(context, 'users', context.store.users, viewUser)),
+  route('GET', '/api/v2/users/{id:\\d+}', (context, { id }) =>
+    ok({ user: viewUser(userOf(context, id), context.base) }),
+  ),
+  route('PUT', '/api/v2/users/{id:\\d+}', (context, { id }) => updateUser(context, id)),
+  route('GET', '/api/v2/users/{id:\\d+}/identities', (context, { id }) =>
+    ok(paged(context, 'identities', identities(userOf(context, id)))),
+  ),
+  route('GET', '/api/v2/groups', (context) =>
+    ok(
+      paged(
         context,
         'groups',
         [...context.store.groups.values()].map((group) => viewGroup(group, context.base)),
       ),
-    }),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/groups/{id:\\d+}',
-    answer: (context, { id }) => one(context, 'group', context.store.groups, id, viewGroup),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/organizations/show_many',
-    answer: (context) => many(context, 'organizations', context.store.organizations, viewOrganization),
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/organizations/{id:\\d+}',
-    answer: (context, { id }) => one(context, 'organization', context.store.organizations, id, viewOrganization),
-  },
-  { method: 'GET', template: '/api/v2/job_statuses/show_many', answer: showJobs },
-  { method: 'GET', template: '/api/v2/job_statuses/{id}', answer: showJob },
+    ),
+  ),
+  route('GET', '/api/v2/groups/{id:\\d+}', (context, { id }) =>
+    one(context, 'group', context.store.groups, id, viewGroup),
+  ),
+  route('GET', '/api/v2/organizations/show_many', (context) =>
+    many(context, 'organizations', context.store.organizations, viewOrganization),
+  ),
+  route('GET', '/api/v2/organizations/{id:\\d+}', (context, { id }) =>
+    one(context, 'organization', context.store.organizations, id, viewOrganization),
+  ),
+  route('GET', '/api/v2/job_statuses/show_many', showJobs),
+  route('GET', '/api/v2/job_statuses/{id}', showJob),
 ];
 
 function many<Item>(
@@ -75,7 +54,7 @@ function many<Item>(
     const item = map.get(id);
     return item === undefined ? [] : [view(item, context.base)];
   });
-  return { status: 200, body: { [key]: found, next_page: null, previous_page: null, count: found.length } };
+  return ok({ [key]: found, next_page: null, previous_page: null, count: found.length });
 }
 
 function one<Item>(
@@ -87,7 +66,7 @@ function one<Item>(
 ): StandinResponse {
   const item = map.get(Number(id));
   if (item === undefined) throw recordNotFound();
-  return { status: 200, body: { [key]: view(item, context.base) } };
+  return ok({ [key]: view(item, context.base) });
 }
 
 function userOf({ store }: Context, id: string | undefined): User {
@@ -106,7 +85,7 @@ function updateUser(context: Context, id: string | undefined): StandinResponse {
   const parsed = userBody.safeParse(objectOf(context.req));
   if (!parsed.success) throw badRequest('You passed an invalid value for the user attribute.');
   setUserFields(context, user, parsed.data.user.user_fields ?? {});
-  return { status: 200, body: { user: viewUser(user, context.base) } };
+  return ok({ user: viewUser(user, context.base) });
 }
 
 function identities(user: User): object[] {
@@ -129,7 +108,7 @@ function identities(user: User): object[] {
 function showJob(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
   const job = context.jobs.get(id ?? '');
   if (job === undefined) throw recordNotFound();
-  return { status: 200, body: { job_status: viewJob(job, context.base) } };
+  return ok({ job_status: viewJob(job, context.base) });
 }
 
 function showJobs(context: Context): StandinResponse {
@@ -140,5 +119,5 @@ function showJobs(context: Context): StandinResponse {
     const job = context.jobs.get(id);
     return job === undefined ? [] : [viewJob(job, context.base)];
   });
-  return { status: 200, body: { job_statuses: jobs, next_page: null, previous_page: null, count: jobs.length } };
+  return ok({ job_statuses: jobs, next_page: null, previous_page: null, count: jobs.length });
 }

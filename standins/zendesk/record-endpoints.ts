@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { ObjectRecord } from './model.ts';
 import { badRequest, recordInvalid, recordNotFound } from './problem.ts';
@@ -17,17 +17,9 @@ const body = z.object({
 
 /** Records of custom objects: found and set by the caller's own id for them. */
 export const recordRoutes: Route<Context>[] = [
-  { method: 'GET', template: '/api/v2/custom_objects/{key}/records', answer: (context, { key }) => list(context, key) },
-  {
-    method: 'PATCH',
-    template: '/api/v2/custom_objects/{key}/records',
-    answer: (context, { key }) => set(context, key),
-  },
-  {
-    method: 'DELETE',
-    template: '/api/v2/custom_objects/{key}/records',
-    answer: (context, { key }) => remove(context, key),
-  },
+  route('GET', '/api/v2/custom_objects/{key}/records', (context, { key }) => list(context, key)),
+  route('PATCH', '/api/v2/custom_objects/{key}/records', (context, { key }) => set(context, key)),
+  route('DELETE', '/api/v2/custom_objects/{key}/records', (context, { key }) => remove(context, key)),
 ];
 
 function list(context: Context, key: string | undefined): StandinResponse {
@@ -38,10 +30,7 @@ function list(context: Context, key: string | undefined): StandinResponse {
   );
   const meta = { has_more: false, after_cursor: null, before_cursor: null };
   const custom_object_records = records.map(view);
-  return {
-    status: 200,
-    body: { custom_object_records, count: records.length, meta, links: { next: null, prev: null } },
-  };
+  return ok({ custom_object_records, count: records.length, meta, links: { next: null, prev: null } });
 }
 
 function remove(context: Context, key: string | undefined): StandinResponse {
@@ -81,7 +70,7 @@ function set(context: Context, key: string | undefined): StandinResponse {
     if (value !== undefined) record.fields[field.key] = value;
   }
   store.records.set(place, Object.assign(record, { name: name ?? record.name, updatedAt: now }));
-  return { status: 200, body: { custom_object_record: view(record) } };
+  return ok({ custom_object_record: view(record) });
 }
 
 function definitionOf({ store }: Context, key: string | undefined) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';
 import { paged } from './paging.ts';
@@ -31,32 +31,23 @@ const ruleBody = z.strictObject({
 });
 
 export const ruleRoutes: Route<Context>[] = [
-  {
-    method: 'GET',
-    template: '/api/v2/triggers',
-    answer: (context) => list(context, 'triggers', context.store.admin.triggers),
-  },
-  { method: 'POST', template: '/api/v2/triggers', answer: createTrigger },
-  { method: 'GET', template: '/api/v2/triggers/{id:\\d+}', answer: showTrigger },
-  { method: 'PUT', template: '/api/v2/triggers/{id:\\d+}', answer: updateTrigger },
-  {
-    method: 'GET',
-    template: '/api/v2/automations',
-    answer: (context) => list(context, 'automations', context.store.admin.automations),
-  },
+  route('GET', '/api/v2/triggers', (context) => list(context, 'triggers', context.store.admin.triggers)),
+  route('POST', '/api/v2/triggers', createTrigger),
+  route('GET', '/api/v2/triggers/{id:\\d+}', showTrigger),
+  route('PUT', '/api/v2/triggers/{id:\\d+}', updateTrigger),
+  route('GET', '/api/v2/automations', (context) => list(context, 'automations', context.store.admin.automations)),
 ];
 
 function list(context: Context, key: string, rules: readonly Rule[]): StandinResponse {
   const active = context.req.query.get('active');
   const found = rules.filter((rule) => active === null || String(rule.active) === active);
-  return {
-    status: 200,
-    body: paged(
+  return ok(
+    paged(
       context,
       key,
       found.map((rule) => viewRule(rule, key, context.base)),
     ),
-  };
+  );
 }
 
 function createTrigger(context: Context): StandinResponse {
@@ -70,7 +61,7 @@ function createTrigger(context: Context): StandinResponse {
 }
 
 function showTrigger(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
-  return { status: 200, body: { trigger: viewRule(triggerOf(context, id), 'triggers', context.base) } };
+  return ok({ trigger: viewRule(triggerOf(context, id), 'triggers', context.base) });
 }
 
 function updateTrigger(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
@@ -89,7 +80,7 @@ function updateTrigger(context: Context, { id }: Readonly<Record<string, string>
   const details = faultsOf(changed, context);
   if (Object.keys(details).length > 0) throw recordInvalid(details);
   Object.assign(rule, changed);
-  return { status: 200, body: { trigger: viewRule(rule, 'triggers', context.base) } };
+  return ok({ trigger: viewRule(rule, 'triggers', context.base) });
 }
 
 function triggerOf({ store }: Context, id: string | undefined): Rule {

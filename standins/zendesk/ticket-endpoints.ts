@@ -1,5 +1,5 @@
-import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Ticket } from './model.ts';
 import { idsOf, paged } from './paging.ts';
@@ -11,43 +11,21 @@ const one = '/api/v2/tickets/{id:\\d+}';
 
 /** What can be read of tickets. */
 export const ticketRoutes: Route<Context>[] = [
-  { method: 'GET', template: '/api/v2/tickets/show_many', answer: showMany },
-  {
-    method: 'GET',
-    template: one,
-    answer: (context, { id }) => show(context, visibleTicket(context.store, Number(id))),
-  },
-  {
-    method: 'GET',
-    template: `${one}/audits`,
-    answer: (context, { id }) => ({
-      status: 200,
-      body: paged(context, 'audits', visibleTicket(context.store, Number(id)).audits.map(viewAudit)),
-    }),
-  },
-  {
-    method: 'GET',
-    template: `${one}/comments`,
-    answer: (context, { id }) => comments(context, visibleTicket(context.store, Number(id))),
-  },
-  {
-    method: 'GET',
-    template: `${one}/metrics`,
-    answer: (context, { id }) => ({
-      status: 200,
-      body: { ticket_metric: viewMetricSet(visibleTicket(context.store, Number(id)), context.base) },
-    }),
-  },
-  {
-    method: 'GET',
-    template: `${one}/tags`,
-    answer: (context, { id }) => ({ status: 200, body: { tags: visibleTicket(context.store, Number(id)).tags } }),
-  },
+  route('GET', '/api/v2/tickets/show_many', showMany),
+  route('GET', one, (context, { id }) => show(context, visibleTicket(context.store, Number(id)))),
+  route('GET', `${one}/audits`, (context, { id }) =>
+    ok(paged(context, 'audits', visibleTicket(context.store, Number(id)).audits.map(viewAudit))),
+  ),
+  route('GET', `${one}/comments`, (context, { id }) => comments(context, visibleTicket(context.store, Number(id)))),
+  route('GET', `${one}/metrics`, (context, { id }) =>
+    ok({ ticket_metric: viewMetricSet(visibleTicket(context.store, Number(id)), context.base) }),
+  ),
+  route('GET', `${one}/tags`, (context, { id }) => ok({ tags: visibleTicket(context.store, Number(id)).tags })),
 ];
 
 function show(context: Context, ticket: Ticket): StandinResponse {
   const sideloaded = sideloads(context, [ticket]);
-  return { status: 200, body: { ticket: viewWithMetrics(context, ticket), ...sideloaded } };
+  return ok({ ticket: viewWithMetrics(context, ticket), ...sideloaded });
 }
 
 function showMany(context: Context): StandinResponse {
@@ -55,16 +33,13 @@ function showMany(context: Context): StandinResponse {
     .map((id) => context.store.tickets.get(id))
     .filter((ticket): ticket is Ticket => ticket !== undefined && ticket.gone === 'no');
   const list = tickets.map((ticket) => viewWithMetrics(context, ticket));
-  return {
-    status: 200,
-    body: {
-      tickets: list,
-      ...sideloads(context, tickets),
-      next_page: null,
-      previous_page: null,
-      count: tickets.length,
-    },
-  };
+  return ok({
+    tickets: list,
+    ...sideloads(context, tickets),
+    next_page: null,
+    previous_page: null,
+    count: tickets.length,
+  });
 }
 
 function comments(context: Context, ticket: Ticket): StandinResponse {
@@ -73,5 +48,5 @@ function comments(context: Context, ticket: Ticket): StandinResponse {
       .filter((event) => event.type === 'Comment')
       .map((event) => ({ ...event, audit_id: audit.id, created_at: new Date(audit.createdAt).toISOString() })),
   );
-  return { status: 200, body: paged(context, 'comments', list) };
+  return ok(paged(context, 'comments', list));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StandinResponse } from '../kit/message.ts';
 import { Problem } from '../kit/problem.ts';
-import type { Route } from '../kit/router.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import { viewJob } from './jobs.ts';
 import type { Ticket } from './model.ts';
@@ -25,23 +25,13 @@ const failure = z.object({
 
 /** What can be written on tickets: one at a time, its tags alone, or many in a job. */
 export const updateRoutes: Route<Context>[] = [
-  { method: 'PUT', template: '/api/v2/tickets/update_many', answer: updateMany },
-  { method: 'PUT', template: one, answer: (context, { id }) => update(context, Number(id)) },
-  {
-    method: 'PUT',
-    template: `${one}/tags`,
-    answer: (context, { id }) => changeTags(context, Number(id), (tags) => ({ addTags: tags })),
-  },
-  {
-    method: 'POST',
-    template: `${one}/tags`,
-    answer: (context, { id }) => changeTags(context, Number(id), (tags) => ({ tags })),
-  },
-  {
-    method: 'DELETE',
-    template: `${one}/tags`,
-    answer: (context, { id }) => changeTags(context, Number(id), (tags) => ({ removeTags: tags })),
-  },
+  route('PUT', '/api/v2/tickets/update_many', updateMany),
+  route('PUT', one, (context, { id }) => update(context, Number(id))),
+  route('PUT', `${one}/tags`, (context, { id }) => changeTags(context, Number(id), (tags) => ({ addTags: tags }))),
+  route('POST', `${one}/tags`, (context, { id }) => changeTags(context, Number(id), (tags) => ({ tags }))),
+  route('DELETE', `${one}/tags`, (context, { id }) =>
+    changeTags(context, Number(id), (tags) => ({ removeTags: tags })),
+  ),
 ];
 
 function update(context: Context, id: number): StandinResponse {

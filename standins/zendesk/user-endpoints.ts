@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { type Route, route } from '../kit/router.ts';
 import type { KeyedField } from './admin.ts';
 import type { Context } from './context.ts';
 import { viewJob } from './jobs.ts';
@@ -15,9 +15,7 @@ const body = z.object({
     .max(100),
 });
 
-export const userRoutes: Route<Context>[] = [
-  { method: 'PUT', template: '/api/v2/users/update_many', answer: updateManyUsers },
-];
+export const userRoutes: Route<Context>[] = [route('PUT', '/api/v2/users/update_many', updateManyUsers)];
 
 /** User fields only; what is wrong with a user shows in the job's result for them. */
 function updateManyUsers(context: Context): StandinResponse {

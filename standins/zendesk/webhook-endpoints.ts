@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import type { Route } from '../kit/router.ts';
+import { ok, type StandinResponse } from '../kit/message.ts';
+import { type Route, route } from '../kit/router.ts';
 import { adminOnly, bodyOf } from './admin-body.ts';
 import type { Context } from './context.ts';
 import type { Webhook } from './model.ts';
@@ -37,39 +37,23 @@ const creation = z.strictObject(fields);
 const change = z.strictObject(fields).partial();
 
 export const webhookRoutes: Route<Context>[] = [
-  { method: 'GET', template: '/api/v2/webhooks', answer: list },
-  { method: 'POST', template: '/api/v2/webhooks', answer: create },
-  {
-    method: 'GET',
-    template: '/api/v2/webhooks/{id}',
-    answer: (context, { id }) => ({ status: 200, body: { webhook: viewWebhook(webhookOf(context, id)) } }),
-  },
-  { method: 'PUT', template: '/api/v2/webhooks/{id}', answer: (context, { id }) => update(context, id, creation) },
-  { method: 'PATCH', template: '/api/v2/webhooks/{id}', answer: (context, { id }) => update(context, id, change) },
-  {
-    method: 'DELETE',
-    template: '/api/v2/webhooks/{id}',
-    answer: (context, { id }) => {
-      const webhook = webhookOf(context, id);
-      context.store.webhooks = context.store.webhooks.filter((candidate) => candidate !== webhook);
-      return { status: 204 };
-    },
-  },
-  {
-    method: 'GET',
-    template: '/api/v2/webhooks/{id}/signing_secret',
-    answer: (context, { id }) => ({ status: 200, body: secretOf(webhookOf(context, id)) }),
-  },
-  {
-    method: 'POST',
-    template: '/api/v2/webhooks/{id}/signing_secret',
-    answer: (context, { id }) => {
-      const webhook = webhookOf(context, id);
-      webhook.secrets = [newSecret()];
-      return { status: 201, body: secretOf(webhook) };
-    },
-  },
-  { method: 'GET', template: '/api/v2/webhooks/{id}/invocations', answer: invocations },
+  route('GET', '/api/v2/webhooks', list),
+  route('POST', '/api/v2/webhooks', create),
+  route('GET', '/api/v2/webhooks/{id}', (context, { id }) => ok({ webhook: viewWebhook(webhookOf(context, id)) })),
+  route('PUT', '/api/v2/webhooks/{id}', (context, { id }) => update(context, id, creation)),
+  route('PATCH', '/api/v2/webhooks/{id}', (context, { id }) => update(context, id, change)),
+  route('DELETE', '/api/v2/webhooks/{id}', (context, { id }) => {
+    const webhook = webhookOf(context, id);
+    context.store.webhooks = context.store.webhooks.filter((candidate) => candidate !== webhook);
+    return { status: 204 };
+  }),
+  route('GET', '/api/v2/webhooks/{id}/signing_secret', (context, { id }) => ok(secretOf(webhookOf(context, id)))),
+  route('POST', '/api/v2/webhooks/{id}/signing_secret', (context, { id }) => {
+    const webhook = webhookOf(context, id);
+    webhook.secrets = [newSecret()];
+    return { status: 201, body: secretOf(webhook) };
+  }),
+  route('GET', '/api/v2/webhooks/{id}/invocations', invocations),
 ];
 
 function list(context: Context): StandinResponse {
@@ -80,7 +64,7 @@ function list(context: Context): StandinResponse {
   const found = context.store.webhooks
     .filter((webhook) => webhook.name.includes(name))
     .filter((webhook) => status === null || (status === 'active') === webhook.active);
-  return { status: 200, body: cursorPaged(context, 'webhooks', found.map(viewWebhook)) };
+  return ok(cursorPaged(context, 'webhooks', found.map(viewWebhook)));
 }
 
 /** These lists know cursor paging only. */
@@ -173,7 +157,7 @@ function invocations(context: Context, { id }: Readonly<Record<string, string>>)
       created_at: iso(one.at),
       latest_completed_at: iso(one.at),
     }));
-  return { status: 200, body: cursorPaged(context, 'invocations', recent) };
+  return ok(cursorPaged(context, 'invocations', recent));
 }
 
 function webhookOf(context: Context, id: string | undefined): Webhook {
