@@ -117,7 +117,9 @@ sources:${sources.join('')}
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const { clock, pass } = movableClock();
   const app = await run(runtime, { role: 'all', clock, log, batchWindowMs: 10, sweepEveryMs: 200 });
-  const { store, erasures } = app.engine.pipelines.get(options.source)?.context ?? missing(options.source);
+  const { context, jobs } = app.engine.pipelines.get(options.source) ?? missing(options.source);
+  const { store, erasures } = context;
+  const isBeingAsked = async (id: string) => (await jobs.ask.queue.getJob(`ask-${id}`))?.isActive();
   return {
     vendor,
     feedback,
@@ -135,7 +137,9 @@ sources:${sources.join('')}
     journey: (id, state) =>
       until(async () => {
         const journey = await store.get(id);
-        return journey?.state === state ? journey : undefined;
+        if (journey?.state !== state) return undefined;
+        // It holds the lock on its contact for a moment still.
+        return state === 'asked' && (await isBeingAsked(id)) ? undefined : journey;
       }),
     hoursPass: (hours) => pass(app.engine, hours * 3_600_000),
     close: async () => {
