@@ -1,13 +1,4 @@
-import {
-  createVendorApi,
-  defineConnector,
-  jsonBody,
-  listOf,
-  type RecordEvent,
-  staticToken,
-  verifyHmac,
-  z,
-} from 'closeloop';
+import { createVendorApi, defineConnector, jsonBody, listOf, staticToken, verifyHmac, z } from 'closeloop';
 
 const Ticket = z.object({
   id: z.string(),
@@ -22,8 +13,9 @@ const Tickets = z.object({ tickets: listOf(Ticket) });
 /** Deskly's webhook delivers one of these, its feed lists them all; one thing has one id in both. */
 const Happening = z
   .object({ id: z.string(), ticket: z.string(), event: z.enum(['closed', 'reopened']), at: z.coerce.date() })
-  .transform(({ id, ticket, event, at }): RecordEvent => {
-    return { kind: event === 'closed' ? 'closed' : 'changed', recordId: ticket, at, key: id, what: `ticket ${event}` };
+  .transform(({ id, ticket, event, at }) => {
+    const kind = event === 'closed' ? ('closed' as const) : ('changed' as const);
+    return { kind, recordId: ticket, at, key: id, what: `ticket ${event}` };
   });
 const Feed = z.object({ happenings: listOf(Happening), next: z.string(), more: z.boolean() });
 
