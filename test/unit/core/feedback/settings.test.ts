@@ -5,7 +5,8 @@ import { baseUrlOf, FeedbackSettings } from '../../../../core/feedback/settings.
 const good = { baseUrl: 'https://feedback.example.com/api', apiKey: 'k-1', timeZone: 'Europe/Tallinn' };
 
 test('it fills in what is left out', () => {
-  expect(FeedbackSettings.parse(good)).toEqual({ ...good, environment: 'production', timeoutMs: 10_000 });
+  const defaults = { environment: 'production', timeoutMs: 10_000, callsAtOnce: 100 };
+  expect(FeedbackSettings.parse(good)).toEqual({ ...good, ...defaults });
 });
 
 test.each([

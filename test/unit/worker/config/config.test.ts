@@ -88,6 +88,7 @@ sources:
       redis: { url: 'redis://h:6379/2' },
       poll: { every: 600_000, headStart: 120_000 },
       http: { host: '127.0.0.1', port: 9000, publicUrl: 'https://closeloop.example.com', trustProxy: [] },
+      admin: { host: '127.0.0.1' },
       collect: { every: 300_000, fullEvery: 86_400_000 },
       lookup: { after: 30_000 },
       retry: { for: 604_800_000 },
