@@ -55,6 +55,8 @@ export interface Service {
   campaigns: CampaignCache;
   /** At most so many conversations with the service at once, over all journeys of this process. */
   limited: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Milliseconds until somebody may find out whether the service answers again; 0: it does, as far as is known. Real time. */
+  untilService(): Promise<number>;
   /** Looking for requests reads whole exports: it must not hold up those who ask. */
   limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
   /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */

@@ -39,7 +39,7 @@ export interface SourcePipeline {
 }
 
 /** What all sources of a process share. */
-export interface SharedParts extends Omit<Service, 'askedIn'>, Pick<Journeys, 'sources'> {
+export interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Journeys, 'sources'> {
   options: EngineOptions;
   names: SourceNames;
   onLost: (error: Error) => void;
@@ -74,7 +74,9 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   });
   const stages = createStages(jobs, { context, redis, names, pauses, holds, vendor, service, quarantine });
   const isGated = () => names.isGated(name);
-  const isHeldUp = async () => (await names.newcomer(name)) !== undefined;
+  // While the vendor is away a poll calls only where it is time to find out whether it is back.
+  const isHeldUp = async () =>
+    (await names.newcomer(name)) !== undefined || ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
   const { every: everyMs, headStart: headStartMs } = options.config.poll;
   const polling = { redis, pauses, jobs, everyMs, headStartMs, isHeldUp };
   return { context, jobs, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
@@ -104,12 +106,14 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
   };
 }
 
-function serviceOf({ feedback, campaigns, limited, limitedLooks, options: { redis } }: SharedParts): Service {
+function serviceOf({ feedback, campaigns, limited, limitedLooks, service, options }: SharedParts): Service {
+  const { redis } = options;
   return {
     feedback,
     campaigns,
     limited,
     limitedLooks,
+    untilService: async () => (await service.down())?.untilProbeMs ?? 0,
     askedIn: async (campaign, late) => {
       await redis.zadd(askedInKey, Date.now(), String(campaign));
       if (late) await redis.del(seenKey(campaign));

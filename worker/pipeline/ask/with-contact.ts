@@ -7,7 +7,7 @@ import { lockedMs } from './ask-steps.ts';
 /** A process that stood still for longer than this, between looking at the contact and sending, no longer sends. Real time. */
 export const staleMs = 5_000;
 
-type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited'> & Pick<Policy, 'callMs'>;
+type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited' | 'untilService'> & Pick<Policy, 'callMs'>;
 
 /**
  * One journey at a time asks a person, over all sources. The lock is taken only when one of this process's places for
@@ -21,6 +21,9 @@ export async function withContact(
   const key = contactKey(contact);
   const token = randomUUID();
   return await context.limited(async () => {
+    // Many jobs may have begun before the first of them found out.
+    const awayMs = await context.untilService();
+    if (awayMs > 0) return { do: 'wait', delayMs: awayMs };
     // Longer than a look at the contact (a cut connection is tried twice) and a create take together: then the lock of a
     // killed worker ends by itself.
     const lockMs = 3 * context.callMs + 2 * staleMs;
