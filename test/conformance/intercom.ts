@@ -1,8 +1,14 @@
+import { isNode } from './schema.ts';
 import { openApiFile, type VendorRow } from './vendor-row.ts';
 
-/* "Facts" are those on Intercom that the connector is built on; sections are theirs. */
-
 const description = 'intercom/intercom-2.16.yaml';
+
+/** Without attributes that are null. */
+function withoutEmptied(_key: string, value: unknown): unknown {
+  if (!isNode(value) || !isNode(value.custom_attributes)) return value;
+  const set = Object.entries(value.custom_attributes).filter(([, one]) => one !== null);
+  return { ...value, custom_attributes: Object.fromEntries(set) };
+}
 
 export const intercom: VendorRow = {
   name: 'Intercom',
@@ -10,10 +16,8 @@ export const intercom: VendorRow = {
   owns: ({ path }) => /^\/(me|admins|teams|conversations|contacts|tickets|ticket_types)(\/|$)/.test(path),
   files: [description],
   judges: (folder) => [openApiFile(folder, description)],
-  known: [
-    {
-      at: /^PUT \/conversations\/\{conversation_id\}: body\.custom_attributes\.\S.* must (be (string|integer|object)|match a schema in anyOf)$/,
-      fact: 'Facts, section 8: an attribute is emptied with null. The description knows only what sets one.',
-    },
-  ],
+  // Facts on Intercom, section 8: an attribute is emptied with null. The description knows only what sets one.
+  spelled: ({ body, ...request }) =>
+    body === undefined ? request : { ...request, body: JSON.stringify(JSON.parse(body), withoutEmptied) },
+  known: [],
 };
