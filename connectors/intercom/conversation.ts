@@ -78,7 +78,7 @@ export type Conversation = z.output<typeof Conversation>;
 export const Ticket = z.object({
   id,
   category: text,
-  open: z.boolean(),
+  open: z.boolean().catch(true),
   updated_at: time,
   ticket_state: z.object({ category: text }).catch({ category: '' }),
   ticket_type: z.object({ name: text }).catch({ name: '' }),

@@ -59,33 +59,32 @@ export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: 
     await workspace.call({ method: 'POST', path, body }, z.unknown());
   }
 
-  async function notesOn({ id, parts }: Place): Promise<{ id: string; marker: string }[]> {
+  async function hasNote({ id, parts }: Place, { marker }: WriteBack): Promise<boolean> {
     const all = parts ?? (await conversationNow(workspace, id))?.conversation_parts ?? [];
-    return all.flatMap(({ id, part_type: type, body }) => {
-      // The last line, in HTML or plain.
-      const marker =
-        type === 'note'
-          ? markerIn(
-              body
-                .replace(/<\/p>\s*$/, '')
-                .split(/<p>|\n/)
-                .at(-1) ?? '',
-            )
-          : undefined;
-      return marker === undefined ? [] : [{ id, marker }];
-    });
+    return all.some((part) => markerOf(part) === marker);
   }
 
-  /** Parts can't be deleted: their place stays. */
-  async function redactNotes(place: Place): Promise<void> {
-    for (const { id } of await notesOn(place)) {
-      const body = { type: 'conversation_part', conversation_id: place.id, conversation_part_id: id };
+  /** Parts can't be deleted: their place stays. A ticket's own parts have other ids. */
+  async function redactNotes({ id, conversation_parts: parts = [] }: Conversation): Promise<void> {
+    for (const part of parts.filter((one) => markerOf(one) !== undefined)) {
+      const body = { type: 'conversation_part', conversation_id: id, conversation_part_id: part.id };
       await workspace.call({ method: 'POST', path: '/conversations/redact', body }, z.unknown());
     }
   }
 
-  return { placeOf, change, addNote, notesOn, redactNotes };
+  return { placeOf, change, addNote, hasNote, redactNotes };
 }
+
+/** Of a note of ours: its last line says it, in HTML or plain. */
+const markerOf = ({ part_type: type, body }: Part): string | undefined =>
+  type === 'note'
+    ? markerIn(
+        body
+          .replace(/<\/p>\s*$/, '')
+          .split(/<p>|\n/)
+          .at(-1) ?? '',
+      )
+    : undefined;
 
 function noteHtml(item: WriteBack): string {
   const { title, comment, when, reference } = noteOf(item);

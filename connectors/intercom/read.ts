@@ -51,10 +51,7 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
     for (const id of new Set(recordIds.filter(isId))) {
       const conversation = found.get(id);
       const reading = conversation && { conversation, ticket: tickets.get(id) };
-      const isSettled =
-        reading &&
-        isClosed(reading, settings) &&
-        (!isPlan || reading.ticket || isToldBySearch(reading.conversation, settings));
+      const isSettled = reading && isClosed(reading, settings) && isTold(reading, isPlan);
       const now = isSettled ? reading : await readingNow(id, readsTickets);
       if (now) readings.set(id, now);
     }
@@ -90,6 +87,12 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
         ticket: conversation.ticket && readsTickets ? await ticketNow(workspace, id) : undefined,
       }
     );
+  }
+
+  /** Before asking it need not be named, only be there by itself still: bots are who merge. */
+  function isTold({ conversation, ticket }: Reading, isPlan: boolean): boolean {
+    if (!isPlan) return conversation.statistics?.last_closed_by_id !== undefined;
+    return ticket !== undefined || isToldBySearch(conversation, settings);
   }
 
   function stateFor(purpose: 'plan' | 'ask', reading: Reading) {

@@ -6,13 +6,13 @@ import { holds, isOutdated, wantedOf } from './answer.ts';
 import type { Workspace } from './api.ts';
 import { Conversation } from './conversation.ts';
 import { openPlaces, type Place } from './place.ts';
-import { batchSize, isId, searchByIds } from './read.ts';
+import { batchSize, conversationNow, isId, searchByIds } from './read.ts';
 import type { IntercomSettings } from './settings.ts';
 
 /** One call for each answer, and one for its note: Intercom has no bulk. */
 export function writer(settings: IntercomSettings, workspace: Workspace): Source['writeBack'] {
   const { writeBack } = settings;
-  const { placeOf, change, addNote, notesOn } = openPlaces(settings, workspace);
+  const { placeOf, change, addNote, hasNote } = openPlaces(settings, workspace);
 
   async function write(item: WriteBack, found: Conversation | undefined): Promise<WriteResult> {
     const place = isId(item.recordId) ? await placeOf(item.recordId, found) : undefined;
@@ -24,8 +24,7 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
     if (!writeBack.note || item.outcome === 'no-answer') return { ok: true, findings };
     // A note can't be written twice: it comes last, and is looked for where an earlier attempt may have come so far.
     const isFirst = wanted.size > 0 && changes.size === wanted.size && findings.length === 0;
-    const isThere = !isFirst && (await notesOn(place)).some(({ marker }) => marker === item.marker);
-    if (!isThere) await addNote(place, item);
+    if (isFirst || !(await hasNote(place, item))) await addNote(place, item);
     return { ok: true, findings };
   }
 
@@ -63,14 +62,15 @@ export function forgetter(settings: IntercomSettings, workspace: Workspace): Non
   return async (recordIds) => {
     const left: string[] = [];
     for (const id of new Set(recordIds.filter(isId))) {
-      const place = await placeOf(id, undefined);
-      if (place === undefined) continue;
+      const conversation = await conversationNow(workspace, id);
+      const place = conversation && (await placeOf(id, conversation));
+      if (conversation === undefined || place === undefined) continue;
       const full = names.filter((name) => !holds(place.held, name, null));
       const after = full.length > 0 ? await change(place, Object.fromEntries(full.map((name) => [name, null]))) : {};
       const still = full.filter((name) => !holds(after, name, null));
       left.push(...still.map((name) => `"${name}" of conversation ${id}: empty it by hand`));
       if (full.length > 0) left.push(`the history of conversation ${id}, which names the attributes that were set`);
-      await redactNotes(place);
+      await redactNotes(conversation);
     }
     return left;
   };

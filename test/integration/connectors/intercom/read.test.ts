@@ -134,3 +134,13 @@ test('it reads before asking in one search, without contacts and people', async 
   ]);
   expect(workspace.standin.callCounts()).toEqual({ 'POST /conversations/search': 1 });
 });
+
+test('it looks at the parts once more before asking where a bot closed it, as it may have been merged since', async () => {
+  const { standin } = workspace;
+  const [one, other] = [standin.addConversation({ contacts: [workspace.contact] }), standin.addConversation({})];
+  await standin.close({ id: one.id, by: 'bot' });
+  expect((await read(one.id, 'ask')).state).toMatchObject({ is: 'closed', closing: '' });
+  await standin.reopen({ id: one.id });
+  await standin.merge({ id: one.id, into: other.id });
+  expect((await read(one.id, 'ask')).state).toMatchObject({ is: 'out' });
+});
