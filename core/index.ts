@@ -23,6 +23,7 @@ export {
   type Comparison,
   errorAt,
   type MissingItem,
+  namesOf,
   prober,
   setupSteps,
   unknownReads,

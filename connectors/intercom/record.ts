@@ -1,3 +1,4 @@
+import { namesOf } from '../../core/connector/check.ts';
 import type { People } from './api.ts';
 import type { Reading } from './closing.ts';
 import { Contact, Conversation } from './conversation.ts';
@@ -66,10 +67,5 @@ export const localeOf = (contact: Contact): string => contact.language_override 
 const iso = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1_000).toISOString();
 
-/** The names of the shape, for `check`; below attributes there may be any. */
-export const shapeNames = Object.fromEntries(
-  Object.entries(present({ conversation: Conversation.parse({ id: '1' }) })).map(([root, part]) => [
-    root,
-    Object.fromEntries(Object.keys(part).map((name) => [name, true as const])),
-  ]),
-);
+/** For `check`; below attributes there may be any. */
+export const shapeNames = namesOf(present({ conversation: Conversation.parse({ id: '1' }) }));

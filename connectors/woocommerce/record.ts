@@ -1,5 +1,6 @@
+import { namesOf } from '../../core/connector/check.ts';
 import { internationalPhone } from '../../core/contact.ts';
-import { type Order, refundedOf } from './order.ts';
+import { Order, refundedOf } from './order.ts';
 
 /** What is written in an address, as people typed it; '' where they left it out. */
 export interface WooCommerceAddress {
@@ -62,47 +63,6 @@ export interface WooCommerceShape {
   };
   shipping: WooCommerceAddress;
 }
-
-const addressNames: Record<keyof WooCommerceAddress, true> = {
-  firstName: true,
-  lastName: true,
-  company: true,
-  city: true,
-  state: true,
-  postcode: true,
-  country: true,
-  phone: true,
-};
-
-/** The names of the shape, for `check`; Records, so that the compiler finds a missing one. */
-export const shapeNames: {
-  order: Record<keyof WooCommerceShape['order'], true>;
-  items: Record<keyof WooCommerceShape['items'][number], true>;
-  customer: Record<keyof WooCommerceShape['customer'], true>;
-  shipping: Record<keyof WooCommerceAddress, true>;
-} = {
-  order: {
-    id: true,
-    number: true,
-    status: true,
-    currency: true,
-    total: true,
-    refunded: true,
-    createdVia: true,
-    paymentMethod: true,
-    paymentMethodTitle: true,
-    shippingMethods: true,
-    coupons: true,
-    needsProcessing: true,
-    createdAt: true,
-    paidAt: true,
-    completedAt: true,
-    meta: true,
-  },
-  items: { name: true, productId: true, variationId: true, sku: true, quantity: true, total: true },
-  customer: { ...addressNames, id: true, email: true, language: true },
-  shipping: addressNames,
-};
 
 export function present(order: Order, languageMeta: readonly string[]): WooCommerceShape {
   // The first of each key: WooCommerce reads it so, and later entries win in an object.
@@ -173,3 +133,6 @@ const amount = (text: string): number => Number(text) || 0;
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 /** 0 is WooCommerce's way of saying none. */
 const given = (id: string): string => (id === '0' ? '' : id);
+
+/** For `check`. */
+export const shapeNames = namesOf(present(Order.parse({ id: 0, line_items: [{}] }), []));

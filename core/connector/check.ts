@@ -91,6 +91,16 @@ export async function setupSteps<Item extends MissingItem>(
 /** The names that records are presented with, by their first name; an empty object where nothing is known of the names below. */
 export type ShapeNames = Readonly<Record<string, Readonly<Record<string, true>>>>;
 
+/** Those of a shape as it is presented; of a list those of its first entry. */
+export function namesOf(shape: object): ShapeNames {
+  const namesIn = (part: unknown) => {
+    const one: unknown = Array.isArray(part) ? part[0] : part;
+    const names = typeof one === 'object' && one !== null ? Object.keys(one) : [];
+    return Object.fromEntries(names.map((name) => [name, true as const]));
+  };
+  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, namesIn(part)]));
+}
+
 /**
  * Names that expressions read and no record has. A warning, as an expression may reach its names in more ways than can be told
  * from outside.

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   combined,
   errorAt,
+  namesOf,
   prober,
   type ShapeNames,
   setupSteps,
@@ -64,5 +65,16 @@ describe('names that no record has', () => {
   test.each(rows)('%j', (path, problem) => {
     const found = unknownReads('Deskly', names, 'others are under `fields`', [{ at: 'rules.0.when', path }]);
     expect(found.map((finding) => finding.problem)).toEqual(problem === undefined ? [] : [problem]);
+  });
+});
+
+test('namesOf reads the names of a shape off one that is presented, of a list off its first entry', () => {
+  expect(
+    namesOf({ order: { id: 7, meta: { any: 1 } }, items: [{ sku: 'a' }, { other: 1 }], none: [], note: 'text' }),
+  ).toEqual({
+    order: { id: true, meta: true },
+    items: { sku: true },
+    none: {},
+    note: {},
   });
 });
