@@ -59,6 +59,7 @@ describe('contactKey', () => {
   const same: [Contact, Contact][] = [
     [phone('+37255512345'), phone('00372 5551 2345')],
     [email('Mari@Example.com'), email(' mari@example.COM')],
+    [email('mari@exämple.ee'), email('mari@xn--exmple-cua.ee')],
     [identifier('c-77'), identifier('C-77')],
     // The service compares a contact with every request's phone, email and identifier.
     [email('a@b.example'), identifier('A@b.example')],
@@ -105,6 +106,11 @@ describe('contactForms', () => {
     ],
     ['+999 1234 5678', undefined, ['+99912345678', '+999 1234 5678', '0099912345678']],
     ['Ann@Example.com', undefined, ['Ann@Example.com']],
+    [' ann@example.com ', undefined, ['ann@example.com']],
+    ['mari@exämple.ee', undefined, ['mari@exämple.ee', 'mari@xn--exmple-cua.ee']],
+    ['mari@xn--exmple-cua.ee', undefined, ['mari@xn--exmple-cua.ee', 'mari@exämple.ee']],
+    ['+37255512345', 'EE', ['+37255512345', '5551 2345', '5551-2345', '55512345']],
+    ['+4915112345678', 'EE', ['+4915112345678', '01511 2345678', '01511-2345678']],
     ['C/77', undefined, ['C/77']],
     ['+372 612 3456 ext. 7', undefined, ['+372 612 3456 ext. 7']],
     ['..', undefined, []],
@@ -113,6 +119,20 @@ describe('contactForms', () => {
   test.each(rows)('it finds for %j (%s) all that the service may know it by (audit 1)', (written, country, forms) => {
     expect(contactForms(written, { defaultCountry: country }).map(({ value }) => value)).toEqual(forms);
   });
+});
+
+test.each<[Contact, Contact]>([
+  [phone('00372 5551 2345'), phone('+37255512345')],
+  [phone(' 5551 2345 '), phone('5551 2345')],
+  [phone('+372\u200b5551 2345'), phone('+37255512345')],
+  [email(' mari@example.com\u200b'), email('mari@example.com')],
+  [email('00372 5551 2345'), email('00372 5551 2345')],
+  [identifier(' 00372 5551 2345 '), identifier('00372 5551 2345')],
+  [identifier('c\u200b7'), identifier('c\u200b7')],
+])('of %j the service knows %j', (given, known) => expect(normaliseContact(given)).toEqual(known));
+
+test('a form of a contact that is not its usual one is an identifier', () => {
+  expect(contactForms('mari@exämple.ee')).toEqual([email('mari@exämple.ee'), identifier('mari@xn--exmple-cua.ee')]);
 });
 
 test('contactPath is one segment that reads back as the contact, whatever it is', () => {

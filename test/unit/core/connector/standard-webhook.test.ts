@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   isStandardSecret,
+  signedMessageId,
   signStandardWebhook,
   verifyStandardWebhook,
 } from '../../../../core/connector/standard-webhook.ts';
@@ -134,4 +135,12 @@ describe('the signature of a Standard Webhook', () => {
     ['whpk_6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw=', true],
     ['whpk_c2hvcnQ=', false],
   ])('%s can be a key of one: %s', (text, can) => expect(isStandardSecret(text)).toBe(can));
+});
+
+test.each([
+  ['webhook-', { 'webhook-signature': 'v1,x', 'webhook-id': 'msg_1', 'svix-id': 'other' }, 'msg_1'],
+  ['svix-', { 'svix-signature': 'v1,x', 'svix-id': 'msg_2', 'webhook-id': 'other' }, 'msg_2'],
+  ['no family', { 'webhook-id': 'msg_3' }, undefined],
+])('the id of a message is that of its signature: %s', (_family, headers: Record<string, string>, id) => {
+  expect(signedMessageId(headers)).toBe(id);
 });
