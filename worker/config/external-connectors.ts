@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { findPackageJSON, registerHooks } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { Connector } from '../../core/connector/contract.ts';
 import { readDocument } from './document.ts';
@@ -57,7 +57,7 @@ async function loadFile(written: string, folder: string): Promise<External> {
 }
 
 async function loadPackage(name: string, folder: string, builtIn: readonly string[]): Promise<External> {
-  const folders = [folder, fileURLToPath(new URL('../..', import.meta.url))];
+  const folders = [folder, dirname(findPackageJSON(import.meta.url) ?? '')];
   for (const from of folders) {
     const url = resolvePackage(name, from);
     if (url !== undefined) return await load(url, `the package ${name}`);
