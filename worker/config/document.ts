@@ -11,6 +11,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { misindented } from './indentation.ts';
 import { surprisesOf } from './plain-yaml.ts';
 import type { Found, Path, Place } from './problem.ts';
 
@@ -78,8 +79,14 @@ function broken(found: Found[]): ConfigDocument {
 function mistakesIn(text: string, { errors }: Document, at: At): Found[] {
   // Not the parser's own words, which quote the file: it may hold a secret.
   // The first one only: those after it follow from it as a rule, and point at lines that are right.
+  const shifted = misindented(text);
   const mistakes: Found[] = errors.slice(0, 1).map(({ code, pos }) => {
-    return { path: [], message: yamlMistake(code), place: at(pos[0]) };
+    const place = at(pos[0]);
+    // Where a line is a space short, the parser takes it for something else: a text, a name.
+    if (shifted === undefined || shifted.line > place.line + 1 || code === 'TAB_AS_INDENT')
+      return { path: [], message: yamlMistake(code), place };
+    const { message, line, column } = shifted;
+    return { path: [], message, place: { line, column } };
   });
   const bare = text.search(bareVariable);
   if (bare >= 0) mistakes.push({ path: [], message: 'within [ ] and { } a variable needs quotes', place: at(bare) });
