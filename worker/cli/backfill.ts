@@ -88,8 +88,9 @@ export async function backfill(
 }
 
 function rangeOf(options: { since: string; until?: string; limit?: number; perHour: number }, timeZone: string): Range {
-  const since = instant(options.since, '--since', timeZone);
-  const until = options.until === undefined ? new Date() : instant(options.until, '--until', timeZone);
+  const clock = { timeZone, now: new Date() };
+  const since = instant(options.since, '--since', clock);
+  const until = options.until === undefined ? clock.now : instant(options.until, '--until', clock);
   // Vendors count from 1970, and refuse what lies before it in words that explain nothing.
   if (since.getTime() < 0) throw new CloseloopError('--since must be 1970-01-02 or later.', { kind: 'config' });
   if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });

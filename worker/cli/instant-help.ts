@@ -1,2 +1,3 @@
 /** How `instant` reads, for `--help`. */
-export const instantHelp = 'a day, or date and time; without an offset on the clock of feedback.timeZone';
+export const instantHelp =
+  'a day (2026-11-01, today, yesterday), or date and time; without an offset on the clock of feedback.timeZone';

@@ -2,16 +2,27 @@ import { CloseloopError } from '../../core/errors.ts';
 import { readInstant } from '../../core/mapping/calendar-value.ts';
 
 /**
- * A day (its beginning) or a date and time, as people write them: without an offset on the clock of the Feedback account,
+ * A day (its beginning; `today` and `yesterday` are days) or a date and time, as people write them: without an offset on the clock of the Feedback account,
  * whatever the machine's own is. A time that a clock change skips moves on by the change, one that comes twice is the first.
  * @param timeZone The account's.
  * @throws CloseloopError config
  */
-export function instant(text: string, option: string, timeZone: string): Date {
-  const at = readInstant(text, timeZone);
+export function instant(text: string, option: string, { timeZone, now }: { timeZone: string; now: Date }): Date {
+  const at = readInstant(dayOf(text, timeZone, now) ?? text, timeZone);
   if (at !== undefined) return at;
   throw new CloseloopError(
-    `${option} must be a day like 2026-11-01, or a date and time like 2026-11-01T08:00 (in the account's zone, ${timeZone}) or 2026-11-01T08:00:00Z.`,
+    `${option} must be a day like 2026-11-01, today or yesterday, or a date and time like 2026-11-01T08:00 (in the account's zone, ${timeZone}) or 2026-11-01T08:00:00Z.`,
     { kind: 'config' },
   );
+}
+
+/** On the calendar of the zone: a day may have 23 or 25 hours. */
+function dayOf(word: string, timeZone: string, now: Date): string | undefined {
+  const back = new Map([
+    ['today', 0],
+    ['yesterday', 1],
+  ]).get(word.trim().toLowerCase());
+  if (back === undefined) return undefined;
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(now);
+  return new Date(Date.parse(`${today}T00:00:00Z`) - back * 86_400_000).toISOString().slice(0, 10);
 }

@@ -42,7 +42,10 @@ export async function createRequest(
 ): Promise<number> {
   const account = await openAccount(options);
   const { campaign, fields, scheduled } = options;
-  const at = scheduled === undefined ? undefined : instant(scheduled, '--scheduled', account.timeZone);
+  const at =
+    scheduled === undefined
+      ? undefined
+      : instant(scheduled, '--scheduled', { timeZone: account.timeZone, now: new Date() });
   const customFields = fields === undefined ? {} : fieldsIn(fields);
   const contact = await contactIn(account, options);
   print(await account.service.create({ campaign, contact, scheduled: at, customFields }), options.json);
