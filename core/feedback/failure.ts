@@ -4,6 +4,7 @@ import type { Advice, Outcome } from '../errors.ts';
 import { CloseloopError } from '../errors.ts';
 import { shownField } from '../mismatches.ts';
 import type { OperationName } from './operations.ts';
+import { shownMessage } from './shown-message.ts';
 
 /* What an answer other than success, or no answer, means and what to do about it. Pure. */
 
@@ -216,14 +217,20 @@ export function misnamed({ status, fields }: FeedbackError): string[] {
   return Object.entries(fields).flatMap(([name, messages]) => (messages.some(isAboutName) ? [name] : []));
 }
 
+/** None where too little can be shown of them. */
+const wordsShown = (message: string): string[] => [shownMessage(message) ?? []].flat();
+
 function badRequest(call: Place, said: Said): string {
   if (said.fields !== undefined) {
     const missing = Object.entries(said.fields).map(([field, messages]) => {
       const name = shownField(field, call.customFieldNames);
-      return messages.some((message) => required.test(message)) ? `${name} (required)` : name;
+      const [why] = messages.some((message) => required.test(message)) ? ['required'] : messages.flatMap(wordsShown);
+      return why === undefined ? name : `${name} (${why})`;
     });
     return `it refuses ${[...new Set(missing)].join(', ')}`;
   }
+  const [why] = harmless.includes(said.detail ?? '') ? [] : wordsShown(said.detail ?? '');
+  if (why !== undefined) return `it says: ${why}`;
   if (call.operation === 'cancel') return 'a feedback request can be cancelled only while it is scheduled';
   return 'a parameter is missing or malformed, or the current status does not allow this';
 }

@@ -134,7 +134,21 @@ const rows: Row[] = [
       advice: permanent,
       fields: { type: ['Select a valid choice. x is not one of the available choices.'] },
     },
-    says: /it refuses type\./,
+    says: /it refuses type \(Select a valid choice\. … is not one of the available choices\)\./,
+  },
+  {
+    it: "tells what is wrong with a contact in the service's words, without the contact",
+    call: create,
+    reply: { status: 400, body: { phone: ['+37255512345 is not a valid phone number.', 'Mari told it.'] } },
+    expected: { advice: permanent, outcome: 'refused' },
+    says: /it refuses phone \(… is not a valid phone number\)/,
+  },
+  {
+    it: 'tells what the service says of the request as a whole',
+    call: create,
+    reply: { status: 400, body: detail('The contact carl@example.com is blacklisted in this campaign.') },
+    expected: { advice: permanent, outcome: 'refused' },
+    says: /400: it says: The contact … is blacklisted in this campaign;/,
   },
   {
     it: 'names a required custom field that is missing',

@@ -134,8 +134,20 @@ describe('the refused fields', () => {
       { a: ['Oh', 'this field IS required'] },
       'a (required)',
     ],
-    ['one that seems so', { a: 'Now this field is required.' }, get, { a: ['Now this field is required.'] }, 'a'],
-    ['one that seems so too', { a: 'This field is required.!' }, get, { a: ['This field is required.!'] }, 'a'],
+    [
+      'one that seems so',
+      { a: 'Now this field is required.' },
+      get,
+      { a: ['Now this field is required.'] },
+      'a (… this field is required)',
+    ],
+    [
+      'one that seems so too',
+      { a: 'This field is required.!' },
+      get,
+      { a: ['This field is required.!'] },
+      'a (This field is required)',
+    ],
   ];
   test.each(rows)('they are %s: %j', (_, body, place, fields, says) => {
     const error = answerFailure(answer(400, body), place, now);
