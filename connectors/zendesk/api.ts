@@ -39,7 +39,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
     requestIdHeader: 'x-request-id',
     jsonOf: ({ text, json }: HttpResponse) => (text.trim() === '' ? {} : json),
   };
-  const tokens = createVendorApi({ ...account, rules: tokenRules }, ports);
+  const tokens = createVendorApi({ ...account, rules: tokenRules(scopeOf(settings)) }, ports);
   const api = createVendorApi(
     {
       ...account,

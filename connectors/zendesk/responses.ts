@@ -36,7 +36,7 @@ const table: MeaningTable = {
     kind: 'config',
     doubtful: true,
     problem: 'there is no help desk at this address',
-    remedy: 'check `subdomain`',
+    remedy: 'check `subdomain`: the first part of the address that agents use, like "acme" of acme.zendesk.com',
   },
   409: {
     kind: 'transient',
@@ -54,6 +54,10 @@ const table: MeaningTable = {
 
 /** Who must do what, by the beginning of the path that was forbidden. */
 const rights: readonly [path: string, remedy: string][] = [
+  [
+    '/api/v2/users/me',
+    'an admin must give the OAuth client the scope "read" (in `scope`, where that is set), and its owner must be an agent',
+  ],
   [
     '/api/v2/incremental/',
     'only admins may ask what has changed: an admin must make the owner of the OAuth client (or of the API token) an admin ' +
@@ -102,20 +106,36 @@ function wait({ headers }: HttpResponse): Meaning {
   };
 }
 
+const client = '(Admin Center > Apps and integrations > APIs > OAuth clients)';
+
 const badClient: Meaning = {
   kind: 'config',
   problem: 'the OAuth client gets no token',
-  remedy:
-    'an admin of this Zendesk must check it (Admin Center > Apps and integrations > APIs > OAuth clients): kind Confidential, ' +
-    'its owner active; clientId, clientSecret and scope as in the configuration',
+  remedy: `an admin of this Zendesk must check it ${client}: kind Confidential, its owner active; clientId, clientSecret and scope as in the configuration`,
 };
 
-/** The same for the call that fetches tokens. */
-export const tokenRules: ResponseRules = {
-  ...responseRules,
-  meaningOf(response) {
-    const { status } = response;
-    if (isThrottle(response)) return wait(response);
-    return status >= 400 && status < 500 && status !== 408 ? badClient : undefined;
-  },
-};
+/** The same for the call that fetches tokens with this scope. Codes: RFC 6749, section 5.2. */
+export function tokenRules(scope: string): ResponseRules {
+  const codes: MeaningTable = {
+    invalid_scope: {
+      kind: 'config',
+      problem: `the OAuth client may not have the scope "${scope}"`,
+      remedy: `an admin must allow it to the OAuth client ${client}, or correct \`scope\`; left out it is what writeBack needs`,
+    },
+    invalid_client: {
+      kind: 'config',
+      problem: 'the OAuth client is not known, or its secret is another one',
+      remedy: `an admin must copy its identifier and secret ${client} into clientId and clientSecret`,
+    },
+  };
+  return {
+    ...responseRules,
+    table: { ...table, ...codes },
+    meaningOf(response) {
+      const { status, json } = response;
+      if (isThrottle(response)) return wait(response);
+      const isTold = (errorName(json) ?? '') in codes || (status === 404 && json === undefined);
+      return status >= 400 && status < 500 && status !== 408 && !isTold ? badClient : undefined;
+    },
+  };
+}

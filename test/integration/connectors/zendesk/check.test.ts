@@ -150,6 +150,16 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
     ['error', 'scope', /lacks the scope read /],
   ],
   [
+    'no scope to look at anything, its own user included',
+    { settings: { scope: 'tickets:write' } },
+    ['error', 'access', /the scope "read"/],
+  ],
+  [
+    'a scope that the client may not have',
+    { plant: ({ standin }) => standin.changeSettings({ admin: { clientScopes: ['read'] } }) },
+    ['error', 'access', /may not have the scope "read write"/],
+  ],
+  [
     'an invented scope, and all that it forbids',
     { settings: { scope: 'read,tickets:write' } },
     ['error', 'scope', /knows no scope "read,tickets:write"/],

@@ -134,6 +134,30 @@ describe('a token', () => {
     expect(error.message).not.toContain('client-secret');
   });
 
+  test('that there is no help desk for names the setting that is wrong', async () => {
+    const { api } = await connected(
+      () => fine,
+      {},
+      undefined,
+      () => ({ status: 404, body: '<h1>No help desk at acme.zendesk.com</h1>' }),
+    );
+    const error = await errorOf(api.get(path, anything));
+    expect(error.advice).toEqual({ kind: 'config', doubtful: true });
+    expect(error.message).toMatch(/no help desk at this address.*check `subdomain`/);
+  });
+
+  test('that Zendesk does not issue with this scope names the scope', async () => {
+    const { api } = await connected(
+      () => fine,
+      {},
+      { clientId: 'id', clientSecret: 'client-secret', scope: 'read tickets:write' },
+      () => ({ status: 400, body: { error: 'invalid_scope', error_description: 'The requested scope is invalid' } }),
+    );
+    const error = await errorOf(api.get(path, anything));
+    expect(error.advice).toEqual({ kind: 'config' });
+    expect(error.message).toMatch(/may not have the scope "read tickets:write"/);
+  });
+
   test('that a page refuses is doubted, as a proxy may have said so', async () => {
     const { api } = await connected(
       () => fine,
