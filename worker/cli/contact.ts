@@ -5,26 +5,26 @@ import type { SourceContext } from '../pipeline/context.ts';
 import { attempt, begin } from '../pipeline/erase/erase.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
-import { openService, print } from './service.ts';
+import { openAccount, print } from './service.ts';
 import { withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { json: boolean; contact: string };
 
 /** What the service knows of a person. 1 when it knows nobody by this contact. */
 export async function showContact(options: Options): Promise<number> {
-  const service = await openService(options);
+  const { service, timeZone } = await openAccount(options);
   const found = await service.contact(parseContact(options.contact));
-  if (found) print(found, options.json);
+  if (found) print(found, { ...options, timeZone });
   else process.stderr.write('The service has no feedback request of this contact, or it was masked.\n');
   return found ? 0 : 1;
 }
 
 /** Who has looked at a person's data, newest first. */
 export async function showAccessLog(options: Options): Promise<number> {
-  const service = await openService(options);
+  const { service, timeZone } = await openAccount(options);
   let isEmpty = true;
   for await (const entry of service.accessLog(parseContact(options.contact))) {
-    print(entry, options.json);
+    print(entry, { ...options, timeZone });
     isEmpty = false;
   }
   if (isEmpty) process.stderr.write('The service knows of nobody who looked at the data of this contact.\n');
@@ -93,7 +93,7 @@ async function attemptNow(id: string, context: SourceContext, json: boolean): Pr
   const result = await attempt(id, context);
   if (result.do === 'done') {
     const proof = await proofOf(id, context);
-    print(proof ?? {}, json);
+    print(proof ?? {}, { json, timeZone: context.timeZone });
     const { unreadable = [] } = proof ?? {};
     if (unreadable.length === 0) return 0;
     process.stderr.write(
@@ -103,7 +103,7 @@ async function attemptNow(id: string, context: SourceContext, json: boolean): Pr
   }
   await context.queueErasure(id, result.delayMs);
   const erasure = await context.erasures.get(id);
-  print(erasure ? shown(erasure, context.name) : {}, json);
+  print(erasure ? shown(erasure, context.name) : {}, { json, timeZone: context.timeZone });
   process.stderr.write(
     `The erasure ${id} is not done yet. It is kept, and tried again by the workers (closeloop start), or now: closeloop contact erasures retry ${id}\n`,
   );
@@ -131,7 +131,8 @@ export async function listErasures(
         const contacts = subjects.filter((one) => one.kind === 'contact');
         const masked = contacts.filter(({ done }) => done).length;
         const counts = { contacts: contacts.length, masked };
-        print({ ...shown(erasure, context.name), ...counts, ...(options.subjects && { subjects }) }, options.json);
+        const more = { ...counts, ...(options.subjects && { subjects }) };
+        print({ ...shown(erasure, context.name), ...more }, { ...options, timeZone: context.timeZone });
       }
     }
     if (isEmpty) process.stderr.write('Every erasure that was asked for is done.\n');

@@ -2,6 +2,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { GivenUp } from '../pipeline/job-queue.ts';
 import type { PlanJob } from '../pipeline/jobs.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { inZone } from './shown-time.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { source?: string; json: boolean };
@@ -10,13 +11,14 @@ type Options = RuntimeOptions & { source?: string; json: boolean };
 export async function listEvents(options: Options): Promise<number> {
   return await withSources({ ...options, looks: true }, async (sources) => {
     const all = await givenUpIn(sources, options.source);
+    const { timeZone } = sources.runtime.config.feedback;
     if (all.length === 0 && !options.json) process.stderr.write('No event was given up.\n');
     for (const { source, event } of all) {
       const { id, at, why, data } = event;
       // Neither grade nor comment nor answers: what a support engineer may paste into a ticket.
       const shown = { source, event: id, at, kind: data.kind, about: aboutOf(data), what: data.what, why };
       const line = `${at.toISOString()}  ${source}  ${data.kind.padEnd(7)}  ${shown.about}  ${data.what}: ${why}\n  ${id}`;
-      process.stdout.write(`${options.json ? JSON.stringify(shown) : line}\n`);
+      process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(line, timeZone)}\n`);
     }
     return 0;
   });

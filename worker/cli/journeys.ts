@@ -8,6 +8,7 @@ import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { type Found, findJourney, type JourneyFilter, type Searched, select } from './journey-filter.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { inZone } from './shown-time.ts';
 import { waitingInQueue } from './status.ts';
 import { type Stored, withStored } from './with-stored.ts';
 
@@ -46,7 +47,7 @@ async function list(sources: readonly Waiting[], redis: RedisClient, options: Li
     const ref = refOf(context.name, id);
     const line = options.json
       ? JSON.stringify({ journey: ref, state, why, updatedAt, rule, campaign, requestId })
-      : `${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${why ? `  ${why}` : ''}`;
+      : inZone(`${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${why ? `  ${why}` : ''}`, context.timeZone);
     process.stdout.write(`${line}\n`);
   }
   return 0;
@@ -88,7 +89,7 @@ export async function showJourney(options: Options & { journey: string }): Promi
       `record ${journey.recordId}${moved} · rule ${journey.rule ?? '–'} · campaign ${journey.campaign ?? '–'} · request ${journey.requestId ?? '–'}`,
       ...trace.map(({ at, text }) => `  ${at.toISOString()}  ${text}`),
     ];
-    process.stdout.write(`${lines.join('\n')}\n`);
+    process.stdout.write(`${inZone(lines.join('\n'), context.timeZone)}\n`);
     return 0;
   });
 }
@@ -104,9 +105,10 @@ async function find(ref: string, { runtime, source }: Stored): Promise<Found<Sea
 
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
 async function tellHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
-  for (const { name, pauses } of sources) {
+  for (const { name, pauses, timeZone } of sources) {
     for (const { stage, why, at } of await pauses.list()) {
-      process.stderr.write(`Source ${name}: stage ${stage} is paused since ${at.toISOString()}: ${why}\n`);
+      const told = `Source ${name}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;
+      process.stderr.write(`${inZone(told, timeZone)}\n`);
     }
     const waiting = await queuedJobs(redis, name, 'plan');
     if (waiting > 0) process.stderr.write(`Source ${name}: ${waitingInQueue(waiting)}.\n`);

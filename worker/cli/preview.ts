@@ -2,12 +2,15 @@ import { styleText } from 'node:util';
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
+import { mayHaveAsked } from '../journey/transitions.ts';
 import { whyIneligible } from '../pipeline/ask/contact-eligibility.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide } from '../pipeline/plan/decide.ts';
 import { statusOf } from '../pipeline/vendor.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { inZone } from './shown-time.ts';
 import { withSources } from './with-engine.ts';
 
 /**
@@ -25,9 +28,10 @@ export async function preview(
     const shape = options.showRecord && result.ok ? result.record.shape : undefined;
     const print = (shown: object, lines: readonly string[]): number => {
       const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
-      const text = options.json ? JSON.stringify({ ...shown, record: shape }) : [...lines, ...end].join('\n');
+      const told = inZone(lines.join('\n'), context.timeZone);
+      const text = options.json ? JSON.stringify({ ...shown, record: shape }) : [told, ...end].join('\n');
       process.stdout.write(`${text}\n`);
-      return 0;
+      return result.ok ? 0 : 1;
     };
     if (status.is === 'out' || !result.ok) {
       const why = status.is === 'out' ? status.why : 'it can not be read';
@@ -51,8 +55,8 @@ export async function preview(
     const { closing, closedAt } = status;
     const { id, exists } = await context.store.nameOf(record.currentId, closing);
     const journey = exists ? await context.store.get(id) : undefined;
-    const { decision, why, shown, lines } = await judge(record, id, closedAt, context);
     const ref = refOf(context.name, id);
+    const { decision, why, shown, lines } = unlessAsked(journey, ref, await judge(record, id, closedAt, context));
     return print({ journey: ref, exists, state: journey?.state, closedAt, closing, ...shown }, [
       heading(decision, why),
       row('closed', `${closedAt.toISOString()} (closing ${closing})`),
@@ -74,8 +78,29 @@ function recordIn({ name, source }: SourceContext, written: string): string {
 /** The name of no closing. */
 const notYet = 'not yet';
 
-/** What becomes of a closing, by everything that is known now; `shown` for machines, the rest for people. */
-async function judge(record: PresentedRecord, journeyId: string, closedAt: Date, context: SourceContext) {
+/** Whatever the rules say now: about a closing that was asked about nobody is asked again. */
+function unlessAsked(journey: Journey | undefined, ref: string, judged: Judged): Judged {
+  if (journey === undefined || !mayHaveAsked(journey)) return judged;
+  const what = journey.requestId === undefined ? 'may have been asked' : 'was asked already';
+  const why = `its customer ${what}: journey ${ref} is ${journey.state}`;
+  return { ...judged, decision: 'would not ask', why, shown: { ...judged.shown, decision: 'skip', why } };
+}
+
+/** `shown` for machines, the rest for people. */
+interface Judged {
+  decision: string;
+  why: string | undefined;
+  shown: object;
+  lines: string[];
+}
+
+/** What becomes of a closing, by everything that is known now. */
+async function judge(
+  record: PresentedRecord,
+  journeyId: string,
+  closedAt: Date,
+  context: SourceContext,
+): Promise<Judged> {
   const verdict = await decide({ recordId: record.currentId, journeyId, closedAt }, record, context);
   if (verdict.do === 'skip') {
     const { why, trace, rule } = verdict;
@@ -98,10 +123,7 @@ async function judge(record: PresentedRecord, journeyId: string, closedAt: Date,
       ...Object.entries(values).map(([name, value], i) =>
         row(i === 0 ? 'fields' : '', `${name} = ${JSON.stringify(value)}  ← ${sources[name] ?? 'closeloop'}`),
       ),
-      row(
-        'send',
-        `${dueAt.toLocaleString('sv-SE', { timeZone: context.timeZone })} ${context.timeZone} (${dueAt.toISOString()})`,
-      ),
+      row('send', `${dueAt.toISOString()} (${context.timeZone})`),
       ...trace.map((line, i) => row(i === 0 ? 'because' : '', line)),
     ],
   };

@@ -4,16 +4,16 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
 import { instant } from './instant.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { openAccount, openService, print, type ServiceAccount } from './service.ts';
+import { openAccount, print, type ServiceAccount } from './service.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 
 /** Feedback requests of a campaign, read page by page. */
 export async function listRequests(options: Options & { campaign?: number; limit: number }): Promise<number> {
-  const service = await openService(options);
+  const { service, timeZone } = await openAccount(options);
   let left = options.limit;
   for await (const { results, unreadable } of service.requestPages({ campaign: options.campaign })) {
-    for (const request of results.slice(0, left)) print(request, options.json);
+    for (const request of results.slice(0, left)) print(request, { ...options, timeZone });
     for (const error of unreadable) process.stderr.write(`${error.message}\n`);
     left -= results.length;
     if (left <= 0) break;
@@ -23,7 +23,8 @@ export async function listRequests(options: Options & { campaign?: number; limit
 }
 
 export async function getRequest(options: Options & { id: string }): Promise<number> {
-  print(await (await openService(options)).request(options.id), options.json);
+  const { service, timeZone } = await openAccount(options);
+  print(await service.request(options.id), { ...options, timeZone });
   return 0;
 }
 
@@ -48,7 +49,8 @@ export async function createRequest(
       : instant(scheduled, '--scheduled', { timeZone: account.timeZone, now: new Date() });
   const customFields = fields === undefined ? {} : fieldsIn(fields);
   const contact = await contactIn(account, options);
-  print(await account.service.create({ campaign, contact, scheduled: at, customFields }), options.json);
+  const { service, timeZone } = account;
+  print(await service.create({ campaign, contact, scheduled: at, customFields }), { ...options, timeZone });
   return 0;
 }
 
@@ -79,22 +81,25 @@ function fieldsIn(text: string): Record<string, CustomValue> {
 /** A grade or comment for a request of an external campaign. Prints what is done: a second call to read it might fail. */
 export async function gradeRequest(options: Options & { id: string; grade: number }): Promise<number> {
   const { id, grade } = options;
-  await (await openService(options)).grade(id, grade);
-  print({ id, grade }, options.json);
+  const { service, timeZone } = await openAccount(options);
+  await service.grade(id, grade);
+  print({ id, grade }, { ...options, timeZone });
   return 0;
 }
 
 export async function commentRequest(options: Options & { id: string; comment: string }): Promise<number> {
   const { id, comment } = options;
-  await (await openService(options)).comment(id, comment);
-  print({ id, comment }, options.json);
+  const { service, timeZone } = await openAccount(options);
+  await service.comment(id, comment);
+  print({ id, comment }, { ...options, timeZone });
   return 0;
 }
 
 /** Only while it is scheduled. */
 export async function cancelRequest(options: Options & { id: string }): Promise<number> {
   const { id } = options;
-  await (await openService(options)).cancel(id);
-  print({ id, cancelled: true }, options.json);
+  const { service, timeZone } = await openAccount(options);
+  await service.cancel(id);
+  print({ id, cancelled: true }, { ...options, timeZone });
   return 0;
 }

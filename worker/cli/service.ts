@@ -2,6 +2,7 @@ import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/c
 import type { Config } from '../config/config.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
+import { inZone } from './shown-time.ts';
 
 export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   service: FeedbackClient;
@@ -19,12 +20,12 @@ export async function openService(options: RuntimeOptions): Promise<FeedbackClie
   return (await openAccount(options)).service;
 }
 
-/** One JSON object a line for machines; for people, its fields one below the other. */
-export function print(record: object, json: boolean): void {
+/** One JSON object a line for machines; for people, its fields one below the other, on the clock of the account. */
+export function print(record: object, { json, timeZone }: { json: boolean; timeZone: string }): void {
   const plain: Record<string, unknown> = { ...record };
   const text = (value: unknown): string =>
     value instanceof Date ? value.toISOString() : typeof value === 'string' ? value : JSON.stringify(value);
   const width = Math.max(0, ...Object.keys(plain).map((name) => name.length));
   const lines = Object.entries(plain).map(([name, value]) => `${name.padEnd(width)}  ${text(value ?? null)}`);
-  process.stdout.write(json ? `${JSON.stringify(record)}\n` : `${lines.join('\n')}\n\n`);
+  process.stdout.write(json ? `${JSON.stringify(record)}\n` : `${inZone(lines.join('\n'), timeZone)}\n\n`);
 }

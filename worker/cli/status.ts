@@ -7,29 +7,32 @@ import { pollState } from '../pipeline/plan/poll-state.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
-import { orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
+import { type OrphanState, orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { inZone } from './shown-time.ts';
 import { type StoredSource, withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
-  return await withStored(options, async ({ sources, source, service, collecting, runtime: { redis } }) => {
+  return await withStored(options, async ({ sources, source, service, collecting, runtime: { redis, config } }) => {
+    const { timeZone } = config.feedback;
+    const tell = (shown: object, lines: readonly string[]) =>
+      void process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(lines.join('\n'), timeZone)}\n`);
     const known = await new KnownSources(redis).all();
     const down = await service.down({ now: true });
     for (const one of sources()) {
       const shown = await stateOfSource(one, down, redis);
       const canPoll = known.find(({ name }) => name === one.name)?.polls ?? true;
-      process.stdout.write(`${options.json ? JSON.stringify(shown) : linesOf(shown, canPoll).join('\n')}\n`);
+      tell(shown, linesOf(shown, canPoll));
     }
     const paused = await collecting.list();
-    if (paused.length > 0) {
-      const lines = [styleText('bold', 'collect'), ...paused.map(pauseLine)].join('\n');
-      process.stdout.write(`${options.json ? JSON.stringify({ source: 'collect', paused }) : lines}\n`);
-    }
+    if (paused.length > 0)
+      tell({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
     const configured = new Set(sources().map(({ name }) => name));
-    for (const orphan of known) {
-      if (!configured.has(orphan.name))
-        await showOrphan(orphan, await stateOf(source(orphan.name), redis), options.json);
+    for (const one of known.filter(({ name }) => !configured.has(name))) {
+      const state = await stateOf(source(one.name), redis);
+      const shown = { source: one.name, notConfigured: true, lastConfigured: one.configuredAt, ...state };
+      tell(shown, orphanLines(one, state));
     }
     return 0;
   });
@@ -137,20 +140,12 @@ function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean)
 }
 
 /** A source that Redis knows and the configuration doesn't. */
-async function showOrphan(
-  known: KnownSource,
-  state: Awaited<ReturnType<typeof stateOf>>,
-  json: boolean,
-): Promise<void> {
-  const { name: source, configuredAt } = known;
-  if (json) {
-    const shown = { source, notConfigured: true, lastConfigured: configuredAt, ...state };
-    process.stdout.write(`${JSON.stringify(shown)}\n`);
-    return;
-  }
+function orphanLines(known: KnownSource, state: OrphanState): string[] {
   const where = isGone(known) ? 'in no configuration any more' : 'not in this configuration, but in that of a process';
   const waits = whatWaits(state);
-  const told = `  ${where}; last ${configuredAt.toISOString()} · journeys: ${state.journeys}`;
-  const lines = waits === undefined ? [] : [styleText('yellow', `  ${waits}`), `  → ${orphanRemedy(source)}`];
-  process.stdout.write(`${[styleText('bold', source), told, ...lines].join('\n')}\n`);
+  return [
+    styleText('bold', known.name),
+    `  ${where}; last ${known.configuredAt.toISOString()} · journeys: ${state.journeys}`,
+    ...(waits === undefined ? [] : [styleText('yellow', `  ${waits}`), `  → ${orphanRemedy(known.name)}`]),
+  ];
 }

@@ -350,6 +350,26 @@ describe('journeys resolve', () => {
   });
 });
 
+test('people are shown times on the clock of the account, machines UTC', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  const journey = `${loop.store.source}/a.1`;
+  const words = { ...beside(loop), json: false };
+  const shown = [
+    await printed(() => listJourneys({ ...words, limit: 5 })),
+    await printed(() => showJourney({ ...words, journey })),
+    await printed(() => preview({ ...words, source: loop.store.source, record: 'a', showRecord: false })),
+  ];
+  for (const { out } of shown) {
+    expect(out).toMatch(/\d\d:\d\d:\d\d\+0[23]:00/);
+    expect(out).not.toMatch(/\d\d:\d\d[\d:.]*Z/);
+  }
+  const { out } = await printed(() => listJourneys({ ...beside(loop), limit: 5 }));
+  expect(JSON.parse(out)).toMatchObject({ updatedAt: expect.stringMatching(/Z$/) });
+  await loop.close();
+});
+
 describe('preview', () => {
   test('a record may be written as people write it, and what is none is told with how it is written (audit 37)', async () => {
     const vendor = new ToyVendor();
@@ -406,6 +426,28 @@ describe('preview', () => {
       preview({ ...beside(loop), source: loop.store.source, record: 'a', showRecord: false }),
     );
     expect(rows).toMatchObject([{ decision: 'skip', why: expect.stringMatching(why) }]);
+    await loop.close();
+  });
+
+  test('it ends with 1 where there is no such record, and with 0 where there is one that is not asked about', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    loop.vendor.close('b', { customer: {} });
+    const about = { ...beside(loop), source: loop.store.source, showRecord: false };
+    expect((await printed(() => preview({ ...about, record: 'a' }))).code).toBe(1);
+    expect((await printed(() => preview({ ...about, record: 'b' }))).code).toBe(0);
+    await loop.close();
+  });
+
+  test('it would not ask about a closing whose customer was asked already', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    await loop.post(loop.vendor.close('a').delivery);
+    await loop.journey('a.1', 'asked');
+    const { source } = loop.store;
+    const about = { ...beside(loop), source, record: 'a', showRecord: false };
+    const { rows } = await printed(() => preview(about));
+    const why = `its customer was asked already: journey ${source}/a.1 is asked`;
+    expect(rows).toMatchObject([{ decision: 'skip', why, exists: true, state: 'asked', campaign: 12 }]);
+    expect((await printed(() => preview({ ...about, json: false }))).out).toContain(`would not ask: ${why}`);
     await loop.close();
   });
 
