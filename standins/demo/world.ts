@@ -21,9 +21,17 @@ export interface DemoWorld {
   live(isWaiting: (ticket: number) => Promise<boolean>): Promise<void>;
   /** One more ticket, which closes at once; its customer answers within hours. */
   addCaller(): void;
-  gradeOn(ticket: number): number | undefined;
+  /** What an answer has put on a ticket; undefined: no grade. */
+  answerOn(ticket: number): TicketAnswer | undefined;
+  /** The same of every ticket that has one. */
+  answers(): ({ ticket: number } & TicketAnswer)[];
   requests(): number;
   close(): Promise<void>;
+}
+
+export interface TicketAnswer {
+  grade: number;
+  comment: string | undefined;
 }
 
 interface Plan {
@@ -68,8 +76,10 @@ export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
   desk.standin.addTicketField({ id: fields.answeredAt, title: 'Feedback date', type: 'date' });
   desk.standin.addTicketField({ id: fields.store, title: 'Store', type: 'text' });
 
+  const tickets: number[] = [];
   function open(scenario: Scenario): void {
     const { customer, ticket, tags = [] } = scenario;
+    tickets.push(ticket);
     const user = desk.standin.addUser({
       name: customer.name,
       email: customer.email ?? null,
@@ -112,6 +122,13 @@ export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
       },
       { whenWaiting: ticket },
     );
+  }
+
+  function answerOn(ticket: number): TicketAnswer | undefined {
+    const on = desk.standin.ticket(ticket).fields;
+    const [grade, comment] = [on[String(fields.grade)], on[String(fields.comment)]];
+    if (grade === null || grade === undefined) return undefined;
+    return { grade: Number(grade), comment: typeof comment === 'string' ? comment : undefined };
   }
 
   let callers = 0;
@@ -173,10 +190,12 @@ sources:
       open(scenario);
       desk.standin.solve(scenario.ticket);
     },
-    gradeOn: (ticket) => {
-      const grade = desk.standin.ticket(ticket).fields[String(fields.grade)];
-      return grade === null || grade === undefined ? undefined : Number(grade);
-    },
+    answerOn,
+    answers: () =>
+      tickets.flatMap((ticket) => {
+        const answer = answerOn(ticket);
+        return answer === undefined ? [] : [{ ticket, ...answer }];
+      }),
     requests: () => feedback.standin.requests({ campaign }).length,
     async close() {
       await feedback.close();

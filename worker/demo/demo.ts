@@ -45,15 +45,18 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const stop = () => {
     stopped = true;
   };
+  const tellAnswers = answerTeller(world, clock.now, say);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
   try {
     const over = async () => stopped || (options.once && (await isOver(app, clock.now)));
     for (let turn = 0; !(await over()); turn++) {
       await world.live(async (ticket) => (await storeOf(app).get(`${ticket}.1`))?.state === 'waiting');
+      tellAnswers();
       if (!options.once && turn % 50 === 49) world.addCaller();
       await sleep(50);
     }
-    return stopped ? 0 : await summary(app, world, say);
+    tellAnswers();
+    return stopped ? await soFar(app, world, say) : await summary(app, world, say);
   } finally {
     await app.close();
     await runtime.close();
@@ -93,7 +96,7 @@ async function summary(app: App, world: DemoWorld, say: (line: string) => void):
   for (const scenario of scenarios) {
     const journeys = await journeysOf(app, scenario);
     const states = journeys.map(({ state }) => state);
-    const onTicket = world.gradeOn(scenario.ticket);
+    const onTicket = world.answerOn(scenario.ticket)?.grade;
     const last = scenario.answers?.at(-1)?.grade;
     const good = String(states) === String(scenario.ends) && onTicket === last;
     if (!good) wrong++;
@@ -113,6 +116,39 @@ async function summary(app: App, world: DemoWorld, say: (line: string) => void):
   say(`\n${scenarios.length} tickets, ${asked} feedback requests at the service (expected ${expected}).`);
   say(wrong === 0 ? styleText('green', 'Every journey ended as it should.') : styleText('red', `${wrong} went wrong.`));
   return wrong === 0 ? 0 : 1;
+}
+
+/** Ended by a person: what has become of the tickets up to now, without a verdict. */
+async function soFar(app: App, world: DemoWorld, say: (line: string) => void): Promise<number> {
+  say(styleText('bold', '\nWhat has become of the tickets so far:'));
+  for (const scenario of scenarios) {
+    say(`  ${scenario.ticket}  ${scenario.what}`);
+    for (const { id, state, why } of await journeysOf(app, scenario)) {
+      say(`       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}`);
+    }
+  }
+  const counts = await storeOf(app).queries.counts();
+  const closings = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const grades = world.answers().map(({ grade }) => grade);
+  const mean = grades.reduce((sum, grade) => sum + grade, 0) / grades.length;
+  const average = grades.length === 0 ? '' : `, ${mean.toFixed(1)} on average`;
+  say(`\n${closings} closings, ${world.requests()} feedback requests, ${grades.length} grades on tickets${average}.`);
+  return 0;
+}
+
+/** Says each answer when it is on its ticket, and again when it was corrected. */
+function answerTeller(world: DemoWorld, now: () => Date, say: (line: string) => void): () => void {
+  const told = new Map<number, string>();
+  return () => {
+    for (const { ticket, grade, comment } of world.answers()) {
+      const text = `grade ${grade}${comment === undefined ? '' : `, “${comment}”`}`;
+      if (told.get(ticket) === text) continue;
+      told.set(ticket, text);
+      say(
+        `${styleText('gray', format.format(now()))}  ${styleText('green', 'on ticket ')} ${styleText('cyan', `${ticket}`)}  ${text}`,
+      );
+    }
+  };
 }
 
 const format = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', hour: '2-digit', minute: '2-digit' });
