@@ -18,6 +18,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Most tests wait for sockets, Redis and other processes: on two cores, three files at once take half the time of one.
     maxWorkers: 3,
+    setupFiles: ['test/support/same-inputs.ts'],
     projects: [
       { extends: true, test: { name: 'structure', include: ['test/structure.test.ts'] } },
       // They leave nothing behind that another could trip over: their files take turns in a few threads or processes, as

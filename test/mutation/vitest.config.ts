@@ -13,5 +13,6 @@ export default defineConfig({
       'test/unit/core/schedule/send-time-zones.test.ts',
     ],
     testTimeout: 20_000,
+    setupFiles: ['test/support/same-inputs.ts'],
   },
 });
