@@ -10,6 +10,7 @@ import type { JourneyStore } from '../journey/store.ts';
 import type { Alert } from '../operations/alerts.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Seal } from '../redis/seal.ts';
+import type { SharedExports } from './ask/shared-exports.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Queues } from './queues.ts';
@@ -57,7 +58,9 @@ export interface Service {
   limited: <T>(call: () => Promise<T>) => Promise<T>;
   /** Milliseconds until somebody may find out whether the service answers again; 0: it does, as far as is known. Real time. */
   untilService(): Promise<number>;
-  /** Looking for requests reads whole exports: it must not hold up those who ask. */
+  /** Those who look for requests share what is read of an export. */
+  exports: Pick<SharedExports, 'read'>;
+  /** Looking for requests must not hold up those who ask. */
   limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
   /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
   askedIn(campaign: number, late: boolean): Promise<void>;

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { messageOf } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
+import { resolveOperations } from '../../core/feedback/operations.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { Outage, serviceEndpoint } from '../operations/outage.ts';
@@ -13,6 +14,7 @@ import { Newcomers } from '../sources/newcomers.ts';
 import { type Orphan, Orphans } from '../sources/orphans.ts';
 import { Renames } from '../sources/renames.ts';
 import type { Renamed } from '../sources/source-rename.ts';
+import { SharedExports } from './ask/shared-exports.ts';
 import { CampaignCache } from './campaigns.ts';
 import { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -26,8 +28,9 @@ import { createSourcePipeline, type SourcePipeline } from './source-pipeline.ts'
 import type { Stage } from './stage.ts';
 import { Sweeping } from './sweeping.ts';
 
-/** Searches for requests of unknown outcome at once, per process: each reads an export. */
-const serviceLooks = 2;
+/** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
+const serviceLooks = 100;
+const exportReadings = 2;
 const campaignKeepMs = 60_000;
 
 /** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
@@ -63,12 +66,15 @@ export class Engine {
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
     const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true);
+    const { filters } = resolveOperations(config.feedback.operations).list;
+    const isByContact = Object.values(filters).some((filter) => filter.includes('{contact}'));
     const shared = {
       options,
       feedback,
       campaigns: new CampaignCache(feedback, campaignKeepMs),
       limited: pLimit(config.feedback.callsAtOnce),
       limitedLooks: pLimit(serviceLooks),
+      exports: new SharedExports(pLimit(exportReadings), { isByContact }),
       service: this.service,
       alerts: this.#alerts,
       names: this.#names,

@@ -106,13 +106,15 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
   };
 }
 
-function serviceOf({ feedback, campaigns, limited, limitedLooks, service, options }: SharedParts): Service {
+function serviceOf(shared: SharedParts): Service {
+  const { feedback, campaigns, limited, limitedLooks, exports, service, options } = shared;
   const { redis } = options;
   return {
     feedback,
     campaigns,
     limited,
     limitedLooks,
+    exports,
     untilService: async () => (await service.down())?.untilProbeMs ?? 0,
     askedIn: async (campaign, late) => {
       await redis.zadd(askedInKey, Date.now(), String(campaign));

@@ -1,4 +1,5 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
+import type { RequestPage } from '../../../core/feedback/client.ts';
 import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { SourceContext } from '../context.ts';
@@ -34,7 +35,7 @@ export interface Sought {
  */
 export async function findRequest(
   sought: Sought,
-  context: Pick<SourceContext, 'feedback' | 'areOwned'>,
+  context: Pick<SourceContext, 'feedback' | 'exports' | 'areOwned'>,
 ): Promise<Found> {
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
@@ -48,7 +49,8 @@ export async function findRequest(
   const masked: FeedbackRequest[] = [];
   const ofRecord: FeedbackRequest[] = [];
   let unreadable = 0;
-  for await (const page of context.feedback.requestPages({ campaign, contact, dateFrom })) {
+  let created: Found | undefined;
+  const visit = (page: RequestPage): boolean => {
     unreadable += page.unreadable.length;
     for (const request of page.results) {
       if (request.scheduled && isBefore(request.scheduled, since)) continue;
@@ -58,11 +60,15 @@ export async function findRequest(
       if (!marker && isMasked(request)) masked.push(request);
       const mark = marker && request.customFields[marker.field];
       if (mark !== undefined && mark === marker?.value) {
-        return { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
+        created = { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
+        return true;
       }
       if (isSuspicion && mark !== undefined && recordIn(mark) === recordIn(marker?.value)) ofRecord.push(request);
     }
-  }
+    return false;
+  };
+  await context.exports.read({ campaign, contact, dateFrom, visit }, context.feedback);
+  if (created) return created;
   if (unreadable > 0) {
     return {
       is: 'unclear',

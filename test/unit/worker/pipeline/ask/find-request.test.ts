@@ -10,6 +10,9 @@ import { FeedbackSettings } from '../../../../../core/feedback/settings.ts';
 import { livePorts } from '../../../../../worker/cli/live-ports.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { findRequest } from '../../../../../worker/pipeline/ask/find-request.ts';
+import { SharedExports } from '../../../../../worker/pipeline/ask/shared-exports.ts';
+
+const exports = new SharedExports((read) => read(), { isByContact: false });
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 const contact = { kind: 'email', value: 'erika@example.com' } as const;
@@ -104,7 +107,7 @@ const withMarker: [what: string, shown: Shown, found: object][] = [
 test.each(withMarker)('with the marker, an export that %s', async (_, shown, found) => {
   const journey = { closedAt: shown.ahead ? at('12:10:00') : closedAt };
   const sought = { journey, contact, intent: { ...intent, marker }, others: async () => [] };
-  const context = { feedback: serviceOf(shown), areOwned: async () => [] };
+  const context = { exports, feedback: serviceOf(shown), areOwned: async () => [] };
   expect(await findRequest(sought, context)).toMatchObject(found);
 });
 
@@ -135,6 +138,7 @@ const withoutMarker: [what: string, shown: Shown, found: object][] = [
 ];
 test.each(withoutMarker)('without the marker, an export that %s', async (_, shown, found) => {
   const context = {
+    exports,
     feedback: serviceOf(shown),
     areOwned: async (ids: readonly string[]) => ids.map((id) => id === 'owned'),
   };
@@ -178,7 +182,7 @@ test.each(explained)(
   async (_, others, counted, found) => {
     for (const one of [intent, { ...intent, marker }]) {
       const sought = { journey: { closedAt }, contact, intent: one, others: async () => others };
-      const context = { feedback: serviceOf({ export: [], counters: counted }), areOwned: async () => [] };
+      const context = { exports, feedback: serviceOf({ export: [], counters: counted }), areOwned: async () => [] };
       expect(await findRequest(sought, context)).toMatchObject(found);
     }
   },
@@ -188,6 +192,7 @@ test('the counters of a contact that were moved are not explained by a request t
   const lastAppeal = at('12:05:00');
   const others = async () => [asked('12:05:00')];
   const context = {
+    exports,
     feedback: serviceOf({ export: [], counters: { num_appeals: 2, last_appeal: lastAppeal } }),
     areOwned: async () => [],
   };
@@ -216,7 +221,7 @@ test.each(taken)(
       contact,
       intent: { ...intent, isSuspicion, lastAppeal: moved.last_appeal, numAppeals: 2 },
     };
-    const context = { feedback: serviceOf({ export: results, counters: moved }), areOwned: async () => [] };
+    const context = { exports, feedback: serviceOf({ export: results, counters: moved }), areOwned: async () => [] };
     expect(await findRequest({ ...sought, others: async () => [] }, context)).toMatchObject(found);
   },
 );

@@ -1,0 +1,67 @@
+import { type Contact, contactKey } from '../../../core/contact.ts';
+import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.ts';
+
+interface Look {
+  campaign: number;
+  contact: Contact;
+  /** YYYY-MM-DD. */
+  dateFrom: string;
+  /** @returns whether it has seen enough */
+  visit(page: RequestPage): boolean;
+}
+
+type Waiting = Look & PromiseWithResolvers<void>;
+type Pages = Pick<FeedbackClient, 'requestPages'>;
+
+/**
+ * Reads campaigns' exports for those who look for requests of unknown outcome. Whoever comes while an export is read waits, with
+ * all others, for the next reading: what they look for may be on a page that was read already.
+ */
+export class SharedExports {
+  readonly #limit: <T>(read: () => Promise<T>) => Promise<T>;
+  readonly #isByContact: boolean;
+  readonly #next = new Map<string, Waiting[]>();
+
+  /** @param options `isByContact`: the list can be narrowed to a contact, and is read for each of them */
+  constructor(limit: <T>(read: () => Promise<T>) => Promise<T>, options: { isByContact: boolean }) {
+    this.#limit = limit;
+    this.#isByContact = options.isByContact;
+  }
+
+  async read(look: Look, feedback: Pages): Promise<void> {
+    const waiting: Waiting = { ...look, ...Promise.withResolvers<void>() };
+    const name = this.#isByContact ? `${look.campaign} ${contactKey(look.contact)}` : `${look.campaign}`;
+    const others = this.#next.get(name);
+    if (others) others.push(waiting);
+    else {
+      const all = [waiting];
+      this.#next.set(name, all);
+      void this.#limit(async () => {
+        this.#next.delete(name);
+        await readFor(all, feedback);
+      });
+    }
+    await waiting.promise;
+  }
+}
+
+async function readFor(all: readonly Waiting[], feedback: Pages): Promise<void> {
+  let open = [...all];
+  try {
+    const [first] = all;
+    if (!first) return;
+    const dateFrom = all.map((one) => one.dateFrom).reduce((a, b) => (b < a ? b : a));
+    const { campaign, contact } = first;
+    for await (const page of feedback.requestPages({ campaign, contact, dateFrom })) {
+      open = open.filter((look) => {
+        const isDone = look.visit(page);
+        if (isDone) look.resolve();
+        return !isDone;
+      });
+      if (open.length === 0) return;
+    }
+    for (const look of open) look.resolve();
+  } catch (error) {
+    for (const look of open) look.reject(error);
+  }
+}
