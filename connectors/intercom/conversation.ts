@@ -9,10 +9,10 @@ const somebody = z
   .transform((value) => (['', '0'].includes(String(value)) ? undefined : String(value)))
   .optional()
   .catch(undefined);
-/** Whole seconds. */
+/** Whole seconds, of a year that a date can have; anything else is no time. */
 export const time = z
   .union([z.number(), z.string().transform((text) => Date.parse(text) / 1_000)])
-  .transform((seconds) => (Number.isFinite(seconds) ? Math.floor(seconds) : undefined))
+  .transform((seconds) => (seconds >= 0 && seconds < 1e11 ? Math.floor(seconds) : undefined))
   .optional()
   .catch(undefined);
 const text = z.string().catch('');

@@ -46,6 +46,25 @@ describe('a webhook of the facts', () => {
     expect(kinds('contact.archived', { eraseArchived: true })).toEqual(['erase']);
   });
 
+  test.each([1e300, -1, 'soon', null])(
+    'it takes %j for no time, and the time of receipt in its place',
+    (created_at) => {
+      const item = {
+        id: '7',
+        state: 'closed',
+        conversation_parts: { conversation_parts: [{ part_type: 'close', created_at }] },
+      };
+      const body = JSON.stringify({
+        app_id: fixtures.appId,
+        topic: 'conversation.admin.closed',
+        created_at,
+        data: { item },
+      });
+      const found = events(deliveryOf(Buffer.from(body), {}, receivedAt), settingsOf());
+      expect(found).toMatchObject({ ok: true, events: [{ kind: 'closed', recordId: '7', at: receivedAt }] });
+    },
+  );
+
   test('it takes nothing of another workspace', () => {
     const [{ body, headers } = expect.fail('none')] = fixtures.webhooks;
     expect(events(deliveryOf(Buffer.from(body), headers), settingsOf({ workspace: 'other123' }))).toMatchObject({

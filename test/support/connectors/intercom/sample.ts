@@ -17,7 +17,6 @@ export const intercomSample: ConnectorSample = {
   // Fifteen in a search. Planning needs the contacts, and once who works there; a write has a search before, and a note after.
   callsFor100: { plan: 7 + 1 + 3, ask: 7, writeBack: 7 + 200 },
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
-  // The history, which is none of `traces`.
   planted: [
     'a wrong token',
     'another region',
