@@ -1,6 +1,7 @@
 #!/usr/bin/env node
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
 // Plain JavaScript, so that a Node that can't run TypeScript can at least say so.
 const [major = 0] = process.versions.node.split('.').map(Number);
@@ -14,7 +15,21 @@ if (major < 24) {
 }
 // What was compiled once is kept for the next process, in this user's cache (in the system's temporary folder somebody else could
 // put code in its place), or where NODE_COMPILE_CACHE says. Where that is not possible nothing is said: it only saves time.
-const { userCache } = await import('../redis/user-cache.ts');
-const cache = userCache(process.env);
-if (cache !== undefined) module.enableCompileCache(join(cache, 'compiled'));
+const cache = compileCache(process.env);
+if (cache !== undefined) module.enableCompileCache(cache);
 await import('./main.ts');
+
+/** By the rules of worker/redis/user-cache.ts, without loading it: Node would strip its types anew for every command. */
+function compileCache({ XDG_CACHE_HOME: xdg = '', HOME: home = '' }) {
+  const base = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, '.cache') : undefined;
+  if (base === undefined) return undefined;
+  const folder = join(base, 'closeloop');
+  try {
+    // Not with its parents: in /proc, which is some users' home, Node tries that for ever.
+    for (const one of [base, folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    return uid === (process.getuid?.() ?? uid) && (mode & 0o022) === 0 ? join(folder, 'compiled') : undefined;
+  } catch {
+    return undefined;
+  }
+}
