@@ -14,7 +14,8 @@ import type { SourceContext } from './context.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { JobQueue } from './job-queue.ts';
 import { type AskJob, type EraseJob, type JobResult, type PlanJob, retryLater, type WriteBackJob } from './jobs.ts';
-import { giveUpPlan, plan } from './plan/plan.ts';
+import { giveUpPlan } from './plan/plan.ts';
+import { planAndAsk } from './plan/plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
@@ -55,13 +56,21 @@ interface Step<Data extends z.ZodType> extends Pick<StageOptions<Data>, 'endpoin
 }
 
 export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
-  const { context, vendor, service } = options;
+  const { context, vendor, service, names } = options;
   const both = [vendor, service];
   const keepGivenUp: Step<typeof PlanJob>['keepGivenUp'] = {
     isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
     forMs: context.keepMs,
   };
-  const planning = { process: plan, giveUp: giveUpPlan, remedy: remedies.plan, endpoints: both, keepGivenUp };
+  // As if it were a job of the asking stage.
+  const isStopped = async () => (await names.isGated(context.name)) || (await jobs.ask.queue.isPaused());
+  const planning = {
+    process: planAndAsk(isStopped),
+    giveUp: giveUpPlan,
+    remedy: remedies.plan,
+    endpoints: both,
+    keepGivenUp,
+  };
   const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
   const writing = { process: writeBack, giveUp: giveUpWriteBack, remedy: remedies.writeBack, endpoints: [vendor] };
   const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };

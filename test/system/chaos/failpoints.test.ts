@@ -65,9 +65,6 @@ const scenarios: readonly Scenario[] = [
       'record-read',
       'journey-claimed',
       'decision-saved',
-      'ask-queued',
-      'ask-begun',
-      'record-read-again',
       'contact-locked',
       'last-asked-noted',
       'intent-saved',
@@ -82,6 +79,12 @@ const scenarios: readonly Scenario[] = [
       'vendor-written',
       'written-saved',
     ],
+  },
+  {
+    // Asked to wait, it asks by a job of its own.
+    ...closes,
+    prepare: ({ world }) => world.order({ at: 0, on: 'feedback', fault: { ...create, status: 429 } }),
+    reaches: ['ask-queued', 'ask-begun', 'record-read-again'],
   },
   {
     ...closes,

@@ -211,5 +211,7 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
 /** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
 async function enqueueAsk(journey: Journey, context: SourceContext): Promise<JobResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
+  // Killed while it asked in the same job (plan-and-ask.ts): what became of the request is found out when it may be looked for.
+  if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey.id, journey.intent.lookAfter);
   return done;
 }

@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CloseloopError } from '../../../../../core/errors.ts';
+import { planAndAsk } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { anyone, eventOf, goesAhead, hour, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+
+const world = useManual();
+const [goesOn, stopped] = [planAndAsk(async () => false), planAndAsk(async () => true)];
+const reads = ({ vendor }: UnitContext) => vendor.calls.filter(({ what }) => what === 'plan' || what === 'ask').length;
+const left = async ({ pipeline }: UnitContext) => await jobsOf(pipeline.jobs.ask);
+
+let calm: UnitContext;
+beforeEach(() => {
+  calm = world.unitContext();
+  calm.vendor.close('a', anyone);
+});
+
+test('a closing that is due at once is asked in the job that planned it, with one reading of its record', async () => {
+  await goesOn(eventOf('a'), calm.context);
+  expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
+  expect(world.standin.requests()).toHaveLength(1);
+  expect(reads(calm)).toBe(1);
+  expect(await left(calm)).toEqual([]);
+});
+
+test('a closing that is due later is left to a job of its own', async () => {
+  const later = world.unitContext({ rule: '{ name: all, campaign: 12, contact: customer.email, delay: 1h }' });
+  later.vendor.close('a', anyone);
+  await goesOn(eventOf('a'), later.context);
+  expect(await left(later)).toEqual([{ journeyId: 'a.1' }]);
+  expect(world.standin.requests()).toEqual([]);
+});
+
+describe('it is left to a job of the asking stage', () => {
+  test('while that is stopped', async () => {
+    await stopped(eventOf('a'), calm.context);
+    expect(await calm.store.get('a.1')).toMatchObject({ state: 'waiting' });
+    expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
+  });
+
+  test('when asking fails: that stage meets the error itself', async () => {
+    const contact = async () => {
+      throw new CloseloopError('500', { kind: 'transient' });
+    };
+    await goesOn(eventOf('a'), { ...calm.context, feedback: { ...calm.context.feedback, contact } });
+    expect(await calm.store.get('a.1')).toMatchObject({ state: 'waiting' });
+    expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
+  });
+
+  test('when it has to wait', async () => {
+    const contacts = Object.assign(Object.create(calm.context.contacts), { lock: async () => false });
+    await goesOn(eventOf('a'), { ...calm.context, contacts });
+    expect(await calm.store.get('a.1')).toMatchObject({ state: 'waiting' });
+    expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
+  });
+});
+
+test('one that was killed while it asked is looked for, when the service may have ended with it', async () => {
+  const event = eventOf('a');
+  await stopped(event, calm.context);
+  await (await calm.pipeline.jobs.ask.queue.getJobs())[0]?.remove();
+  await goesAhead(calm, 'a.1');
+  await goesOn(event, calm.context);
+  const [job] = await calm.pipeline.jobs.ask.queue.getJobs();
+  expect(job?.data).toEqual({ journeyId: 'a.1' });
+  expect(job?.opts.delay).toBeGreaterThan(hour / 2);
+  expect(world.standin.requests()).toEqual([]);
+});
