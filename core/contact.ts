@@ -24,7 +24,7 @@ export interface ContactOptions {
 }
 
 /** Why a candidate was passed over. `why` is a sentence for the trace and never quotes the value. */
-export interface RejectedCandidate {
+interface RejectedCandidate {
   /** Position among the candidates, from 0. */
   index: number;
   why: string;

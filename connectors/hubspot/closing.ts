@@ -17,7 +17,7 @@ export interface RawRecord {
 }
 
 /** The stage's history didn't tell when the record closed, though it is closed now: read a moment too early. */
-export type Unclear = { is: 'unclear' };
+type Unclear = { is: 'unclear' };
 
 export function stageOf(
   type: ObjectType,

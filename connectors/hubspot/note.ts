@@ -18,7 +18,7 @@ export interface Note {
 }
 
 /** By the note's marker: nothing, or why it isn't there. */
-export type NoteFailures = Map<string, Error>;
+type NoteFailures = Map<string, Error>;
 
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;',

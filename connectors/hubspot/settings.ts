@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isSafeAddress, isTimeZone } from '../../core/address.ts';
+import { oneKindOfCredentials } from '../../core/connector/settings.ts';
 
 const Id = z
   .union([z.int().nonnegative(), z.string().regex(/^\d+$/, 'a number, as HubSpot shows it')])
@@ -97,20 +98,15 @@ const fields = z.strictObject({
     .prefault({}),
 });
 
-/** A HubSpot source in the configuration: one app in one HubSpot account. */
-export const settings = fields.refine(hasOneWayIn, {
-  path: ['accessToken'],
-  error:
-    'give accessToken (an app with static auth), or clientId, clientSecret and refreshToken (an app with OAuth); all of one and nothing of the other',
-  // Also when something else is wrong, so that all mistakes are told at once.
-  when: ({ value }) => typeof value === 'object' && value !== null,
-});
+const eitherApp =
+  'give accessToken (an app with static auth), or clientId, clientSecret and refreshToken (an app with OAuth); all of one and nothing of the other';
 
-/** The credentials of one kind of app, all of them and nothing of the other. */
-function hasOneWayIn(value: object): boolean {
-  const given = new Set(Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : name)));
-  const oauth = ['clientId', 'clientSecret', 'refreshToken'].filter((name) => given.has(name)).length;
-  return oauth === (given.has('accessToken') ? 0 : 3);
-}
+/** A HubSpot source in the configuration: one app in one HubSpot account. */
+export const settings = fields.refine(
+  ...oneKindOfCredentials([['accessToken'], ['clientId', 'clientSecret', 'refreshToken']], {
+    none: eitherApp,
+    mixed: eitherApp,
+  }),
+);
 
 export type HubSpotSettings = z.output<typeof settings>;

@@ -29,7 +29,7 @@ export interface Size {
   since?: number;
 }
 
-export interface SizedAnswer<Data> {
+interface SizedAnswer<Data> {
   data: Data;
   /** How many the call had. */
   entries: number;

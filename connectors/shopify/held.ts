@@ -13,7 +13,7 @@ const Nodes = z.object({
 const Metafield = z.object({ value: z.string() });
 
 /** What an order holds, or why that couldn't be read. */
-export type HeldResult = Held | CloseloopError;
+type HeldResult = Held | CloseloopError;
 
 /** Reads what orders hold of ours, by their ids; those that can't be seen are left out. As many share a call as the points afford. */
 export function heldReader(

@@ -72,7 +72,7 @@ export function mutationsFor(orderId: string, change: Change, writeBack: Shopify
 }
 
 /** What was not done, by order: Shopify's refusal in its words, or why nobody knows. */
-export type Undone = Map<string, string | CloseloopError>;
+type Undone = Map<string, string | CloseloopError>;
 
 /** Sends orders' mutations, as many in one call as the points afford; those of an order stay together, in their order. */
 export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string, Mutation[]>) => Promise<Undone> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSafeAddress } from '../../core/address.ts';
+import { oneKindOfCredentials, standinOrigin } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 
 /** The version every call is made in: reachable until 2027-10-16. Shopify answers calls in a dead one from the oldest live one. */
@@ -89,32 +89,15 @@ export const settings = z
     /** How often the poll looks for webhooks that Shopify removed: it does, once a delivery failed for four hours. */
     watchEvery: Duration.prefault('1d'),
     /** Tests and stand-ins only. */
-    baseUrl: z
-      .string()
-      .refine(
-        (text) => isSafeAddress(text, 'origin'),
-        'https://host, or http://127.0.0.1:port on this machine, without a path',
-      )
-      .transform((text) => new URL(text).origin)
-      .optional(),
+    baseUrl: standinOrigin,
     writeBack,
   })
-  .refine((value) => kindOf(value) === 'one', {
-    path: ['accessToken'],
-    error: ({ input }) =>
-      kindOf(input) === 'none'
-        ? 'is missing: give accessToken, or clientId and clientSecret'
-        : 'give accessToken, or clientId and clientSecret: one of the two, whole',
-    // Also when something else is wrong, so that all mistakes are told at once.
-    when: ({ value }) => typeof value === 'object' && value !== null,
-  });
-
-/** Which credentials are there: the token, the pair, nothing, or some mixture? */
-function kindOf(value: unknown): 'one' | 'none' | 'mixed' {
-  const given = ['accessToken', 'clientId', 'clientSecret'].filter((name) => name in Object(value)).join();
-  if (given === '') return 'none';
-  return given === 'accessToken' || given === 'clientId,clientSecret' ? 'one' : 'mixed';
-}
+  .refine(
+    ...oneKindOfCredentials([['accessToken'], ['clientId', 'clientSecret']], {
+      none: 'is missing: give accessToken, or clientId and clientSecret',
+      mixed: 'give accessToken, or clientId and clientSecret: one of the two, whole',
+    }),
+  );
 
 export type ShopifySettings = z.output<typeof settings>;
 

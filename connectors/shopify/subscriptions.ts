@@ -28,7 +28,7 @@ export type Subscription = z.output<typeof Subscription>;
 /** The fields of `webhookSubscriptions`; only those made by the API are listed, not those of a shopify.app.toml. */
 export const subscriptionFields =
   'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
-export const subscriptionPoints = 102;
+const subscriptionPoints = 102;
 export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
 
 export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Promise<Subscription[]> {

@@ -6,7 +6,7 @@ import { isPublicAddress, literalIn } from './public-address.ts';
 
 const timeoutMs = 10_000;
 
-export type Reached = { isPublic: boolean } & ({ problem?: undefined } | { problem: string; remedy: string });
+type Reached = { isPublic: boolean } & ({ problem?: undefined } | { problem: string; remedy: string });
 
 /** Can we talk to this URL's host? A connection with its certificate is made, nothing is sent. */
 export async function reach(url: string, allowPrivate: boolean): Promise<Reached> {

@@ -14,7 +14,7 @@ export interface TicketFacts {
   changedAt: Date;
 }
 
-export interface Requester {
+interface Requester {
   /** end-user, agent, admin */
   role?: string | null | undefined;
   active?: boolean | null | undefined;
@@ -22,7 +22,7 @@ export interface Requester {
 }
 
 /** What a webhook's event means for us. `name` is a ticket event's (`status_changed`), statuses are in capitals. */
-export type EventMeaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
+type EventMeaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
 
 /**
  * Which closing counts. Closed is solved or closed: the move from one to the other, days later, is the same closing, and a

@@ -23,7 +23,7 @@ export const csatSettings = z.strictObject({
     '[event.satisfaction_score.comment, event.current.comment, event.comment][$type($) = "string"][0]',
   ),
 });
-export type CsatSettings = z.output<typeof csatSettings>;
+type CsatSettings = z.output<typeof csatSettings>;
 
 export type Rating =
   | { ok: true; grade: number; comment: string | null }

@@ -20,7 +20,7 @@ const One = z.object({ custom_object_record: RecordOfObject });
 const Many = z.object({ custom_object_records: listOf(RecordOfObject) });
 
 /** Puts answers on records of the custom object, one per ticket. One result per answer, in order; at most 100. */
-export type WriteRecords = (items: readonly WriteBack[]) => Promise<WriteResult[]>;
+type WriteRecords = (items: readonly WriteBack[]) => Promise<WriteResult[]>;
 
 export function recordWriter(
   { subdomain, writeBack }: Pick<ZendeskSettings, 'subdomain' | 'writeBack'>,

@@ -15,14 +15,14 @@ export interface ExpectedAnswers {
 }
 
 /** A field of tickets, of users or of a custom object, as far as values matter. */
-export interface FieldSpec {
+interface FieldSpec {
   type: string;
   regexp_for_validation?: string | null | undefined;
   custom_field_options?: readonly { value: string }[] | null | undefined;
 }
 
 /** A field that takes a part of an answer: `name` as a person finds it, `place` where it is changed. */
-export interface FieldRef {
+interface FieldRef {
   part: PartName;
   at: string;
   name: string;

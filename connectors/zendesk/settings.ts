@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSafeAddress } from '../../core/address.ts';
+import { oneKindOfCredentials, standinOrigin } from '../../core/connector/settings.ts';
 import { csatSettings } from './csat.ts';
 
 /** What "Test webhook" signs with before a webhook exists. Everybody knows it, so it proves nothing. */
@@ -122,34 +122,22 @@ export const settings = z
      */
     csat: csatSettings.optional(),
     /** Tests and stand-ins only. */
-    baseUrl: z
-      .string()
-      .refine(
-        (text) => isSafeAddress(text, 'origin'),
-        'https://host, or http://127.0.0.1:port on this machine, without a path',
-      )
-      .transform((text) => new URL(text).origin)
-      .optional(),
+    baseUrl: standinOrigin,
     writeBack,
   })
-  .refine((value) => kindOf(value) === 'one', {
-    path: ['clientId'],
-    error: ({ input }) =>
-      kindOf(input) === 'none'
-        ? 'is missing: give clientId and clientSecret of an OAuth client'
-        : 'give clientId and clientSecret, or (legacy) email and apiToken; both parts of one pair and nothing of the other',
-    // Also when something else is wrong, so that all mistakes are told at once.
-    when: ({ value }) => typeof value === 'object' && value !== null,
-  });
-
-/** Which credentials are there: one whole pair, nothing, or some mixture? */
-function kindOf(value: unknown): 'one' | 'none' | 'mixed' {
-  const given = new Set(Object.keys(value ?? {}));
-  const has = (...names: string[]): number => names.filter((name) => given.has(name)).length;
-  const [client, token] = [has('clientId', 'clientSecret'), has('email', 'apiToken')];
-  if (client + token === 0) return 'none';
-  return (client === 2 && token === 0) || (client === 0 && token === 2) ? 'one' : 'mixed';
-}
+  .refine(
+    ...oneKindOfCredentials(
+      [
+        ['clientId', 'clientSecret'],
+        ['email', 'apiToken'],
+      ],
+      {
+        none: 'is missing: give clientId and clientSecret of an OAuth client',
+        mixed:
+          'give clientId and clientSecret, or (legacy) email and apiToken; both parts of one pair and nothing of the other',
+      },
+    ),
+  );
 
 export type ZendeskSettings = z.output<typeof settings>;
 

@@ -46,7 +46,7 @@ export interface Target {
 export type Targets = ReadonlyMap<PartName, Target>;
 
 /** A configured field that can't be written. `setup` can make a `missing` one where it was given by its title or key. */
-export interface FieldProblem extends Finding {
+interface FieldProblem extends Finding {
   part: PartName;
   /** What the configuration names. */
   ref: string;

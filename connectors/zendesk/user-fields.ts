@@ -20,13 +20,13 @@ export interface Asked {
  * Puts the newest answer of each person on them: for up to 100 in three calls (update, look at the job, read again), none
  * where nothing changes. `known`: people as they are now; others are read. One result per answer, by answer.
  */
-export type WriteUserFields = (
+type WriteUserFields = (
   asked: readonly Asked[],
   known: ReadonlyMap<string, User>,
 ) => Promise<Map<WriteBack, WriteResult>>;
 
 /** What is to be put on one person. */
-export interface UserOrder {
+interface UserOrder {
   userId: string;
   wanted: WantedField[];
 }

@@ -77,7 +77,7 @@ export function tagsOf({ outcome, grade }: Pick<WriteBack, 'outcome' | 'grade'>)
 export const isAnswerTag = (tag: string): boolean => /^fb_(answered|no_answer|grade_\d+)$/.test(tag);
 
 /** The note of an answer, for the vendor's markup to be put around its lines. */
-export interface AnswerNote {
+interface AnswerNote {
   title: string;
   /** '' for none. */
   comment: string;

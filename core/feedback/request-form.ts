@@ -162,7 +162,7 @@ const Fields = z.object({
     .transform((value) => value ?? {}),
 });
 
-export type ParsedRecord =
+type ParsedRecord =
   | { ok: true; request: FeedbackRequest }
   /** Places that don't fit, as the service calls them, and what was expected; never a value. */
   | { ok: false; mismatches: string[] };

@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 const undici = (): typeof import('undici') => require('undici');
 
 /** Thrown by `fetch` as a cause: the call would have left too late, and did not leave. */
-export class LeftTooLate extends Error {
+class LeftTooLate extends Error {
   readonly code = 'CLOSELOOP_LEFT_TOO_LATE';
 }
 

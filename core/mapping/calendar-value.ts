@@ -5,7 +5,7 @@ import { Temporal } from 'temporal-polyfill';
  * more (week dates, calendars, zones in brackets); what a person can't read at a glance is refused here.
  */
 
-export type CalendarResult = { ok: true; value: string } | { ok: false; why: string };
+type CalendarResult = { ok: true; value: string } | { ok: false; why: string };
 
 const shape =
   /^(?:(?<date>\d{4}-\d\d-\d\d))?(?:(?<joint>[Tt]|\s+)?(?<time>\d\d?:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(?<offset>[Zz]|UTC|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/;

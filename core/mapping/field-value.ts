@@ -18,7 +18,7 @@ export type CustomValue = string | number | boolean;
  */
 export type Converted = { ok: true; value: CustomValue | undefined } | { ok: false; why: string };
 
-export interface ConvertOptions {
+interface ConvertOptions {
   /** The account's, IANA name: where times without an offset are, and what dates and times come out in. */
   timeZone: string;
 }

@@ -12,7 +12,7 @@ import { surveyEndpoints } from './survey-endpoints.ts';
 /** Where the API lives on the stand-in; "the base address ends with the path prefix /api". */
 export const prefix = '/api';
 
-export interface ApiSettings {
+interface ApiSettings {
   store: Store;
   form: OperationsForm;
   contactCounts: ContactCounts;

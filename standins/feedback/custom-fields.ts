@@ -40,7 +40,7 @@ export function readFieldValues(
  * One value by its field's type. The specification names the types, not their JSON: numbers and truth values are taken
  * as JSON has them and as the words a form would send; everything else is a string.
  */
-export function readValue(field: CustomField, given: unknown, zone: Zone): Read {
+function readValue(field: CustomField, given: unknown, zone: Zone): Read {
   if (field.fieldType === 'Integer') {
     const number = typeof given === 'string' && /^[+-]?\d+$/.test(given) ? Number(given) : given;
     return typeof number === 'number' && Number.isSafeInteger(number)

@@ -5,7 +5,7 @@ import { emptyTally, emptyValueTally } from './statistics.ts';
 import { parseTimeOfDay } from './zone.ts';
 
 /** What stands where personal data was. */
-export const maskedValue = '***';
+const maskedValue = '***';
 
 export interface NewRequest {
   phone: string | null;

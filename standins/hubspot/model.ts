@@ -25,7 +25,7 @@ export interface Source {
   sourceId: string;
 }
 
-export interface HistoryItem extends Source {
+interface HistoryItem extends Source {
   value: string;
   at: number;
 }

@@ -6,7 +6,7 @@ import { type CrmRecord, type ObjectType, type Source, stageProperty } from './m
 import { shuffled } from './views.ts';
 
 /** Everything about one record, for a test to look at. */
-export interface RecordReport {
+interface RecordReport {
   id: number;
   type: ObjectType;
   properties: Record<string, string>;

@@ -24,7 +24,7 @@ export interface RetryPolicy {
   pauseMs(attempts: readonly Attempt[], random: () => number): number | undefined;
 }
 
-export interface SenderPorts {
+interface SenderPorts {
   fetch: typeof globalThis.fetch;
   random: () => number;
   sleep: (ms: number) => Promise<void>;

@@ -10,7 +10,7 @@ export interface SetInput {
   value: string;
 }
 
-export interface SetError {
+interface SetError {
   code: string;
   field: string[];
   message: string;

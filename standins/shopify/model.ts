@@ -50,7 +50,7 @@ export const shipmentStatuses = [
   'delivered',
   'failure',
 ] as const;
-export type ShipmentStatus = (typeof shipmentStatuses)[number];
+type ShipmentStatus = (typeof shipmentStatuses)[number];
 
 export interface Parcel {
   id: string;
@@ -64,16 +64,9 @@ export interface Parcel {
   deliveredAt: number | null;
 }
 
-export type Payment =
-  | 'pending'
-  | 'authorized'
-  | 'partially_paid'
-  | 'paid'
-  | 'partially_refunded'
-  | 'refunded'
-  | 'voided';
+type Payment = 'pending' | 'authorized' | 'partially_paid' | 'paid' | 'partially_refunded' | 'refunded' | 'voided';
 
-export interface Transaction {
+interface Transaction {
   id: string;
   kind: 'AUTHORIZATION' | 'SALE' | 'CAPTURE' | 'REFUND' | 'VOID';
   status: 'SUCCESS' | 'FAILURE' | 'PENDING';

@@ -8,7 +8,7 @@ import { payloadOf } from './payloads.ts';
 import type { Occurrence } from './store.ts';
 
 /** Everything about one order, for a test to look at. */
-export interface OrderReport {
+interface OrderReport {
   id: string;
   name: string;
   tags: string[];

@@ -40,7 +40,7 @@ const address = (given: Address | undefined) =>
       };
 
 /** An order as webhooks carry it. Since 2025-01 without tags and consents of the customer. */
-export function orderPayload(order: Order, { customers }: Pick<Store, 'customers'>): Record<string, unknown> {
+function orderPayload(order: Order, { customers }: Pick<Store, 'customers'>): Record<string, unknown> {
   const customer = customers.get(order.customerId ?? '');
   const status = { FULFILLED: 'fulfilled', PARTIALLY_FULFILLED: 'partial', UNFULFILLED: null }[
     fulfillmentStatusOf(order)
@@ -96,7 +96,7 @@ export function orderPayload(order: Order, { customers }: Pick<Store, 'customers
 }
 
 /** A fulfillment: no customer in it. */
-export function parcelPayload(parcel: Parcel, order: Order): Record<string, unknown> {
+function parcelPayload(parcel: Parcel, order: Order): Record<string, unknown> {
   return {
     id: digits(parcel.id),
     order_id: digits(order.id),

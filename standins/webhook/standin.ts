@@ -7,7 +7,7 @@ import type { DeliveryResult, Message, RetryPolicy } from '../kit/webhook-sender
 import * as define from './definitions.ts';
 import { isSigned, signature } from './signature.ts';
 
-export interface JobboardOptions extends VendorOptions {
+interface JobboardOptions extends VendorOptions {
   /** Signs what comes back. Default: `answerSecret` below. */
   answerSecret?: string;
 }

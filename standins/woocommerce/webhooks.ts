@@ -29,7 +29,7 @@ export function isDeliverable(address: string): boolean {
   return hostname !== 'localhost' && !(isIP(hostname) === 4 && privateRanges.check(hostname));
 }
 
-export interface OutboxPorts {
+interface OutboxPorts {
   sender: WebhookSender;
   now: () => number;
   site: () => string;

@@ -30,7 +30,7 @@ export interface CustomObject {
   fields: KeyedField[];
 }
 
-export interface AdminSettings {
+interface AdminSettings {
   /** Legacy satisfaction ratings. */
   customerSatisfaction: boolean;
   /** Whether webhooks may subscribe to ticket events; the vendor's documents disagree. */

@@ -1,6 +1,6 @@
 import type { Happening, Ticket } from './model.ts';
 
-export interface Condition {
+interface Condition {
   field: string;
   operator: string;
   value: string | number | boolean | null | (string | number)[];

@@ -55,7 +55,7 @@ const ticketBody = z.object({
 });
 
 /** `warn`: top-level keys dropped without effect, for the header X-Zendesk-API-Warn. */
-export interface ReadBody {
+interface ReadBody {
   patch: Patch;
   warn: string[];
   /** Present when `safe_update` was sent, whatever its value: `false` counts as true. */

@@ -11,7 +11,7 @@ import { viewAudit, viewMetricSet, viewTicket } from './views.ts';
 import { eventPrefix, fire, type Occasion } from './webhooks.ts';
 
 /** Everything about one ticket: as the API shows it, and what happened to it. */
-export interface TicketReport {
+interface TicketReport {
   ticket: object;
   metric_set: object;
   tags: string[];
