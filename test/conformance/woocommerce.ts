@@ -39,8 +39,8 @@ export const woocommerce: VendorRow = {
       fact: 'Facts, section 4, notes: `DELETE …/notes/{nid}?force=true`. The description reads and writes notes only.',
     },
     {
-      at: /^GET \/wp-json\/wc\/v3\/webhooks: query: "per_page" is not described$/,
-      fact: 'Facts, section 4: `per_page` up to 100, 10 when left out. The description has the parameters of orders only.',
+      at: /^GET \/wp-json\/wc\/v3\/webhooks: query: "(per_page|page)" is not described$/,
+      fact: 'Facts, section 4: `per_page` up to 100, 10 when left out, and `page`. The description has the parameters of orders only.',
     },
     {
       at: /^GET \/wp-json\/wc\/v3\/\S+: query: "consumer_secret" is not described$/,

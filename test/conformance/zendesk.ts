@@ -99,7 +99,8 @@ const bodies: Readonly<Record<string, { schema: Node; fact: string }>> = {
 export const zendesk: VendorRow = {
   name: 'Zendesk',
   scenarios: ['test/integration/connectors/contract.test.ts', 'connectors/zendesk/', 'e2e/zendesk'],
-  owns: ({ path }) => /^\/(api\/v2|oauth)\//.test(path),
+  // HubSpot has other addresses below /oauth.
+  owns: ({ path }) => /^\/(api\/v2\/|oauth\/tokens$)/.test(path),
   files: [support, webhooks],
   judges: (folder) => [
     openApiFile(folder, support, {
