@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import type { Contact } from '../../core/contact.ts';
+import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
 import { pageScript } from './scripts.ts';
+
+/** Ids that are read at once of a list that may end at any of them. */
+const latestSize = 200;
 
 /** Lists of the journeys of one source. Changes nothing. */
 export class JourneyQueries {
@@ -74,28 +78,35 @@ export class JourneyQueries {
 
   /** Journeys of these states, last changed first (waiting: last due first), a page at a time. */
   async *newest(states: readonly JourneyState[]): AsyncGenerator<Journey> {
-    const seen = new Set<string>();
-    for (let limit = 200; ; limit *= 4) {
-      const ids = await this.latestIds(states, limit);
-      for (const { id } of ids) {
-        if (seen.has(id)) continue;
-        seen.add(id);
-        const journey = await this.#reader.readable(id);
-        if (journey) yield journey;
-      }
-      if (ids.length < limit) return;
+    const lists = states.map((state) => this.#latestIn(state));
+    const heads = await Promise.all(lists.map(async (list) => (await list.next()).value));
+    for (;;) {
+      const at = heads.reduce((best, head, i) => ((head?.at ?? -1) > (heads[best]?.at ?? -1) ? i : best), 0);
+      const next = heads[at];
+      if (!next) return;
+      heads[at] = (await lists[at]?.next())?.value;
+      const journey = await this.#reader.readable(next.id);
+      if (journey) yield journey;
     }
   }
 
-  /** Ids of all states, last changed first. */
-  async latestIds(states: readonly JourneyState[], limit: number): Promise<{ id: string; at: number }[]> {
-    const perState = await Promise.all(
-      states.map((state) => this.#redis.zrevrange(this.#keys.state(state), 0, limit - 1, 'WITHSCORES')),
-    );
-    const all = perState.flatMap((flat) =>
-      flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, at: Number(flat[i + 1]) }] : [])),
-    );
-    return all.sort((a, b) => b.at - a.at).slice(0, limit);
+  /** Those that are moved elsewhere meanwhile hide none that stay, though many were changed in one millisecond. */
+  async *#latestIn(state: JourneyState): AsyncGenerator<{ id: string; at: number }, undefined> {
+    let score = '+inf';
+    let seen: string[] = [];
+    for (;;) {
+      const size = Math.max(latestSize, 2 * seen.length);
+      const page = [this.#keys.state(state), score, '-inf', 'WITHSCORES', 'LIMIT', 0, size] as const;
+      const flat = await this.#redis.zrevrangebyscore(...page);
+      const isSeen = new Set(seen);
+      const rows = [...slices(flat, 2)].map(([id = '', at = '']) => ({ id, at }));
+      const fresh = rows.filter(({ id }) => !isSeen.has(id));
+      for (const { id, at } of fresh) yield { id, at: Number(at) };
+      if (rows.length < size) return;
+      const last = rows.at(-1)?.at ?? score;
+      seen = [...(last === score ? seen : []), ...fresh.filter(({ at }) => at === last).map(({ id }) => id)];
+      score = last;
+    }
   }
 
   async counts(): Promise<Record<JourneyState, number>> {

@@ -19,8 +19,10 @@ export interface SweepSettings {
 const overdueMs = 60_000;
 /** A closing that is being planned all this time has lost its job, or waits with others for its stage to go on. */
 const unplannedMs = 600_000;
-/** As many journeys of a state are looked at in one sweep; the next one goes on behind them. */
+/** So many journeys of a state are looked at together; what is not done with them then stays, and the next sweep goes on behind them. */
 const pageSize = 500;
+/** For one purpose. Real time. */
+const longestMs = 2_000;
 
 /** Where the sweep of a source has come to, by state and purpose. */
 export type SweepPlaces = Map<string, AsyncGenerator<string[]>>;
@@ -32,14 +34,15 @@ export async function sweep(
   places: SweepPlaces = new Map(),
 ): Promise<void> {
   const due = dueJourneys(context, settings, places);
-  await due('expire', 'asked', settings.expireAfterMs, (id) => expire(id, context));
+  await untilNone(() => due('expire', 'asked', settings.expireAfterMs, (id) => expire(id, context)));
   await goOnWithErasures(context);
   await addLostJobs(context, due);
   for (const state of settings.isGone ? journeyStates : settledStates) {
-    await due('forget', state, settings.retentionMs, async (id) => {
+    const forget = async (id: string) => {
       const journey = await context.store.get(id);
       if (journey) await context.store.forget(journey);
-    });
+    };
+    await untilNone(() => due('forget', state, settings.retentionMs, forget));
   }
 }
 
@@ -51,7 +54,8 @@ function dueJourneys(context: SourceContext, settings: SweepSettings, places: Sw
   const size = settings.pageSize ?? pageSize;
   return async (what: string, state: JourneyState, ms: number, work: (id: string) => Promise<unknown>) => {
     const begin = () => store.queries.pagesIn(state, new Date(clock.now().getTime() - ms), size);
-    for (const id of await nextPage(places, `${what} ${state}`, begin)) {
+    const page = await nextPage(places, `${what} ${state}`, begin);
+    for (const id of page) {
       try {
         await work(id);
       } catch (error) {
@@ -61,7 +65,14 @@ function dueJourneys(context: SourceContext, settings: SweepSettings, places: Sw
         log.warn({ journey: refOf(context.name, id), why }, 'the sweep could not look at a journey');
       }
     }
+    return { isLast: page.length < size };
   };
+}
+
+/** All that is due, page by page; what is left after a while is the next sweep's, as other sources wait for this one. */
+async function untilNone(step: () => Promise<{ isLast: boolean }>): Promise<void> {
+  const end = performance.now() + longestMs;
+  while (!(await step()).isLast && performance.now() < end);
 }
 
 async function expire(id: string, context: SourceContext): Promise<void> {

@@ -110,6 +110,14 @@ test('it comes to those behind a page of journeys that can not be read, also whe
   await close();
 });
 
+test('one sweep ends all that is due, however many pages that is', async () => {
+  const { context, store, journey, close } = await fresh();
+  for (let n = 0; n < 20; n++) await journey(`silent${n}`, toAsked, ago(16 * day));
+  await sweep(context, { ...settings, pageSize: 3 });
+  expect(await store.queries.counts()).toMatchObject({ asked: 0, expired: 20 });
+  await close();
+});
+
 describe('lost jobs', () => {
   test('it adds the ask of a journey that should have been asked or resolved a minute ago', async () => {
     const { context, journey, jobs, close } = await fresh();

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { step } from '../../../../worker/journey/transitions.ts';
+import { useManual } from '../../../support/manual.ts';
+
+const service = useManual();
+const { redis, unitContext } = service;
+
+/** Skipped journeys, changed at these times. */
+async function skippedAt(times: readonly number[]) {
+  const { store } = unitContext();
+  for (const [n, ms] of times.entries()) {
+    const at = new Date(ms);
+    const closing = { recordId: `r${n}`, closing: 'c', closedAt: at, eventKey: `${n}`, receivedAt: at };
+    const { journey } = await store.getOrCreate(closing, []);
+    await store.update(journey.id, (now) => ({ journey: step(now, 'skipped', at), trace: [] }));
+  }
+  return store;
+}
+
+test('the last changed ones of very many are read without the others', async () => {
+  const store = await skippedAt([1_000, 2_000]);
+  const many = Array.from({ length: 50_000 }, (_, n) => [n / 100, `old${n}.1`]).flat();
+  await redis.handle.client.zadd('{cl:calm}:state:skipped', ...many);
+  await redis.handle.client.config('RESETSTAT');
+  const found: string[] = [];
+  for await (const { id } of store.queries.newest(['skipped', 'failed'])) {
+    found.push(id);
+    if (found.length === 2) break;
+  }
+  expect(found).toEqual(['r1.1', 'r0.1']);
+  const stats = z.string().parse(await redis.handle.client.info('commandstats'));
+  const calls = [...stats.matchAll(/cmdstat_\S+:calls=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+  expect(calls).toBeLessThanOrEqual(20);
+});
+
+test('each comes once, in its order, though many were changed at once, and those that were shown move away', async () => {
+  const store = await skippedAt([5, ...Array.from({ length: 450 }, () => 7), 9]);
+  const found: string[] = [];
+  for await (const journey of store.queries.newest(['failed', 'skipped'])) {
+    found.push(journey.id);
+    await store.forget(journey);
+  }
+  expect([new Set(found).size, found.length]).toEqual([452, 452]);
+  expect([found.at(0), found.at(-1)]).toEqual(['r451.1', 'r0.1']);
+});
