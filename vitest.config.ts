@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-/** Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, and of installing the package: `npm run test:long`, which CI runs as well. */
+/**
+ * Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, of installing the package and of benchmarks:
+ * `npm run test:long`, which CI runs as well.
+ */
 const long = [
   'test/system/{chaos,fuzz,package,redis-outages}/*.test.ts',
+  'test/system/bench.test.ts',
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];
 
