@@ -302,7 +302,9 @@ describe('"no answer"', () => {
 describe('an attempt to ask', () => {
   test('it is not counted among the unknown ones when the service refused it', async () => {
     const unit = unitContext();
-    const { context, store, vendor } = unit;
+    const { store, vendor } = unit;
+    // Each time when somebody may find out whether the service answers again.
+    const context: SourceContext = { ...unit.context, untilService: async () => 0 };
     vendor.close('a', anyone);
     await plan(eventOf('a'), context);
     service.standin.faults.add({ ...create, status: 429, body: { detail: 'Wait.' }, times: 9 });
