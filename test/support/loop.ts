@@ -119,7 +119,7 @@ sources:${sources.join('')}
   const app = await run(runtime, { role: 'all', clock, log, batchWindowMs: 10, sweepEveryMs: 200 });
   const { context, jobs } = app.engine.pipelines.get(options.source) ?? missing(options.source);
   const { store, erasures } = context;
-  const isBeingAsked = async (id: string) => (await jobs.ask.queue.getJob(`ask-${id}`))?.isActive();
+  const isAsking = async () => (await jobs.plan.queue.getActiveCount()) + (await jobs.ask.queue.getActiveCount()) > 0;
   return {
     vendor,
     feedback,
@@ -138,8 +138,8 @@ sources:${sources.join('')}
       until(async () => {
         const journey = await store.get(id);
         if (journey?.state !== state) return undefined;
-        // It holds the lock on its contact for a moment still.
-        return state === 'asked' && (await isBeingAsked(id)) ? undefined : journey;
+        // The job that asked holds the lock on the contact for a moment still.
+        return state === 'asked' && (await isAsking()) ? undefined : journey;
       }),
     hoursPass: (hours) => pass(app.engine, hours * 3_600_000),
     close: async () => {

@@ -99,7 +99,8 @@ sources:
     const took = `${Math.round(seconds)} s, where the points allow ${Math.round(allowed)} s`;
     process.stdout.write(`${restoreRate} points a second: ${took}; ${calls} calls, ${refused} of them throttled\n`);
     expect(seconds).toBeLessThanOrEqual(1.3 * allowed);
-    expect(refused).toBeLessThanOrEqual(1);
+    // The first read goes out alone, and those behind it before its answer tells what the bucket holds.
+    expect(refused).toBeLessThanOrEqual(2);
     expect(told.filter(({ level }) => level === 'error')).toEqual([]);
   },
   600_000,
