@@ -130,6 +130,14 @@ describe('imports point one way', () => {
   test.each(wrong)('%s may not import %s', (from, to) => expect(mayImport({ from, to })).toBe(false));
 });
 
+test('a step of the pipeline takes what it uses of a source, never the whole', () => {
+  const steps = files.filter((file) =>
+    /^worker\/pipeline\/(plan|ask|write-back|erase)\/|\/(sweep|withdraw)\.ts$/.test(file),
+  );
+  expect(steps.length).toBeGreaterThan(20);
+  expect(steps.filter((file) => /\bSourceContext\b/.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});
+
 // A function's lines are the linter's to count.
 test('no class of what runs is longer than 250 lines', () => {
   const sizes = files

@@ -2,7 +2,15 @@ import { type Journey, type JourneyState, journeyStates } from '../journey/journ
 import { refOf } from '../journey/refs.ts';
 import { ifStill, settledStates } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
-import type { SourceContext } from './context.ts';
+import type { Journeys, Named, Operations, Queues, Timing, Vendor } from './context.ts';
+
+/** What the sweep takes of a source. */
+type SweepContext = Named &
+  Timing &
+  Pick<Journeys, 'store' | 'erasures'> &
+  Pick<Vendor, 'source'> &
+  Omit<Queues, 'changeEvents' | 'rateLimit'> &
+  Pick<Operations, 'log'>;
 
 export interface SweepSettings {
   /** An asked journey without an answer for this long has expired; a later answer is still taken. */
@@ -29,7 +37,7 @@ export type SweepPlaces = Map<string, AsyncGenerator<string[]>>;
 
 /** What nothing else would notice: silence that has become an answer, lost jobs, and data whose time is up. */
 export async function sweep(
-  context: SourceContext,
+  context: SweepContext,
   settings: SweepSettings,
   places: SweepPlaces = new Map(),
 ): Promise<void> {
@@ -49,7 +57,7 @@ export async function sweep(
 type Due = ReturnType<typeof dueJourneys>;
 
 /** Works on the next page of journeys that have been in a state for so long. */
-function dueJourneys(context: SourceContext, settings: SweepSettings, places: SweepPlaces) {
+function dueJourneys(context: SweepContext, settings: SweepSettings, places: SweepPlaces) {
   const { store, clock, log } = context;
   const size = settings.pageSize ?? pageSize;
   return async (what: string, state: JourneyState, ms: number, work: (id: string) => Promise<unknown>) => {
@@ -75,7 +83,7 @@ async function untilNone(step: () => Promise<{ isLast: boolean }>): Promise<void
   while (!(await step()).isLast && performance.now() < end);
 }
 
-async function expire(id: string, context: SourceContext): Promise<void> {
+async function expire(id: string, context: SweepContext): Promise<void> {
   const { store, clock, log } = context;
   // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
   if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
@@ -83,12 +91,12 @@ async function expire(id: string, context: SourceContext): Promise<void> {
   log.info({ journey: refOf(context.name, id) }, 'expired');
 }
 
-async function goOnWithErasures(context: SourceContext): Promise<void> {
+async function goOnWithErasures(context: SweepContext): Promise<void> {
   const by = new Date(context.ports.now().getTime() - overdueMs);
   for (const id of await context.erasures.overdue(by)) await context.queueErasure(id, 0);
 }
 
-async function addLostJobs(context: SourceContext, due: Due): Promise<void> {
+async function addLostJobs(context: SweepContext, due: Due): Promise<void> {
   const { store, clock } = context;
   await due('plan', 'received', unplannedMs, async (id) => {
     const journey = await store.get(id);
@@ -107,7 +115,7 @@ async function addLostJobs(context: SourceContext, due: Due): Promise<void> {
   await context.queueWriteBack(unwritten);
 }
 
-async function planAgain(journey: Journey, context: SourceContext): Promise<void> {
+async function planAgain(journey: Journey, context: SweepContext): Promise<void> {
   const { id, recordId, closing, closedAt, receivedAt } = journey;
   if (closing.startsWith('event:')) {
     // It was made to say that its event failed, and the process ended before it did.

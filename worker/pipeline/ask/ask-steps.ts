@@ -2,9 +2,19 @@ import { messageOf } from '../../../core/errors.ts';
 import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { queueGrade } from '../plan/external-grade.ts';
+
+/** What asking takes of a source. */
+export type AskContext = Named &
+  Timing &
+  Service &
+  Policy &
+  Pick<Journeys, 'store' | 'erasures' | 'contacts' | 'replicated' | 'areOwned' | 'sources'> &
+  Pick<Vendor, 'read'> &
+  Pick<Queues, 'queueEvent'> &
+  Pick<Operations, 'log' | 'holds' | 'alert'>;
 
 // Every step that asking makes a journey take.
 
@@ -22,7 +32,7 @@ const isAttemptOf =
 export async function postpone(
   journey: Journey,
   due: { at: Date; why: string[] },
-  context: SourceContext,
+  context: AskContext,
 ): Promise<JobResult> {
   await context.store.update(
     journey.id,
@@ -41,7 +51,7 @@ export async function endJourney(
   journey: Journey,
   state: 'cancelled' | 'skipped',
   why: string,
-  context: SourceContext,
+  context: AskContext,
   options = { isOut: false },
 ): Promise<JobResult> {
   const ref = refOf(context.name, journey.id);
@@ -63,7 +73,7 @@ export async function searchBeforeAsking(
   journey: Journey,
   intent: Intent,
   why: string,
-  context: SourceContext,
+  context: AskContext,
 ): Promise<JobResult> {
   await context.store.update(
     journey.id,
@@ -81,7 +91,7 @@ export async function markAsked(
   journey: Journey,
   requestId: string,
   how: string,
-  context: SourceContext,
+  context: AskContext,
   options = { late: false },
 ): Promise<JobResult> {
   const { clock, log } = context;
@@ -112,7 +122,7 @@ export async function markAsked(
 export async function backToWaiting(
   journey: Journey,
   why: string,
-  context: SourceContext,
+  context: AskContext,
   options: { counts: false } | { counts: true; lookedFor: LookedFor },
 ): Promise<void> {
   await context.store.update(
@@ -135,7 +145,7 @@ export async function backToWaiting(
 export async function searchLater(
   journey: Journey,
   error: unknown,
-  context: SourceContext,
+  context: AskContext,
   looks = 0,
 ): Promise<JobResult> {
   const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + looks, 7);
@@ -155,13 +165,13 @@ export async function searchLater(
 }
 
 /** Whether its customer was asked can't be found out: a person has to. */
-export async function park(journey: Journey, why: string, context: SourceContext): Promise<void> {
+export async function park(journey: Journey, why: string, context: AskContext): Promise<void> {
   if (!(await settle(journey, 'parked', why, context))) return;
   await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
 }
 
 /** Its customer was not asked, and is not tried again. */
-export async function fail(journey: Journey, why: string, context: SourceContext): Promise<void> {
+export async function fail(journey: Journey, why: string, context: AskContext): Promise<void> {
   await settle(journey, 'failed', why, context);
 }
 
@@ -170,7 +180,7 @@ async function settle(
   journey: Journey,
   state: 'parked' | 'failed',
   why: string,
-  context: SourceContext,
+  context: AskContext,
 ): Promise<boolean> {
   const after = await context.store.update(
     journey.id,

@@ -1,11 +1,10 @@
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
-import { endJourney, postpone } from './ask-steps.ts';
+import { type AskContext, endJourney, postpone } from './ask-steps.ts';
 import { create, createNeed } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 import { withContact } from './with-contact.ts';
@@ -14,7 +13,7 @@ import { withContact } from './with-contact.ts';
  * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. Whoever finds a journey
  * in `creating` doesn't know whether the service got the request, and looks for it before anything else.
  */
-export async function ask({ journeyId }: AskJob, context: SourceContext): Promise<JobResult> {
+export async function ask({ journeyId }: AskJob, context: AskContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
   if (journey?.state === 'creating') return await resolveUnknown(journey, context);
   if (journey?.state !== 'waiting' && !(journey?.state === 'received' && journey.rule !== undefined)) return done;
@@ -36,7 +35,7 @@ export async function ask({ journeyId }: AskJob, context: SourceContext): Promis
 }
 
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */
-export async function giveUpAsk({ journeyId }: AskJob, why: string, context: SourceContext) {
+export async function giveUpAsk({ journeyId }: AskJob, why: string, context: AskContext) {
   const at = context.clock.now();
   const unknown = `it is not known whether the service got the request: ${why}`;
   await context.store.update(
@@ -46,7 +45,7 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Sou
 }
 
 /** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
-async function planAnew(journey: Journey, context: SourceContext): Promise<JobResult> {
+async function planAnew(journey: Journey, context: AskContext): Promise<JobResult> {
   const status = await context.read(journey.recordId, 'plan');
   if (status.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
   if (status.is === 'out') return await endJourney(journey, 'cancelled', status.why, context, { isOut: true });
@@ -60,7 +59,7 @@ async function planAnew(journey: Journey, context: SourceContext): Promise<JobRe
 }
 
 /** Why the customer should no longer be asked, if so. */
-async function recheck(journey: Journey, context: SourceContext): Promise<{ why: string; isOut: boolean } | undefined> {
+async function recheck(journey: Journey, context: AskContext): Promise<{ why: string; isOut: boolean } | undefined> {
   const gone = (why: string) => ({ why, isOut: false });
   const status = await context.read(journey.recordId, 'ask');
   if (status.is === 'closed' && status.record.currentId !== journey.recordId) {

@@ -9,7 +9,6 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import {
@@ -22,7 +21,15 @@ import {
   sendTime,
 } from '../plan/decide.ts';
 import type { LoadedRule } from '../rules.ts';
-import { backToWaiting, endJourney, markAsked, postpone, searchBeforeAsking, searchLater } from './ask-steps.ts';
+import {
+  type AskContext,
+  backToWaiting,
+  endJourney,
+  markAsked,
+  postpone,
+  searchBeforeAsking,
+  searchLater,
+} from './ask-steps.ts';
 import { lastCounted, onList, whyIneligible } from './contact-eligibility.ts';
 import { lostRequest } from './lost-request.ts';
 import { staleMs } from './with-contact.ts';
@@ -50,7 +57,7 @@ export async function create(
   rule: LoadedRule,
   campaign: Campaign,
   contact: Contact,
-  context: SourceContext,
+  context: AskContext,
 ): Promise<JobResult> {
   const { contacts, clock, feedback } = context;
   const ref = markOf(journey);
@@ -81,7 +88,7 @@ export async function create(
 }
 
 /** What is to be noted of an attempt before anything is sent. */
-function intentOf({ journey, campaign, known }: Attempt, at: Date, context: SourceContext): Intent {
+function intentOf({ journey, campaign, known }: Attempt, at: Date, context: AskContext): Intent {
   return {
     token: randomUUID(),
     at,
@@ -94,7 +101,7 @@ function intentOf({ journey, campaign, known }: Attempt, at: Date, context: Sour
 }
 
 /** The contact's note of having been asked by this attempt, made before it is. */
-function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: SourceContext): LastAsked {
+function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: AskContext): LastAsked {
   const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
   const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
   const before = lastCounted(known, last);
@@ -102,7 +109,7 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
 }
 
 /** The intent is stored, with the contact and with the journey, and found by whoever takes over; then the request is sent. */
-async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<JobResult> {
+async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult> {
   const { journey, contact, last } = attempt;
   const { store, contacts, clock } = context;
   const key = contactKey(contact);
@@ -144,7 +151,7 @@ async function noteAndSend(attempt: Attempt, context: SourceContext): Promise<Jo
 async function send(
   { rule, campaign, contact, leaveBy }: Attempt,
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
-  context: SourceContext,
+  context: AskContext,
 ): Promise<JobResult> {
   const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
   const request = { campaign: campaign.id, contact, scheduled: intent.at, customFields };
@@ -169,7 +176,7 @@ async function send(
  * A call that lacks what the service requires, or has what the service does not know, is no record's fault: a person has to mend
  * the campaign, or the form. A path or method that the service doesn't know is the form's, for every campaign.
  */
-async function faultOf(error: unknown, rule: LoadedRule, context: SourceContext): Promise<unknown> {
+async function faultOf(error: unknown, rule: LoadedRule, context: AskContext): Promise<unknown> {
   const { campaign } = rule;
   if (!(error instanceof FeedbackError) || isAboutCampaign(error)) return asCampaignFault(error, campaign);
   const names = misnamed(error);
@@ -188,7 +195,7 @@ function hasMarker(campaign: Campaign, marker: string): boolean {
 }
 
 /** The service rejected a value: the campaign may have changed. True when there are other values to try now. */
-async function remap(journey: Journey, rule: LoadedRule, context: SourceContext): Promise<boolean> {
+async function remap(journey: Journey, rule: LoadedRule, context: AskContext): Promise<boolean> {
   const status = await context.read(journey.recordId, 'plan');
   if (status.is !== 'closed') return false;
   const campaign = await campaignOf(rule, context);

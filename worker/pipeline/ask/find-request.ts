@@ -2,7 +2,7 @@ import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { RequestPage } from '../../../core/feedback/client.ts';
 import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Service } from '../context.ts';
 import { compareValues } from './shown-values.ts';
 
 export type Found =
@@ -35,7 +35,7 @@ export interface Sought {
  */
 export async function findRequest(
   sought: Sought,
-  context: Pick<SourceContext, 'feedback' | 'exports' | 'areOwned'>,
+  context: Pick<Service, 'feedback' | 'exports'> & Pick<Journeys, 'areOwned'>,
 ): Promise<Found> {
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
@@ -88,7 +88,7 @@ export async function findRequest(
 
 async function unowned(
   requests: readonly FeedbackRequest[],
-  { areOwned }: Pick<SourceContext, 'areOwned'>,
+  { areOwned }: Pick<Journeys, 'areOwned'>,
 ): Promise<FeedbackRequest[]> {
   const owned = await areOwned(requests.map(({ id }) => id));
   return requests.filter((_, i) => !owned[i]);
@@ -129,7 +129,7 @@ function byValues(
 async function byCounters(
   { contact, intent, journey, others }: Sought,
   masked: readonly FeedbackRequest[],
-  { feedback }: Pick<SourceContext, 'feedback'>,
+  { feedback }: Pick<Service, 'feedback'>,
 ): Promise<Found> {
   const now = await feedback.contact(contact);
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;

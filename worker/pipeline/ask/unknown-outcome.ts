@@ -1,9 +1,8 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
-import type { SourceContext } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { asCampaignFault, needOf } from '../plan/decide.ts';
-import { backToWaiting, fail, lockedMs, markAsked, park, searchLater } from './ask-steps.ts';
+import { type AskContext, backToWaiting, fail, lockedMs, markAsked, park, searchLater } from './ask-steps.ts';
 import { type Found, findRequest, type Sought } from './find-request.ts';
 import { withContact } from './with-contact.ts';
 
@@ -13,7 +12,7 @@ const fewAttempts = 8;
 const mostLooks = 4;
 
 /** A journey in `creating` that isn't in our hands: killed, timed out, or another worker is at it. Never create here. */
-export async function resolveUnknown(journey: Journey, context: SourceContext): Promise<JobResult> {
+export async function resolveUnknown(journey: Journey, context: AskContext): Promise<JobResult> {
   const { intent, contact } = journey;
   if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
   const notYet = context.clock.until(intent.lookAfter);
@@ -46,7 +45,7 @@ export async function resolveUnknown(journey: Journey, context: SourceContext): 
  * A campaign that was switched off can't be searched: the journey waits among those that ask in it, so that the stage goes on
  * for all others. Whoever may look anyway has found nothing out about asking: another job is sent to find out.
  */
-async function look(sought: Sought, context: SourceContext): Promise<Found> {
+async function look(sought: Sought, context: AskContext): Promise<Found> {
   const { campaign } = sought.intent;
   await context.holds.pass('ask', [needOf.campaign(campaign)]);
   const found = await context
@@ -59,7 +58,7 @@ async function look(sought: Sought, context: SourceContext): Promise<Found> {
 }
 
 /** The other journeys of every source about this contact. */
-async function othersOf(journey: Journey, contact: Contact, context: SourceContext): Promise<Journey[]> {
+async function othersOf(journey: Journey, contact: Contact, context: AskContext): Promise<Journey[]> {
   const sources = await context.sources();
   const ofSources = await Promise.all(sources.map(({ store }) => store.queries.of({ contact })));
   return ofSources.flat().filter(({ source, id }) => source !== journey.source || id !== journey.id);
@@ -73,7 +72,7 @@ async function take(
   journey: Journey,
   intent: Intent,
   found: Extract<Found, { is: 'created' }>,
-  context: SourceContext,
+  context: AskContext,
 ): Promise<JobResult> {
   const [isTaken] = await context.areOwned([found.requestId]);
   if (!isTaken) return await markAsked(journey, found.requestId, found.how, context, { late: true });

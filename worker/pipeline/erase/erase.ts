@@ -1,7 +1,6 @@
 import type { Erasure } from '../../journey/erasures.ts';
-import type { SourceContext } from '../context.ts';
 import { type AskedToErase, done, type EraseJob, type JobResult, retryLater } from '../jobs.ts';
-import { type Found, findAll } from './find.ts';
+import { type EraseContext, type Found, findAll } from './find.ts';
 import { forget } from './forget.ts';
 import type { Held } from './held.ts';
 import { subjectOf } from './people-in-snapshot.ts';
@@ -15,7 +14,7 @@ const longestPassingMs = 60_000;
 /** That somebody is just being asked, or the service away for a moment, is no reason to tell a person. */
 const toldAfter = 5;
 
-export async function erase(job: EraseJob, context: SourceContext): Promise<JobResult> {
+export async function erase(job: EraseJob, context: EraseContext): Promise<JobResult> {
   if (job.kind === 'go-on') return await attempt(job.erasure, context);
   const id = await begin(job, context);
   const result = await attempt(id, context);
@@ -25,7 +24,7 @@ export async function erase(job: EraseJob, context: SourceContext): Promise<JobR
 }
 
 /** Stored, with whom it is about, until it is done. */
-export async function begin(asked: AskedToErase, context: SourceContext): Promise<string> {
+export async function begin(asked: AskedToErase, context: EraseContext): Promise<string> {
   const source = context.name;
   return await context.erasures.begin(asked, [
     ...asked.contacts.flatMap((text) => subjectOf(text, context) ?? []),
@@ -40,7 +39,7 @@ export async function begin(asked: AskedToErase, context: SourceContext): Promis
  * in between finds the rest again. What can't be done yet holds up nobody else, and is tried again; nothing is given up. What
  * was done is kept as proof, without the people.
  */
-export async function attempt(id: string, context: SourceContext): Promise<JobResult> {
+export async function attempt(id: string, context: EraseContext): Promise<JobResult> {
   const places = await context.placesOfSources();
   if (places === undefined) return retryLater;
   const erasure = await context.erasures.get(id);
@@ -61,7 +60,7 @@ export async function attempt(id: string, context: SourceContext): Promise<JobRe
 }
 
 /** Kept, told where it doesn't pass by itself, and tried again, less and less often. */
-async function postpone(erasure: Erasure, held: readonly Held[], context: SourceContext): Promise<JobResult> {
+async function postpone(erasure: Erasure, held: readonly Held[], context: EraseContext): Promise<JobResult> {
   const tries = erasure.tries + 1;
   const longest = held.every(({ passes }) => passes) ? longestPassingMs : longestMs;
   const delayMs = Math.min(longest, firstMs * 2 ** Math.min(erasure.tries, 30));
@@ -79,7 +78,7 @@ async function postpone(erasure: Erasure, held: readonly Held[], context: Source
 }
 
 /** A bug of ours: whatever it was asked for is kept all the same, and tried again by the sweep. */
-export async function giveUpErase(job: EraseJob, why: string, context: SourceContext): Promise<void> {
+export async function giveUpErase(job: EraseJob, why: string, context: EraseContext): Promise<void> {
   const id = job.kind === 'go-on' ? job.erasure : await begin(job, context);
   context.log.error({ source: context.name, erasure: id, why }, 'an erasure failed; it is kept, and tried again');
 }

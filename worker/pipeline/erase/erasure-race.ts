@@ -2,7 +2,7 @@ import { contactKey } from '../../../core/contact.ts';
 import { keysOf, type Subject } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { erased } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Policy, Timing } from '../context.ts';
 import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
 
 /** What people are remembered as forgotten by, and looked for in a journey or a snapshot. */
@@ -35,7 +35,10 @@ function identityKeysIn({ recordId, personId, contact }: Journey): string[] {
  * An erasure finds only what is saved: who was forgotten while their closing was being read is found here, once that is
  * saved. The journey, erased; undefined where nobody has been forgotten since it came in.
  */
-export async function erasedMeanwhile(journey: Journey, context: SourceContext): Promise<Journey | undefined> {
+export async function erasedMeanwhile(
+  journey: Journey,
+  context: Pick<Journeys, 'erasures' | 'store'> & Pick<Timing, 'clock'>,
+): Promise<Journey | undefined> {
   const at = await context.erasures.lastOf(identityKeysIn(journey));
   if (at === undefined || journey.receivedAt > at) return undefined;
   const after = await context.store.update(journey.id, (now) =>
@@ -45,6 +48,10 @@ export async function erasedMeanwhile(journey: Journey, context: SourceContext):
   );
   return after?.erasedAt && after;
 }
+
+/** What keeping a snapshot takes of a source. */
+export type SnapshotContext = Pick<Journeys, 'erasures' | 'snapshots'> &
+  Pick<Policy, 'customerContacts' | 'defaultCountry'>;
 
 /**
  * Keeps what an event tells of its record, unless its customer was forgotten since the event came in; without the contacts of
@@ -57,7 +64,7 @@ export async function keepSnapshot(
     receivedAt,
     snapshot,
   }: { recordId: string; at: Date; receivedAt: Date; snapshot?: object | undefined },
-  context: SourceContext,
+  context: SnapshotContext,
   options: { onlyFirst?: boolean } = {},
 ): Promise<void> {
   if (!snapshot) return;
@@ -75,7 +82,7 @@ async function unforgotten(
   snapshot: object,
   recordId: string,
   receivedAt: Date,
-  context: SourceContext,
+  context: SnapshotContext,
 ): Promise<object | null> {
   const isForgotten = await forgottenIn(snapshot, recordId, receivedAt, context);
   if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
@@ -91,7 +98,7 @@ async function forgottenIn(
   snapshot: object,
   recordId: string,
   receivedAt: Date,
-  context: SourceContext,
+  context: SnapshotContext,
 ): Promise<(key: string) => boolean> {
   const personId = personIn(snapshot);
   const keys = [

@@ -5,10 +5,20 @@ import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../.
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
 import { identityKeys, identityKeysOf } from './erasure-race.ts';
 import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from './people-in-snapshot.ts';
+
+/** What erasing takes of a source: of the one that it was asked for through, and of each that it goes over. */
+export type EraseContext = Named &
+  Timing &
+  Journeys &
+  Pick<Vendor, 'source'> &
+  Pick<Service, 'feedback'> &
+  Pick<Queues, 'changeEvents' | 'queueErasure'> &
+  Pick<Policy, 'keepMs' | 'customerContacts' | 'defaultCountry'> &
+  Pick<Operations, 'log' | 'alert' | 'holds'>;
 
 /** All that one attempt has to do: everything here is stored with the erasure before anything is done to it. */
 export interface Found {
@@ -16,14 +26,14 @@ export interface Found {
   until: Date;
   contacts: Map<string, SubjectOf<'contact'>>;
   /** Not erased yet. */
-  journeys: Map<string, { journey: Journey; of: SourceContext }>;
+  journeys: Map<string, { journey: Journey; of: EraseContext }>;
   /** Snapshots that are there, with the keys of their contacts. */
-  snapshots: Map<string, { recordId: string; of: SourceContext; contacts: string[] }>;
+  snapshots: Map<string, { recordId: string; of: EraseContext; contacts: string[] }>;
   /** Snapshots of other people's records that mention a contact of theirs. */
-  mentions: Map<string, { recordId: string; of: SourceContext }>;
+  mentions: Map<string, { recordId: string; of: EraseContext }>;
   hasContact(key: string): boolean;
   /** What an event has to do with those who are to be forgotten. */
-  partIn(event: PlanJob, of: SourceContext): Promise<Part>;
+  partIn(event: PlanJob, of: EraseContext): Promise<Part>;
   /** Journeys and jobs that can't be read. */
   unreadable: Set<string>;
 }
@@ -33,7 +43,7 @@ export interface Found {
  * asked, by the vendor's id of the person, by the snapshot of a record. Each is stored with the erasure, and noted as forgotten,
  * before the next is looked for: what is saved meanwhile is found here, or finds that note.
  */
-export async function findAll(erasure: Erasure, context: SourceContext): Promise<Found> {
+export async function findAll(erasure: Erasure, context: EraseContext): Promise<Found> {
   const search = new Search(erasure, context);
   const stored = new Set(await context.erasures.subjects(erasure.id));
   for await (const subject of spread(stored)) search.add([subject]);
@@ -57,14 +67,14 @@ class Search implements Found {
   readonly mentions: Found['mentions'] = new Map();
   readonly unreadable: Found['unreadable'] = new Set();
   readonly #everybody: string | undefined;
-  readonly #here: SourceContext;
+  readonly #here: EraseContext;
   readonly #known = new Set<string>();
   /** By the key of each form of theirs, the key of a contact. */
   readonly #contacts = new Map<string, string>();
   readonly #requests = new Set<string>();
   #fresh: Subject[] = [];
 
-  constructor({ everybody, receivedAt }: Erasure, here: SourceContext) {
+  constructor({ everybody, receivedAt }: Erasure, here: EraseContext) {
     const now = here.ports.now();
     this.until = now > receivedAt ? now : receivedAt;
     this.#everybody = everybody ? here.name : undefined;
@@ -111,7 +121,7 @@ class Search implements Found {
     await this.#lookIntoSnapshots(this.#here, []);
   }
 
-  async lookIn(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
+  async lookIn(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const keys: string[] = [];
     for await (const subject of spread(fresh)) keys.push(...identityKeysOf([subject], of.name));
     await of.erasures.noteForgotten(keys, this.until, of.keepMs);
@@ -124,7 +134,7 @@ class Search implements Found {
     await this.#lookIntoSnapshots(of, fresh);
   }
 
-  async partIn(event: PlanJob, of: SourceContext): Promise<Part> {
+  async partIn(event: PlanJob, of: EraseContext): Promise<Part> {
     if (event.receivedAt > this.until || event.kind === 'revoked') return 'none';
     if (of.name === this.#everybody) return 'theirs';
     if (event.kind === 'survey') return (await this.#isTheirs(event.requestId)) ? 'theirs' : 'none';
@@ -135,7 +145,7 @@ class Search implements Found {
     return event.snapshot ? await this.#partIn(event.snapshot, event.recordId, of, sought) : 'none';
   }
 
-  async #journeysOf(subject: Subject, of: SourceContext): Promise<Journey[]> {
+  async #journeysOf(subject: Subject, of: EraseContext): Promise<Journey[]> {
     const left = (id: string) => this.#left(id, of);
     if (subject.kind === 'contact') {
       const forms = new Map(subject.forms.map((contact) => [contactKey(contact), contact]));
@@ -147,7 +157,7 @@ class Search implements Found {
     return subject.kind === 'record' ? await of.store.ofRecord(subject.id, left) : [];
   }
 
-  #addJourney(journey: Journey, of: SourceContext): void {
+  #addJourney(journey: Journey, of: EraseContext): void {
     if (journey.erasedAt) return;
     this.journeys.set(refOf(of.name, journey.id), { journey, of });
     const { contact, personId, recordId, requestId } = journey;
@@ -162,7 +172,7 @@ class Search implements Found {
     ]);
   }
 
-  async #addSnapshot(recordId: string, snapshot: unknown, of: SourceContext): Promise<void> {
+  async #addSnapshot(recordId: string, snapshot: unknown, of: EraseContext): Promise<void> {
     if (snapshot === undefined) return;
     const leads = await this.#leadsIn(snapshot, recordId, of);
     const personId = personIn(snapshot);
@@ -174,7 +184,7 @@ class Search implements Found {
   }
 
   /** Of records with a journey, of others, and in events that wait to be planned. Events first: they become the others. */
-  async #lookIntoSnapshots(of: SourceContext, fresh: readonly Subject[]): Promise<void> {
+  async #lookIntoSnapshots(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const isEverybody = of.name === this.#everybody;
     const sought = await soughtBy(fresh, of);
     const addPart = async (recordId: string, snapshot: unknown) => {
@@ -211,21 +221,21 @@ class Search implements Found {
     return false;
   }
 
-  #addMention(recordId: string, of: SourceContext): void {
+  #addMention(recordId: string, of: EraseContext): void {
     this.mentions.set(refOf(of.name, recordId), { recordId, of });
     this.add([{ kind: 'mention', source: of.name, id: recordId }]);
   }
 
-  async #partIn(snapshot: unknown, recordId: string, of: SourceContext, sought: Sought): Promise<Part> {
+  async #partIn(snapshot: unknown, recordId: string, of: EraseContext, sought: Sought): Promise<Part> {
     return await this.#decided(partIn(snapshot, sought, of), 'none', recordId, of);
   }
 
-  async #leadsIn(snapshot: unknown, recordId: string, of: SourceContext): Promise<SubjectOf<'contact'>[]> {
+  async #leadsIn(snapshot: unknown, recordId: string, of: EraseContext): Promise<SubjectOf<'contact'>[]> {
     return (await this.#decided(customersIn(snapshot, of), { leads: [], keys: [] }, recordId, of)).leads;
   }
 
   /** Whose a record is can't be told where an expression was stopped over it: it is left, and a person is told. */
-  async #decided<T>(work: Promise<T>, otherwise: T, recordId: string, of: SourceContext): Promise<T> {
+  async #decided<T>(work: Promise<T>, otherwise: T, recordId: string, of: EraseContext): Promise<T> {
     return await work.catch((error: unknown) => {
       if (!(error instanceof ExpressionSetAside)) throw error;
       this.unreadable.add(
@@ -236,7 +246,7 @@ class Search implements Found {
   }
 
   /** What can't be read keeps nobody else from being found. That of a record of theirs goes all the same. */
-  async #snapshotOf(recordId: string, of: SourceContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
+  async #snapshotOf(recordId: string, of: EraseContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
     try {
       return (await of.snapshots.of([recordId]))[0];
     } catch (error) {
@@ -248,22 +258,22 @@ class Search implements Found {
     }
   }
 
-  async #addRecord(recordId: string, snapshot: unknown, of: SourceContext): Promise<void> {
+  async #addRecord(recordId: string, snapshot: unknown, of: EraseContext): Promise<void> {
     this.add([{ kind: 'record', source: of.name, id: recordId }]);
     await this.#addSnapshot(recordId, snapshot, of);
   }
 
-  #has(kind: 'record' | 'snapshot' | 'person', of: SourceContext, id: string): boolean {
+  #has(kind: 'record' | 'snapshot' | 'person', of: EraseContext, id: string): boolean {
     return this.#known.has(nameOf({ kind, source: of.name, id }));
   }
 
-  #left(id: string, of: SourceContext): void {
+  #left(id: string, of: EraseContext): void {
     this.unreadable.add(refOf(of.name, id));
   }
 }
 
 /** The same people and records in other sources of their vendor's account: only one of these may be told that they are to be forgotten. */
-function elsewhere(subjects: readonly Subject[], sources: readonly SourceContext[]): Subject[] {
+function elsewhere(subjects: readonly Subject[], sources: readonly EraseContext[]): Subject[] {
   return subjects.flatMap((subject) => {
     if (subject.kind !== 'person' && subject.kind !== 'record') return [];
     const account = sources.find(({ name }) => name === subject.source)?.account;
@@ -272,7 +282,7 @@ function elsewhere(subjects: readonly Subject[], sources: readonly SourceContext
   });
 }
 
-async function soughtBy(subjects: readonly Subject[], of: SourceContext): Promise<Sought> {
+async function soughtBy(subjects: readonly Subject[], of: EraseContext): Promise<Sought> {
   const keys = new Set<string>();
   const people = new Set<string>();
   for await (const one of spread(subjects)) {
@@ -294,7 +304,7 @@ function withForms(
 }
 
 /** Records with a journey, also one that can't be read, and those that had a snapshot before they had one. Some come twice. */
-async function* recordsOf(of: SourceContext): AsyncGenerator<string> {
+async function* recordsOf(of: EraseContext): AsyncGenerator<string> {
   const unread: string[] = [];
   for await (const { recordId } of of.store.queries.all((id) => unread.push(id))) yield recordId;
   for (const id of unread) yield id.slice(0, id.lastIndexOf('.'));

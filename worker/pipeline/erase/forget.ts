@@ -7,9 +7,8 @@ import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { erased } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
 import { tryToWithdraw } from '../withdraw.ts';
-import type { Found } from './find.ts';
+import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 import { wipeSnapshots } from './snapshots.ts';
 
@@ -17,12 +16,12 @@ import { wipeSnapshots } from './snapshots.ts';
 const mostInARow = 3;
 
 /** Masks them at the service, then takes them out here: only where every contact of theirs is masked. */
-export async function forget(found: Found, erasure: Erasure, context: SourceContext): Promise<Held[]> {
+export async function forget(found: Found, erasure: Erasure, context: EraseContext): Promise<Held[]> {
   const { held, busy } = await withdrawAll(found, erasure);
   const unmasked = await maskAll(found, held, erasure, context);
   const isHeld = (contacts: readonly string[]) => contacts.some((key) => unmasked.has(key));
   const heldRecords = new Set<string>();
-  const free: { journey: Journey; of: SourceContext }[] = [];
+  const free: { journey: Journey; of: EraseContext }[] = [];
   for await (const [ref, { journey, of }] of spread(found.journeys)) {
     const contacts = journey.contact ? [contactKey(journey.contact)] : [];
     if (busy.has(ref) || isHeld(contacts)) heldRecords.add(refOf(of.name, journey.recordId));
@@ -77,7 +76,7 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
  * Masks each contact by every form that the service may know it by; once more while a journey of theirs is not erased, as its
  * request may have come after the masking. @returns the keys of those that are not masked
  */
-async function maskAll(found: Found, held: Held[], { id }: Erasure, context: SourceContext): Promise<Set<string>> {
+async function maskAll(found: Found, held: Held[], { id }: Erasure, context: EraseContext): Promise<Set<string>> {
   const isLive = new Set<string>();
   for await (const { journey } of spread(found.journeys.values())) {
     if (journey.contact) isLive.add(contactKey(journey.contact));
@@ -103,7 +102,7 @@ async function maskAll(found: Found, held: Held[], { id }: Erasure, context: Sou
   return unmasked;
 }
 
-async function mask(contact: SubjectOf<'contact'>, id: string, context: SourceContext): Promise<void> {
+async function mask(contact: SubjectOf<'contact'>, id: string, context: EraseContext): Promise<void> {
   let { masked } = contact;
   for (const form of contact.forms) masked += await maskForm(form, context);
   await context.erasures.change(id, [{ ...contact, masked, done: false }]);
@@ -113,7 +112,7 @@ async function mask(contact: SubjectOf<'contact'>, id: string, context: SourceCo
 }
 
 /** How many requests were masked by it; none where the service knows nobody by this form. */
-async function maskForm(form: Contact, { feedback }: SourceContext): Promise<number> {
+async function maskForm(form: Contact, { feedback }: EraseContext): Promise<number> {
   try {
     return (await feedback.mask(form)).masked.appeals ?? 0;
   } catch (error) {
@@ -126,8 +125,8 @@ async function maskForm(form: Contact, { feedback }: SourceContext): Promise<num
 async function eraseOne(
   journey: Journey,
   { id, what }: Erasure,
-  of: SourceContext,
-  context: SourceContext,
+  of: EraseContext,
+  context: EraseContext,
 ): Promise<Journey | undefined> {
   for (const noted = new Set<string>(); ; ) {
     const written: string[] = [];
@@ -150,7 +149,7 @@ async function eraseOne(
  * Records that closeloop wrote on for it, or may be writing on now. A vendor may have taken an answer that it never confirmed,
  * and what was written before a merge is on the record that is gone.
  */
-function recordsWrittenFor(journey: Journey, { source }: SourceContext): string[] {
+function recordsWrittenFor(journey: Journey, { source }: EraseContext): string[] {
   const { state, answer, writtenVersion, noAnswerWritten = false, currentId, recordId } = journey;
   const isSilenceWritten = noAnswerWritten || (state === 'expired' && source.writesNoAnswer === true);
   const isThere = writtenVersion !== undefined || answer !== undefined || isSilenceWritten;

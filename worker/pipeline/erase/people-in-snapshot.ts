@@ -5,7 +5,7 @@ import { CloseloopError } from '../../../core/errors.ts';
 import { type Expression, ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import { firstOf, spread } from '../../../core/spread.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
-import type { SourceContext } from '../context.ts';
+import type { Policy } from '../context.ts';
 
 /** What a snapshot of a record, or an event that tells of one, says of its customer (`RecordEvent.snapshot`). */
 const Snapshot = z.object({
@@ -26,7 +26,7 @@ export interface Sought {
  */
 export type Part = 'theirs' | 'mention' | 'none';
 
-type Reading = Pick<SourceContext, 'customerContacts' | 'defaultCountry'>;
+type Reading = Pick<Policy, 'customerContacts' | 'defaultCountry'>;
 
 /** @throws ExpressionSetAside where it can't be told whose it is */
 export async function partIn(snapshot: unknown, { isPerson, isContact }: Sought, context: Reading): Promise<Part> {
@@ -187,7 +187,7 @@ function isObject(value: unknown): value is object {
  */
 export function subjectOf(
   written: string,
-  { defaultCountry }: Pick<SourceContext, 'defaultCountry'>,
+  { defaultCountry }: Pick<Policy, 'defaultCountry'>,
 ): SubjectOf<'contact'> | undefined {
   const forms = contactForms(written, { defaultCountry });
   const [usual] = forms;

@@ -1,11 +1,10 @@
 import { spread } from '../../../core/spread.ts';
 import { type Erasure, noCopies, type Proof, type Subject } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
-import type { SourceContext } from '../context.ts';
-import type { Found } from './find.ts';
+import type { EraseContext, Found } from './find.ts';
 
 /** What was done is kept, without the people. */
-export async function prove({ id, what }: Erasure, found: Found, context: SourceContext): Promise<void> {
+export async function prove({ id, what }: Erasure, found: Found, context: EraseContext): Promise<void> {
   const subjects = await context.erasures.subjects(id);
   const contacts = subjects.filter((one) => one.kind === 'contact');
   const unreadable = [...found.unreadable];
@@ -64,7 +63,7 @@ const keptByService =
   "the service: grades, comments and statistics of the masked requests, and their custom fields that are not marked as personal data (the journey's reference is one), under nobody's name";
 
 /** What an erasure can't reach. The service's part: specification, section 4.3. */
-function keptOf(subjects: readonly Subject[], { keepMs }: SourceContext): string[] {
+function keptOf(subjects: readonly Subject[], { keepMs }: EraseContext): string[] {
   const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
   const isWritten = subjects.some(({ kind }) => kind === 'copy');
   return [

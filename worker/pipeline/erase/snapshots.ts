@@ -1,14 +1,13 @@
 import { refOf } from '../../journey/refs.ts';
-import type { SourceContext } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
-import type { Found } from './find.ts';
+import type { EraseContext, Found } from './find.ts';
 import { withoutMentions } from './people-in-snapshot.ts';
 
 /**
  * Takes people out of the snapshots that were found, and out of events that wait to be planned; out of
  * snapshots of other people's records only what names a contact of theirs.
  */
-export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: SourceContext): Promise<void> {
+export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: EraseContext): Promise<void> {
   const isContact = (key: string) => found.hasContact(key);
   for (const of of await context.sources()) {
     const waiting = new Set<string>();

@@ -3,14 +3,15 @@ import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
-import type { Journeys, Named, Queues, SourceContext, Timing } from '../context.ts';
+import type { Journeys, Named, Queues, Timing } from '../context.ts';
+import type { EraseContext } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 
 /**
  * Takes off records again what closeloop put there, where the connector can. Access that is gone isn't waited for: the proof
  * tells what was left at the vendor, and why.
  */
-export async function removeWrittenAnswers(id: string, context: SourceContext): Promise<Held[]> {
+export async function removeWrittenAnswers(id: string, context: EraseContext): Promise<Held[]> {
   const held: Held[] = [];
   const copies = (await context.erasures.subjects(id)).filter((one) => one.kind === 'copy');
   const still = Map.groupBy(
@@ -48,7 +49,7 @@ export async function removeWrittenAnswers(id: string, context: SourceContext): 
 }
 
 /** Another process has that source, or will have it again: it does this as an erasure of that source. */
-async function leaveTo(of: SourceContext, id: string, copies: readonly SubjectOf<'copy'>[]): Promise<string> {
+async function leaveTo(of: EraseContext, id: string, copies: readonly SubjectOf<'copy'>[]): Promise<string> {
   const what = 'answers on records of somebody who was forgotten through another source';
   const asked = { key: `copies of ${id}`, what, receivedAt: of.ports.now(), everybody: false };
   const theirs = await of.erasures.begin(asked, copies);

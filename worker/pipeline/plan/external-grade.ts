@@ -5,10 +5,17 @@ import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
-import { keepSnapshot } from '../erase/erasure-race.ts';
+import type { Queues, Service, Vendor } from '../context.ts';
+import { keepSnapshot, type SnapshotContext } from '../erase/erasure-race.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
-import { planJourney } from './plan-journey.ts';
+import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
+
+/** What passing on a grade takes of a source. */
+export type GradeContext = PlanJourneyContext &
+  SnapshotContext &
+  Pick<Vendor, 'read'> &
+  Pick<Service, 'feedback'> &
+  Pick<Queues, 'queueAsk'>;
 
 /** Nobody is asked by a journey in these. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
@@ -21,7 +28,7 @@ const askingMs = 1_000;
  * campaign is created with an identifier like any other, then graded and commented. The newest version wins; telling the
  * service the same twice changes nothing.
  */
-export async function takeExternalGrade(event: ExternalGradeJob, context: SourceContext): Promise<JobResult> {
+export async function takeExternalGrade(event: ExternalGradeJob, context: GradeContext): Promise<JobResult> {
   if (event.journeyId !== undefined) {
     const holder = await context.store.get(event.journeyId);
     return holder ? await sendGrade(holder, context) : done;
@@ -52,7 +59,7 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: Source
  * The journey's customer is being asked, or was: a grade that came when that could not be, and was left then, is passed on
  * after all. The event holds no grade, only whose.
  */
-export async function queueGrade({ id, recordId, given }: Journey, context: SourceContext): Promise<void> {
+export async function queueGrade({ id, recordId, given }: Journey, context: Pick<Queues, 'queueEvent'>): Promise<void> {
   if (!given || given.delivered) return;
   await context.queueEvent({
     kind: 'external-grade',
@@ -71,7 +78,7 @@ export async function queueGrade({ id, recordId, given }: Journey, context: Sour
  * The latest journey of the record, or where that one asked nobody the one that did; for a record without any a new one,
  * planned at once.
  */
-async function journeyFor(event: ExternalGradeJob, context: SourceContext): Promise<Journey | undefined> {
+async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promise<Journey | undefined> {
   const { store } = context;
   const { latest, asked } = await store.historyOf(event.recordId);
   const known = latest === undefined ? undefined : await store.get(latest);
@@ -109,7 +116,7 @@ async function callService(
   { grade, comment }: Pick<NonNullable<Journey['given']>, 'grade' | 'comment'>,
   requestId: string,
   campaign: Campaign,
-  { feedback }: SourceContext,
+  { feedback }: GradeContext,
 ): Promise<CloseloopError | undefined> {
   let refused: CloseloopError | undefined;
   try {
@@ -129,7 +136,7 @@ async function callService(
   return refused;
 }
 
-async function sendGrade(journey: Journey, context: SourceContext): Promise<JobResult> {
+async function sendGrade(journey: Journey, context: GradeContext): Promise<JobResult> {
   const { store, log } = context;
   const { given, requestId } = journey;
   if (!given || given.delivered) return done;

@@ -1,10 +1,13 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { isRedisUnavailable } from '../../redis/unavailable.ts';
 import { ask } from '../ask/ask.ts';
-import type { SourceContext } from '../context.ts';
+import type { AskContext } from '../ask/ask-steps.ts';
+import type { Queues, Vendor } from '../context.ts';
 import type { JobResult, PlanJob } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
-import { plan } from './plan.ts';
+import { type PlanContext, plan } from './plan.ts';
+
+type PlanAndAskContext = PlanContext & AskContext;
 
 /** What planning read of a record counts for asking as well, for so long. Real time. */
 const freshMs = 5_000;
@@ -18,12 +21,12 @@ const mostAsking = 500;
  */
 export function planAndAsk(
   isStopped: () => Promise<boolean>,
-): (event: PlanJob, context: SourceContext) => Promise<JobResult> {
+): (event: PlanJob, context: PlanAndAskContext) => Promise<JobResult> {
   let asking = 0;
   return async (event, context) => {
     const read = readOnce(context);
     const due: string[] = [];
-    const queueAsk: SourceContext['queueAsk'] = async (journeyId, dueAt) => {
+    const queueAsk: Queues['queueAsk'] = async (journeyId, dueAt) => {
       const isNow = asking < mostAsking && dueAt <= context.clock.now() && !(await isStopped());
       if (!isNow) return await context.queueAsk(journeyId, dueAt);
       asking++;
@@ -40,7 +43,7 @@ export function planAndAsk(
 }
 
 /** The asking stage takes up what does not come to an end here. Who is killed in between plans again, and comes here again. */
-async function askNow(journeyId: string, context: SourceContext): Promise<void> {
+async function askNow(journeyId: string, context: PlanAndAskContext): Promise<void> {
   const again = (delayMs: number) => context.queueAsk(journeyId, new Date(context.clock.now().getTime() + delayMs));
   try {
     const result = await ask({ journeyId }, context);
@@ -54,7 +57,7 @@ async function askNow(journeyId: string, context: SourceContext): Promise<void> 
 }
 
 /** Asking looks at what planning has read, while that is fresh. */
-function readOnce({ read }: SourceContext): SourceContext['read'] {
+function readOnce({ read }: Pick<Vendor, 'read'>): Vendor['read'] {
   let last: { recordId: string; status: RecordStatus; at: number } | undefined;
   return async (recordId, purpose) => {
     const isFresh = last?.recordId === recordId && performance.now() - last.at < freshMs;

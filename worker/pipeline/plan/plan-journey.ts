@@ -4,17 +4,26 @@ import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Operations } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import { decide, needsOf } from './decide.ts';
+import { type DecisionContext, decide, needsOf } from './decide.ts';
+
+/** What planning a journey takes of a source. */
+export type PlanJourneyContext = DecisionContext &
+  Pick<Journeys, 'store' | 'erasures'> &
+  Pick<Operations, 'log' | 'holds'>;
 
 /** The journey with what was decided about it; erased, where its person was forgotten meanwhile. */
-export async function planJourney(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+export async function planJourney(
+  journey: Journey,
+  record: PresentedRecord,
+  context: PlanJourneyContext,
+): Promise<Journey> {
   const after = await decided(journey, record, context);
   return (await erasedMeanwhile(after, context)) ?? after;
 }
 
-async function decided(journey: Journey, record: PresentedRecord, context: SourceContext): Promise<Journey> {
+async function decided(journey: Journey, record: PresentedRecord, context: PlanJourneyContext): Promise<Journey> {
   const { clock, store, log } = context;
   const { id: journeyId, recordId, closedAt } = journey;
   const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
@@ -68,7 +77,7 @@ export async function skipJourney(
   journey: Journey,
   why: string,
   trace: string[],
-  context: SourceContext,
+  context: PlanJourneyContext,
   chosen: Partial<Journey> = {},
 ): Promise<Journey> {
   const skipped = await context.store.update(

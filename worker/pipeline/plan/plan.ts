@@ -2,22 +2,30 @@ import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
-import type { SourceContext } from '../context.ts';
+import type { Journeys, Operations, Policy, Queues } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
-import { finishWithdrawals, withdraw, withdrawAll } from '../withdraw.ts';
-import { takeExternalGrade } from './external-grade.ts';
+import { finishWithdrawals, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
+import { type GradeContext, takeExternalGrade } from './external-grade.ts';
 import { getOrCreateJourney } from './get-or-create.ts';
 import { merged } from './merged.ts';
 import { planJourney, skipJourney } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
 
+/** What planning takes of a source. */
+export type PlanContext = GradeContext &
+  WithdrawContext &
+  Pick<Journeys, 'aliases' | 'sources'> &
+  Pick<Queues, 'queueEvent' | 'rateLimit'> &
+  Pick<Policy, 'keepMs'> &
+  Pick<Operations, 'missed' | 'revoke'>;
+
 /** How long a vendor's reading may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
-export async function plan(event: PlanJob, context: SourceContext): Promise<JobResult> {
+export async function plan(event: PlanJob, context: PlanContext): Promise<JobResult> {
   switch (event.kind) {
     case 'external-grade':
       return await takeExternalGrade(event, context);
@@ -44,7 +52,7 @@ interface Before {
  * The event is a hint; the record, read now, is the truth. The journey of a closing is made once, and every step looks
  * at its state first.
  */
-async function planRecord(event: RecordJob, context: SourceContext): Promise<JobResult> {
+async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
   const known = await knownJourney(event, context);
   await keepWhatIsTold(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
@@ -67,21 +75,21 @@ async function planRecord(event: RecordJob, context: SourceContext): Promise<Job
   return await planClosed(event, status, context);
 }
 
-async function knownJourney(event: RecordJob, { store }: SourceContext): Promise<Journey | undefined> {
+async function knownJourney(event: RecordJob, { store }: PlanContext): Promise<Journey | undefined> {
   const ofEvent = await store.ofEvent(event.recordId, event.key);
   if (ofEvent || event.closing === undefined) return ofEvent;
   return await store.ofClosing(event.recordId, event.closing);
 }
 
 /** What the event tells of its record; of one whose person was forgotten nothing is kept. */
-async function keepWhatIsTold(event: RecordJob, known: Journey | undefined, context: SourceContext): Promise<void> {
+async function keepWhatIsTold(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
   if (!known?.erasedAt) return await keepSnapshot(event, context);
   const all = await context.store.ofRecord(event.recordId);
   if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
 }
 
 /** The record's, once what a killed worker had begun to withdraw is withdrawn. */
-async function journeysOf(recordId: string, context: SourceContext): Promise<Journey[]> {
+async function journeysOf(recordId: string, context: PlanContext): Promise<Journey[]> {
   const { store } = context;
   const journeys = await store.ofRecord(recordId);
   return (await finishWithdrawals(journeys, context)) ? await store.ofRecord(recordId) : journeys;
@@ -91,7 +99,7 @@ async function planOpen(
   event: RecordJob,
   { lookAgainAt }: Extract<RecordStatus, { is: 'open' }>,
   { live, wasOut }: Before,
-  context: SourceContext,
+  context: PlanContext,
 ): Promise<JobResult> {
   const why = `the record is open again (${event.what})`;
   if ((await withdrawAll(live, why, context)) === 'asking') return retryLater;
@@ -107,7 +115,7 @@ async function planOut(
   event: RecordJob,
   why: string,
   { live, latest, wasOut }: Before,
-  context: SourceContext,
+  context: PlanContext,
 ): Promise<JobResult> {
   if ((await withdrawAll(live, why, context, { isOut: true })) === 'asking') return retryLater;
   if (wasOut || event.kind === 'changed' || isOutside(event.at, event)) return done;
@@ -121,7 +129,7 @@ async function planOut(
 async function planClosed(
   event: RecordJob,
   { closing, closedAt, record }: Extract<RecordStatus, { is: 'closed' }>,
-  context: SourceContext,
+  context: PlanContext,
 ): Promise<JobResult> {
   const { store } = context;
   // Nobody has told of the merge, or not yet: whoever was asked about the one counts as asked about the other.
@@ -152,7 +160,7 @@ async function takenUpAgain(
   journey: Journey,
   record: PresentedRecord,
   event: RecordJob,
-  context: SourceContext,
+  context: PlanContext,
 ): Promise<Journey> {
   const after = await context.store.update(
     journey.id,
@@ -176,7 +184,7 @@ function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean 
 }
 
 /** The vendor said closed, and shows it open: reopened at once, or its reading lags behind its webhook. */
-async function closedButOpen(event: RecordJob, context: SourceContext): Promise<JobResult> {
+async function closedButOpen(event: RecordJob, context: PlanContext): Promise<JobResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
@@ -185,7 +193,7 @@ async function closedButOpen(event: RecordJob, context: SourceContext): Promise<
 }
 
 /** Journeys of earlier closings that have not asked yet: this closing is the one to ask about. */
-async function cancelEarlier(journey: Journey, context: SourceContext): Promise<void> {
+async function cancelEarlier(journey: Journey, context: PlanContext): Promise<void> {
   const dot = journey.id.lastIndexOf('.');
   for (let n = Number(journey.id.slice(dot + 1)) - 1; n >= 1; n--) {
     const earlier = await context.store.get(`${journey.id.slice(0, dot)}.${n}`);
@@ -195,7 +203,7 @@ async function cancelEarlier(journey: Journey, context: SourceContext): Promise<
 }
 
 /** The event's job failed for good: the closing is not lost, it stands in the list with its reason. */
-export async function giveUpPlan(event: PlanJob, why: string, context: SourceContext): Promise<void> {
+export async function giveUpPlan(event: PlanJob, why: string, context: PlanContext): Promise<void> {
   if (event.kind !== 'closed') {
     context.log.error(
       { source: context.name, event: event.what, kind: event.kind, why },
@@ -209,7 +217,7 @@ export async function giveUpPlan(event: PlanJob, why: string, context: SourceCon
 }
 
 /** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
-async function enqueueAsk(journey: Journey, context: SourceContext): Promise<JobResult> {
+async function enqueueAsk(journey: Journey, context: PlanContext): Promise<JobResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
   // Killed while it asked in the same job (plan-and-ask.ts): what became of the request is found out when it may be looked for.
   if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey.id, journey.intent.lookAfter);
