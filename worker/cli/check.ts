@@ -42,7 +42,7 @@ const keyRemedy =
 /** Sources that Redis knows and the configuration doesn't, and those that it has by an old name. */
 async function namesFindings(engine: Engine, redis: RedisClient): Promise<(Finding & { source: string })[]> {
   const found: (Finding & { source: string })[] = [];
-  for (const orphan of await engine.orphans()) {
+  for (const orphan of await engine.orphans.all()) {
     const { name } = orphan.pipeline.context;
     const waits = whatWaits(await stateOf(orphan.pipeline.context, redis));
     if (waits === undefined) continue;
@@ -50,13 +50,13 @@ async function namesFindings(engine: Engine, redis: RedisClient): Promise<(Findi
     found.push({ source: name, level: 'warning', at: `sources.${name}`, problem, remedy: orphanRemedy(name) });
   }
   for (const [name, pipeline] of engine.pipelines) {
-    const others = await engine.mayBe(pipeline);
+    const others = await engine.newcomers.mayBe(pipeline);
     if (others.length === 0) continue;
     const problem = `it may be what source ${others.join(' or ')} is called now: until it is said what it is, deliveries are stored and nobody is asked`;
     const remedy = newcomerRemedy(name, others);
     found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy });
   }
-  const renamed = await engine.renamed();
+  const renamed = await engine.names.renamed();
   for (const name of engine.pipelines.keys()) {
     const now = renamed.get(name);
     if (now === undefined) continue;

@@ -26,7 +26,7 @@ export async function collectOnce(options: RuntimeOptions & { json: boolean }): 
   const begun = liveClock.now();
   try {
     for (const stage of engine.gradeStages) stage.start();
-    await engine.collectNow();
+    await engine.collecting.now();
     while (await isAnyBusy(queues)) await sleep(100);
     const tally = await answersSince(begun, engine);
     const paused = await Promise.all(queues.map((queue) => queue.isPaused()));

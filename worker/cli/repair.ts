@@ -227,11 +227,11 @@ async function aloneWith(
 
 /** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
 async function find({ engine }: Sources, ref: string): Promise<Found<SourceContext>> {
-  const others = await engine.orphans();
+  const others = await engine.orphans.all();
   const contexts = [...engine.pipelines.values(), ...others.map(({ pipeline }) => pipeline)].map(
     ({ context }) => context,
   );
-  return await findJourney(ref, await engine.renamed(), (name) => contexts.find((one) => one.name === name));
+  return await findJourney(ref, await engine.names.renamed(), (name) => contexts.find((one) => one.name === name));
 }
 
 async function* each<T>(found: AsyncIterable<T> | Promise<T>[]): AsyncGenerator<T> {

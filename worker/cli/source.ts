@@ -38,7 +38,7 @@ export async function newSource(
 ): Promise<number> {
   const { name, beside } = options;
   return await withSources({ ...options, looks: true }, async ({ engine, pipeline }) => {
-    const mayBe = await engine.beginBeside(pipeline(name), beside);
+    const mayBe = await engine.newcomers.begin(pipeline(name), beside);
     const still = mayBe.length === 0 ? 'what waits for it goes on' : `it may still be ${mayBe.join(' or ')}, and waits`;
     print(options, { source: name, beside, mayBe }, `Source ${name} is not ${beside}: ${still}.`);
     return 0;

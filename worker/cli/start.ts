@@ -75,7 +75,7 @@ async function refuseUnsafeRedis(runtime: Runtime, log: Log): Promise<void> {
 /** Everything that is due, the grades that have come, and their write-backs. 1 when a stage had to stop. */
 async function drain(engine: Engine, log: Log): Promise<number> {
   for (const round of ['what is due', 'grades']) {
-    if (round === 'grades') await engine.collectNow();
+    if (round === 'grades') await engine.collecting.now();
     while ((await engine.busy()) > 0) {
       const paused = await engine.paused();
       if (Object.keys(paused).length > 0) {

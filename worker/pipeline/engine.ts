@@ -11,7 +11,7 @@ import { watchCalls } from '../operations/watched-calls.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { Newcomers } from '../sources/newcomers.ts';
-import { type Orphan, Orphans } from '../sources/orphans.ts';
+import { Orphans } from '../sources/orphans.ts';
 import { Renames } from '../sources/renames.ts';
 import type { Renamed } from '../sources/source-rename.ts';
 import { SharedExports } from './ask/shared-exports.ts';
@@ -43,15 +43,17 @@ export class Engine {
   readonly service: Outage;
   /** Where deliveries are stored, once they are open. */
   readonly inlets: Inlets;
+  readonly names: SourceNames;
+  readonly collecting: Collecting;
+  /** Sources that Redis knows, and this configuration doesn't. */
+  readonly orphans: Orphans;
+  /** Sources that may be others under a new name. */
+  readonly newcomers: Newcomers;
   readonly #options: EngineOptions;
   readonly #redisWatch: RedisWatch;
   readonly #alerts: Alerts;
-  readonly #collecting: Collecting;
   readonly #known: KnownSources;
-  readonly #orphans: Orphans;
-  readonly #names: SourceNames;
   readonly #renames: Renames;
-  readonly #newcomers: Newcomers;
   readonly #sweeping: Sweeping;
   readonly #polling: Rounds[] = [];
 
@@ -60,7 +62,7 @@ export class Engine {
     this.#options = options;
     this.#redisWatch = new RedisWatch(redis, ports, log);
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
-    this.#names = new SourceNames(redis);
+    this.names = new SourceNames(redis);
     this.#known = new KnownSources(redis);
     this.service = new Outage(redis, { ...serviceEndpoint, log });
     const pipelines = new Map<string, SourcePipeline>();
@@ -77,26 +79,26 @@ export class Engine {
       exports: new SharedExports(pLimit(exportReadings), { isByContact }),
       service: this.service,
       alerts: this.#alerts,
-      names: this.#names,
+      names: this.names,
       onLost: this.#redisWatch.onLost,
       sources: async () => [...pipelines.values(), ...(await this.#strangers())].map(({ context }) => context),
     };
     const create = (source: ConfiguredSource) => createSourcePipeline(source, shared);
     for (const source of config.sources) pipelines.set(source.name, create(source));
-    this.#orphans = new Orphans(this.#known, pipelines, create);
-    const common = { ...shared, engine: options, pipelines, orphans: this.#orphans, known: this.#known };
-    this.#newcomers = new Newcomers({ ...common, configured: config.sources });
-    this.#collecting = new Collecting({ ...common, campaigns: this.campaigns });
-    this.#renames = new Renames({ ...common, collecting: this.#collecting });
+    this.orphans = new Orphans(this.#known, pipelines, create);
+    const common = { ...shared, engine: options, pipelines, orphans: this.orphans, known: this.#known };
+    this.newcomers = new Newcomers({ ...common, configured: config.sources });
+    this.collecting = new Collecting({ ...common, campaigns: this.campaigns });
+    this.#renames = new Renames({ ...common, collecting: this.collecting });
     this.inlets = new Inlets(common);
     this.#sweeping = new Sweeping({
       ...common,
-      collecting: this.#collecting,
-      orphans: () => this.orphans(),
+      collecting: this.collecting,
+      orphans: () => this.orphans.all(),
       beforehand: {
         note: () => this.noteSources(),
         renamed: () => this.takeStragglers(),
-        newcomers: () => this.#newcomers.look(),
+        newcomers: () => this.newcomers.look(),
       },
     });
   }
@@ -109,13 +111,13 @@ export class Engine {
 
   /** What brings grades in, and then what writes them back. */
   get gradeStages(): (Stage<typeof CollectJob> | Stage<typeof WriteBackJob>)[] {
-    return [this.#collecting.stage, ...[...this.pipelines.values()].map(({ stages }) => stages.writeBack)];
+    return [this.collecting.stage, ...[...this.pipelines.values()].map(({ stages }) => stages.writeBack)];
   }
 
   /** Connects what `inlets` write through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
     await this.noteSources();
-    for (const pipeline of this.pipelines.values()) await this.#newcomers.hold(pipeline);
+    for (const pipeline of this.pipelines.values()) await this.newcomers.hold(pipeline);
     await this.inlets.open();
   }
 
@@ -134,10 +136,10 @@ export class Engine {
       await pauses.clear(Object.values(jobs).map(({ queue }) => queue));
       await holds.clear();
       await checkRules(context, holds);
-      await this.#newcomers.hold(pipeline);
+      await this.newcomers.hold(pipeline);
       for (const stage of Object.values(stages)) stage.start();
     }
-    await this.#collecting.start();
+    await this.collecting.start();
     this.#sweeping.start();
     for (const [source, pipeline] of this.pipelines) this.#poll(source, pipeline);
   }
@@ -178,35 +180,15 @@ export class Engine {
     await this.#renames.takeStragglers();
   }
 
-  /** New names by old ones. */
-  async renamed(): Promise<Map<string, string>> {
-    return await this.#names.renamed();
-  }
-
   /** @throws CloseloopError config when it can't be: see `Renames` */
   async rename(from: string, to: SourcePipeline, progress: (text: string) => void): Promise<Renamed | 'already'> {
     const renamed = await this.#renames.rename(from, to, progress);
-    await this.#newcomers.look();
+    await this.newcomers.look();
     return renamed;
   }
 
-  /** The sources whose new name one may be. */
-  async mayBe(pipeline: SourcePipeline): Promise<string[]> {
-    return await this.#newcomers.mayBe(pipeline);
-  }
-
-  /** A person says that it is not what `other` is called now. @returns those that it may be still */
-  async beginBeside(pipeline: SourcePipeline, other: string): Promise<string[]> {
-    return await this.#newcomers.begin(pipeline, other);
-  }
-
-  /** Sources that Redis knows, and this configuration doesn't. */
-  async orphans(): Promise<Orphan[]> {
-    return await this.#orphans.all();
-  }
-
   async #strangers(): Promise<SourcePipeline[]> {
-    return (await this.#orphans.all()).map(({ pipeline }) => pipeline);
+    return (await this.orphans.all()).map(({ pipeline }) => pipeline);
   }
 
   /**
@@ -218,28 +200,18 @@ export class Engine {
       async ([name, one]): Promise<[string, Stopped[]]> => [name, await stoppedOf(one)],
     );
     const lists = await Promise.all(all);
-    lists.push(['collect', await this.#collecting.pauses.list()], ['feedback', await downOf(this.service)]);
+    lists.push(['collect', await this.collecting.pauses.list()], ['feedback', await downOf(this.service)]);
     return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
   }
 
   /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
   async runJob({ source, stage, data }: SuspectJob): Promise<JobResult> {
     // Of a source that is gone nothing else is run.
-    const pipeline = this.pipelines.get(source) ?? (stage === 'erase' ? await this.#orphans.named(source) : undefined);
-    const stages = [this.#collecting.stage, ...Object.values(pipeline?.stages ?? {})];
+    const pipeline = this.pipelines.get(source) ?? (stage === 'erase' ? await this.orphans.named(source) : undefined);
+    const stages = [this.collecting.stage, ...Object.values(pipeline?.stages ?? {})];
     const found = stages.find(({ jobs }) => jobs.options.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);
     return await found.run(data);
-  }
-
-  /** Sees that each campaign's collecting is scheduled, and tells of grades that don't come in. */
-  async lookAfterCollecting(): Promise<void> {
-    await this.#collecting.lookAfter();
-  }
-
-  /** One collect job for each campaign now, beside the schedule. */
-  async collectNow(): Promise<void> {
-    await this.#collecting.now();
   }
 
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
@@ -256,10 +228,10 @@ export class Engine {
     await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(graceMs)));
     await Promise.all(this.#stages().map((stage) => stage.close(graceMs)));
     await this.inlets.close(graceMs);
-    await this.#orphans.close(graceMs);
+    await this.orphans.close(graceMs);
   }
 
   #stages() {
-    return [...[...this.pipelines.values()].flatMap(({ stages }) => Object.values(stages)), this.#collecting.stage];
+    return [...[...this.pipelines.values()].flatMap(({ stages }) => Object.values(stages)), this.collecting.stage];
   }
 }

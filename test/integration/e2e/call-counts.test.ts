@@ -42,7 +42,7 @@ ${options.settings}
   await options.fire(`${app.url}/hooks/${source}`);
   await until(async () => (await store.queries.counts()).asked === closings);
   options.answer();
-  await app.engine.collectNow();
+  await app.engine.collecting.now();
   await until(async () => (await store.queries.counts()).written === closings);
   await app.close();
   // On a starved machine Redis may answer late: the vendor is told to come again, and does.

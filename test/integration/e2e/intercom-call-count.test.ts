@@ -51,7 +51,7 @@ sources:
   await standin.closeAll({ ids });
   await until(async () => (await journeys.queries.counts()).asked === closings);
   for (const { id } of service.standin.requests().slice(0, answered)) service.standin.answer({ request: id, grade: 4 });
-  await loop.engine.collectNow();
+  await loop.engine.collecting.now();
   await until(async () => (await journeys.queries.counts()).written === answered);
   await standin.idle();
   const calls = standin.totalCalls();

@@ -51,7 +51,7 @@ sources:
   await Promise.all(ids.map((id) => standin.deliver(id)));
   await until(async () => (await journeys.queries.counts()).asked === closings);
   for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
-  await loop.engine.collectNow();
+  await loop.engine.collecting.now();
   await until(async () => (await journeys.queries.counts()).written === closings);
   await standin.idle();
   const calls = standin.totalCalls();

@@ -48,7 +48,7 @@ sources:
   await standin.completeAll({ ids });
   await until(async () => (await journeys.queries.counts()).asked === closings);
   for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
-  await loop.engine.collectNow();
+  await loop.engine.collecting.now();
   await until(async () => (await journeys.queries.counts()).written === closings);
   await standin.idle();
   const calls = standin.totalCalls();

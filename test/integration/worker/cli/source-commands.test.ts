@@ -93,7 +93,7 @@ test('a source that is held up begins when a person says that it is another one,
   const begin = (beside: string) => printed(loop, (options) => newSource({ ...options, name: 'returns', beside }));
   await expect(begin('shpo')).rejects.toThrow(/not held up for "shpo"; it may be: .*shop/);
   expect(await loop.store.get('b.1')).toBeUndefined();
-  for (const beside of await loop.app.engine.mayBe(
+  for (const beside of await loop.app.engine.newcomers.mayBe(
     loop.app.engine.pipelines.get('returns') ?? expect.fail('no pipeline'),
   ))
     expect((await begin(beside)).code).toBe(0);

@@ -55,8 +55,10 @@ describe('a source that may be another under a new name (audit 14)', () => {
   test('it goes on when a person says that it is another one, and stays free at the next start (audit 14)', async () => {
     const { vendor } = await asked();
     const now = await start('new', { vendor });
-    await expect(now.engine.beginBeside(now.pipeline, 'odl')).rejects.toThrow(/not held up for "odl"; it may be: old/);
-    expect(await now.engine.beginBeside(now.pipeline, 'old')).toEqual([]);
+    await expect(now.engine.newcomers.begin(now.pipeline, 'odl')).rejects.toThrow(
+      /not held up for "odl"; it may be: old/,
+    );
+    expect(await now.engine.newcomers.begin(now.pipeline, 'old')).toEqual([]);
     expect(await isHeld(now)).toEqual(free);
     expect(await isHeld(await start('new', { vendor }))).toEqual(free);
     expect(await planIn(now, 'new', 'a')).toEqual({ do: 'done' });
@@ -69,7 +71,7 @@ describe('a source that may be another under a new name (audit 14)', () => {
     await older.engine.noteSources();
     await asking(older, 'b');
     const now = await start('new', { vendor });
-    expect(await now.engine.beginBeside(now.pipeline, 'old')).toEqual(['older']);
+    expect(await now.engine.newcomers.begin(now.pipeline, 'old')).toEqual(['older']);
     await expect(planIn(now, 'new')).rejects.toThrow(/source rename older new/);
     await now.engine.rename('older', now.pipeline, () => undefined);
     expect(await isHeld(now)).toEqual(free);

@@ -135,7 +135,7 @@ test('an erasure reaches the journeys of a source that is in no configuration an
 describe('the sweep of a source that is in no configuration any more (audit 14)', () => {
   const settings = { expireAfterMs: 14 * day, retentionMs: 400 * day };
   const orphanOf = async ({ engine }: UnitContext) => {
-    const [orphan] = await engine.orphans();
+    const [orphan] = await engine.orphans.all();
     return orphan ?? expect.fail('no orphan');
   };
   const later = (context: UnitContext['context'], ms: number) => ({

@@ -268,7 +268,7 @@ describe('what was written on records of a source that this process does not hav
     await asked(other, 'a', { email });
     const asking = eraseOf({ contacts: [email], receivedAt: ago(hour) });
     await begin(asking, knowing.context);
-    const [orphan] = await other.engine.orphans();
+    const [orphan] = await other.engine.orphans.all();
     const { context, jobs, stages } = orphan?.pipeline ?? expect.fail('no orphan');
     await sweep(context, { expireAfterMs: 1e12, retentionMs: 1e12, isGone: true });
     for (const { data } of await jobs.erase.queue.getJobs()) await stages.erase.run(data);
