@@ -29,7 +29,7 @@ const mostEntries = 100_000;
 const bytesATurn = 64 * 1_024;
 const leastBytes = 1_024;
 
-export interface IntakeLimits extends BodyLimits {
+interface IntakeLimits extends BodyLimits {
   connections: number;
   /** From the first byte of a request to its last. */
   requestMs: number;

@@ -1,16 +1,16 @@
 import { within } from './store-in-time.ts';
 
 /** Why a process is not ready, or not wholly. Codes only: whoever can reach the intake can read them. */
-export type NotReady = 'redis-away' | 'redis-takes-no-writes' | 'source-takes-no-writes' | 'paused';
+type NotReady = 'redis-away' | 'redis-takes-no-writes' | 'source-takes-no-writes' | 'paused';
 
-export interface Ready {
+interface Ready {
   /** 503: no delivery can be taken. */
   status: 200 | 503;
   ok: boolean;
   reasons: NotReady[];
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   /** Writes where each source's deliveries are stored, all at once. */
   tryToStore: () => readonly Promise<unknown>[];
   /** Has any stage been stopped for a configuration error? */

@@ -31,7 +31,7 @@ const GetOrCreateAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
 
 /** A closing that may become a journey. */
-export interface NewClosing {
+interface NewClosing {
   recordId: string;
   /** Names the open→closed transition, see core/connector/contract.ts. */
   closing: string;
@@ -50,7 +50,7 @@ export interface CollectPass {
  * What the records' hash remembers beyond a journey: which one is the latest, and which one asked the customer, be it of a
  * record that was merged into this one.
  */
-export interface RecordHistory {
+interface RecordHistory {
   latest: string | undefined;
   asked: string | undefined;
   /** When that one's closing was; undefined where it can't be told, or is another record's. */

@@ -18,7 +18,7 @@ export interface Alert {
   remedy: string;
 }
 
-export interface AlertSettings {
+interface AlertSettings {
   url: string;
   secrets: readonly string[];
 }

@@ -6,7 +6,7 @@ const lookEveryMs = 250;
 /** Until a job that was begun too many comes again. Real time. */
 const comeAgainMs = 2_000;
 
-export type Admission =
+type Admission =
   /** `done` is called at the job's end, whatever that is. */
   | { may: 'run'; done: () => Promise<void> }
   /** Put it back: another job of the stage is in hand already, or the process is about to end. Real time. */

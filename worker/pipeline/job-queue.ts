@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { slices, spread } from '../../core/spread.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 
-export interface JobQueueOptions<Data extends z.ZodType> {
+interface JobQueueOptions<Data extends z.ZodType> {
   name: string;
   /** `{cl:<source>}`, see redis/keys.ts. */
   prefix: string;

@@ -39,7 +39,7 @@ export interface SourcePipeline {
 }
 
 /** What all sources of a process share. */
-export interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Journeys, 'sources'> {
+interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Journeys, 'sources'> {
   options: EngineOptions;
   names: SourceNames;
   onLost: (error: Error) => void;

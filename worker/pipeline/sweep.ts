@@ -12,7 +12,7 @@ type SweepContext = Named &
   Omit<Queues, 'changeEvents' | 'rateLimit'> &
   Pick<Operations, 'log'>;
 
-export interface SweepSettings {
+interface SweepSettings {
   /** An asked journey without an answer for this long has expired; a later answer is still taken. */
   expireAfterMs: number;
   /** Settled journeys are removed, with the personal data in them, this long after their last change. */

@@ -1,7 +1,7 @@
 import type { ConfiguredSource } from '../config/config.ts';
 
 /** Sources of one vendor account. Each knows its own journeys only, so that both ask about what rules of both choose. */
-export interface SharedAccount {
+interface SharedAccount {
   sources: string[];
   problem: string;
   remedy: string;

@@ -27,7 +27,7 @@ export async function* keysOf(redis: RedisClient, beginning: string): AsyncGener
   }
 }
 
-export interface MoveOptions {
+interface MoveOptions {
   /** Where a key goes; undefined: it stays. */
   target: (key: string) => string | undefined;
   /** Was this key there before? Then what is moved there is put to what it holds. */

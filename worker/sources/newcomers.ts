@@ -94,7 +94,7 @@ export class Newcomers {
   }
 }
 
-export function newcomerWhy(name: string, others: readonly string[]): string {
+function newcomerWhy(name: string, others: readonly string[]): string {
   const which = others.map((one) => `"${one}"`).join(' or ');
   return `it may be what source ${which} is called now, which is not in this configuration and has asked people: its deliveries wait until it is said what it is. ${newcomerRemedy(name, others)}`;
 }

@@ -10,7 +10,7 @@ import type { KnownSources } from './known-sources.ts';
 import { moveJobs, runningJobs } from './move-jobs.ts';
 import { keysOf, moveKeys } from './move-keys.ts';
 
-export interface RenameOptions {
+interface RenameOptions {
   redis: RedisClient;
   names: SourceNames;
   known: KnownSources;

@@ -8,7 +8,7 @@ const clockSkewMs = 120_000;
 
 type Counters = Pick<ContactRecord, 'num_appeals' | 'last_appeal'>;
 
-export interface LostRequest {
+interface LostRequest {
   /** When it was made. */
   at: Date;
   why: string;

@@ -8,7 +8,6 @@ import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '
 import type { RecordStatus } from '../vendor.ts';
 import { finishWithdrawals, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
-import { getOrCreateJourney } from './get-or-create.ts';
 import { merged } from './merged.ts';
 import { planJourney, skipJourney } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
@@ -153,6 +152,26 @@ async function planClosed(
     return await enqueueAsk(journey, context);
   }
   return await enqueueAsk(await planJourney(journey, record, context), context);
+}
+
+/** The one journey of this closing: made now (`created`), or found. */
+async function getOrCreateJourney(
+  event: RecordJob,
+  closing: { recordId: string; closing: string; closedAt: Date },
+  context: PlanContext,
+): Promise<{ journey: Journey; created: boolean }> {
+  const { key: eventKey, receivedAt, via } = event;
+  const found =
+    via === 'poll' ? ', found by the poll: no webhook had told of it' : via === 'backfill' ? ', backfill' : '';
+  const result = await context.store.getOrCreate({ ...closing, eventKey, receivedAt }, [
+    `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
+  ]);
+  if (result.created) {
+    const ref = refOf(context.name, result.journey.id);
+    context.log.info({ journey: ref, event: event.what }, 'received');
+    if (via === 'poll') await context.missed(ref, event.at);
+  }
+  return result;
 }
 
 /** Its record was deleted, or otherwise out of question, before its customer was asked; it is back, closed as it was. */

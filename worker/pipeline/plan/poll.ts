@@ -20,7 +20,7 @@ const overdueMs = 86_400_000;
 const overdue = 'no poll has got through for a day: closings that webhooks miss are not found';
 const overdueRemedy = 'see "the poll ended early" in the log; where it waits for the quota, leave closeloop more of it';
 
-export interface PollOptions {
+interface PollOptions {
   redis: RedisClient;
   pauses: Pauses;
   /** Real time. */
