@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import type { Journey } from '../../../worker/journey/journey.ts';
 import { type Loop, startLoop, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 
@@ -41,11 +42,22 @@ const daytime =
   '{ name: all, campaign: 12, contact: customer.email, delay: 1h, window: { from: "09:00", until: "20:00" } }';
 const atOnce = '{ name: all, campaign: 12, contact: customer.email, window: { from: "09:00", until: "20:00" } }';
 
-async function start(source: string, rule: string, lookAfter = '50ms'): Promise<Loop & { done(): Promise<void> }> {
+interface TimedLoop extends Loop {
+  /** The journey as it waits, when the job that asks is stored as well: it bears the clock of the moment in which it is. */
+  waiting(id: string): Promise<Journey>;
+  done(): Promise<void>;
+}
+
+async function start(source: string, rule: string, lookAfter = '50ms'): Promise<TimedLoop> {
   const feedback = await startFeedbackStandin({ seed: true, now: () => new RealDate(trueNow()) });
   const loop = await startLoop(redis, { source, rule, feedback, lookAfter });
   return {
     ...loop,
+    waiting: async (id) => {
+      const journey = await loop.journey(id, 'waiting');
+      await until(async () => (await loop.app.engine.busy()) === 0);
+      return journey;
+    },
     done: async () => {
       await loop.close();
       await feedback.close();
@@ -65,7 +77,7 @@ const blockedMs = 11_000;
 test('a machine that slept through the evening asks the next morning, not when it wakes at night', async () => {
   const loop = await start('asleep', daytime);
   await loop.post(loop.vendor.close('s').delivery);
-  expect((await loop.journey('s.1', 'waiting')).dueAt?.getTime()).toBeGreaterThan(trueNow() + 0.9 * hour);
+  expect((await loop.waiting('s.1')).dueAt?.getTime()).toBeGreaterThan(trueNow() + 0.9 * hour);
   itIs('23:00');
   const put = await until(async () => {
     const journey = await loop.store.get('s.1');
@@ -84,7 +96,7 @@ test('a clock that was hours ahead, and is set right before it is time to ask, s
   machineMs = 8 * hour;
   await loop.post(loop.vendor.close('a').delivery);
   // By that clock it is 22:00.
-  expect((await loop.journey('a.1', 'waiting')).dueAt?.toISOString()).toBe('2026-11-24T07:00:00.000Z');
+  expect((await loop.waiting('a.1')).dueAt?.toISOString()).toBe('2026-11-24T07:00:00.000Z');
   machineMs = 0;
   await sleep(blockedMs);
   expect(loop.feedback.standin.requests()).toEqual([]);
@@ -97,7 +109,7 @@ test('a clock that was hours ahead, and is set right before it is time to ask, s
 test('a clock that is set back by hours while it is waited for the time to ask asks once, by day', async () => {
   const loop = await start('back', daytime);
   await loop.post(loop.vendor.close('b').delivery);
-  await loop.journey('b.1', 'waiting');
+  await loop.waiting('b.1');
   machineMs = -8 * hour;
   await sleep(blockedMs);
   expect(loop.feedback.standin.requests()).toEqual([]);
