@@ -6,6 +6,8 @@ export interface Scenario {
   store: string;
   tags?: string[];
   solvedAt: number;
+  /** Not before this one's customer was asked, however slow the machine is. */
+  solvedAfterAsking?: number;
   reopenedAt?: number;
   solvedAgainAt?: number;
   /** The webhook comes twice. */
@@ -91,6 +93,7 @@ export const scenarios: Scenario[] = [
     customer: { name: 'Mari', phone: '+372 5550 0001' },
     store: 'Tallinn',
     solvedAt: 1.5,
+    solvedAfterAsking: 1001,
     ends: ['skipped'],
   },
   {

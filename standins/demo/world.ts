@@ -39,6 +39,8 @@ interface Plan {
   act: () => void;
   /** Only when the journey of this ticket waits. */
   whenWaiting?: number;
+  /** Only once the customer of this ticket was asked. */
+  onceAsked?: number | undefined;
 }
 
 /** `now`: the demo's clock. */
@@ -99,19 +101,26 @@ export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
     if (scenario.answers && contact !== undefined) answers.push({ contact, scenario, given: 0 });
   }
 
-  function plan(hours: number, act: () => void, more: Pick<Plan, 'whenWaiting'> = {}): void {
+  function plan(hours: number, act: () => void, more: Pick<Plan, 'whenWaiting' | 'onceAsked'> = {}): void {
     plans.push({ at: new Date(begin.getTime() + hours * hour), act, ...more });
   }
+
+  const isAsked = (ticket: number | undefined) => {
+    const { phone, email } = scenarios.find((one) => one.ticket === ticket)?.customer ?? {};
+    const contact = phone ?? email;
+    return contact === undefined || feedback.standin.requests({ contact }).length > 0;
+  };
 
   const hoursNow = () => (now().getTime() - begin.getTime()) / hour;
 
   for (const scenario of scenarios) {
     open(scenario);
-    plan(scenario.solvedAt, () => {
+    const solve = () => {
       desk.standin.solve(scenario.ticket);
       if (scenario.twice)
         void desk.standin.fireWebhook({ id: scenario.ticket, event: { current: 'SOLVED', previous: 'OPEN' } });
-    });
+    };
+    plan(scenario.solvedAt, solve, { onceAsked: scenario.solvedAfterAsking });
     const { ticket, reopenedAt, solvedAgainAt } = scenario;
     if (reopenedAt === undefined || solvedAgainAt === undefined) continue;
     plan(
@@ -162,7 +171,9 @@ sources:
       const due = plans.filter((one) => one.at <= at).sort((a, b) => a.at.getTime() - b.at.getTime());
       plans = plans.filter((one) => one.at > at);
       for (const one of due) {
-        if (one.whenWaiting === undefined || (await isWaiting(one.whenWaiting))) one.act();
+        const { whenWaiting, onceAsked } = one;
+        const isReady = (whenWaiting === undefined || (await isWaiting(whenWaiting))) && isAsked(onceAsked);
+        if (isReady) one.act();
         else plans.push(one);
       }
       for (const waiting of answers) {
