@@ -27,14 +27,16 @@ export function shownMessage(message: string): string | undefined {
     .replaceAll(/"[^"]*"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)/g, ' … ')
     .split(/\s+/)
     .filter((part) => part !== '')
-    .map((part) => (isHarmless(part) ? part : '…'));
+    .map((part, i, all) => (isHarmless(part, all[i - 1]) ? part : '…'));
   const shown = parts.filter((part, i) => part !== '…' || parts[i - 1] !== '…');
   const known = parts.filter((part) => part !== '…').length;
   return known < fewest || parts.length > 2 * known ? undefined : shown.join(' ').replace(/[.:,;!]+$/, '');
 }
 
-/** A limit ("no more than 100 characters") has few digits. */
-function isHarmless(part: string): boolean {
+/** Before a limit: "no more than 100 characters". Any other number may be part of a phone number or of an order's. */
+const beforeLimit = /^(?:than|to|least|most|exceeds?|between|exactly)$/i;
+
+function isHarmless(part: string, before = ''): boolean {
   const bare = part.toLowerCase().replaceAll(/^[(]+|[).,:;!?]+$/g, '');
-  return words.has(bare.replace('’', "'")) || /^\d{1,4}$/.test(bare);
+  return words.has(bare.replace('’', "'")) || (/^\d{1,4}$/.test(bare) && beforeLimit.test(before));
 }

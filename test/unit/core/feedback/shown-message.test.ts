@@ -16,6 +16,8 @@ const rows: [message: string, shown: string | undefined][] = [
     'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss].',
     'Datetime has wrong format. Use one of these formats instead: …',
   ],
+  ['+372 612 3456 is not a valid phone number.', '… is not a valid phone number'],
+  ['1234 is not a valid choice.', '… is not a valid choice'],
   ['37255512345 is not a valid phone number.', '… is not a valid phone number'],
   ['carl@example.com is blacklisted in this campaign', '… is blacklisted in this campaign'],
   // Nothing to be learnt from, or somebody's words.
