@@ -196,7 +196,7 @@ async function outcomeOf(
   if (status.is === 'out') return skip(status.why);
   const { record, closing, closedAt } = status;
   if (closedAt < since || closedAt > until) return skip('it was closed at another time');
-  const { id, exists } = await context.store.nameOf(record.currentId, closing);
+  const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   if (exists) return skip('its closing has a journey already');
   const verdict = await decide({ recordId: record.currentId, journeyId: id, closedAt }, record, context);
   return verdict.do === 'ask'

@@ -48,7 +48,7 @@ async function* candidates(context: Searched, { contact, record, state }: Journe
   const found =
     record === undefined
       ? await store.queries.of({ contact: parseContact(contact ?? '', { defaultCountry }) })
-      : await store.ofRecord(aliases.of(source?.recordNames?.parse(record) ?? record));
+      : await store.records.journeysOf(aliases.of(source?.recordNames?.parse(record) ?? record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 

@@ -41,7 +41,7 @@ export async function preview(
     if (status.is === 'open') {
       const why = 'it is not closed';
       const { lookAgainAt } = status;
-      const { id } = await context.store.nameOf(record.currentId, notYet);
+      const { id } = await context.store.records.nameOf(record.currentId, notYet);
       const ifClosed = await judge(record, id, lookAgainAt ?? context.clock.now(), context);
       return print({ decision: 'skip', why, lookAgainAt, ifClosed: ifClosed.shown }, [
         heading('would not ask', why),
@@ -53,7 +53,7 @@ export async function preview(
     }
 
     const { closing, closedAt } = status;
-    const { id, exists } = await context.store.nameOf(record.currentId, closing);
+    const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
     const journey = exists ? await context.store.get(id) : undefined;
     const ref = refOf(context.name, id);
     const { decision, why, shown, lines } = unlessAsked(journey, ref, await judge(record, id, closedAt, context));

@@ -5,8 +5,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import { SourceNames } from '../redis/source-names.ts';
-import { gatedOr } from './scripts.ts';
+import { gatedOr, SourceNames } from '../redis/source-names.ts';
 
 /**
  * An erasure, from the moment it was asked for until it is done. Whom it is about is in its subjects; what is written here

@@ -6,7 +6,21 @@ import { runScript } from '../redis/script.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
-import { pageScript } from './scripts.ts';
+
+/**
+ * The next of an index, with their scores: behind the last of those given that is still where it was; where none is, from
+ * their score on.
+ * KEYS index · ARGV score of the last that were given, how many, their ids…
+ */
+const pageScript = `
+local start = redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. ARGV[1])
+for i = #ARGV, 3, -1 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[1] then
+    start = redis.call('ZRANK', KEYS[1], ARGV[i]) + 1
+    break
+  end
+end
+return redis.call('ZRANGE', KEYS[1], start, start + ARGV[2] - 1, 'WITHSCORES')`;
 
 /** Ids that are read at once of a list that may end at any of them. */
 const latestSize = 200;
@@ -114,17 +128,5 @@ export class JourneyQueries {
       journeyStates.map(async (state) => [state, await this.#redis.zcard(this.#keys.state(state))] as const),
     );
     return Object.fromEntries(entries) as Record<JourneyState, number>;
-  }
-
-  /** For each feedback request: the journey that created it, `undefined` for one that isn't this source's. */
-  async idsOfRequests(requestIds: readonly string[]): Promise<(string | undefined)[]> {
-    if (requestIds.length === 0) return [];
-    const pipeline = this.#redis.pipeline();
-    for (const id of requestIds) pipeline.hget(this.#keys.requests(id), id);
-    const answers = (await pipeline.exec()) ?? [];
-    return answers.map(([error, id]) => {
-      if (error) throw error;
-      return typeof id === 'string' ? id : undefined;
-    });
   }
 }

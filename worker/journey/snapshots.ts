@@ -3,7 +3,7 @@ import type { RecordSnapshots } from '../../core/connector/contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import { gatedOr } from './scripts.ts';
+import { gatedOr } from '../redis/source-names.ts';
 
 /**
  * KEYS snapshot, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where

@@ -4,28 +4,116 @@ import { redacted } from '../../core/redaction.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
+import { gatedOr } from '../redis/source-names.ts';
 import { Journey, type JourneyState, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
 import { JourneyQueries } from './queries.ts';
-import { aboutRecord, JourneyReader, type Left } from './reader.ts';
-import {
-  beginPassScript,
-  forgetScript,
-  gatedOr,
-  getOrCreateScript,
-  mergeScript,
-  noteScript,
-  saveScript,
-} from './scripts.ts';
-import { askedStates, type Decision, mayHaveAsked } from './transitions.ts';
+import { aboutRecord, JourneyReader } from './reader.ts';
+import { RecordMemory } from './record-memory.ts';
+import { type CollectPass, JourneyRequests } from './requests.ts';
+import { askedStates, type Decision } from './transitions.ts';
+
+// Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
+// among KEYS carry the source's tag, and lie in the same slot.
+
+/**
+ * KEYS record · ARGV tag, record id, digests of the closing and of the event's key, sealed journey, score, trace lines…
+ * Returns the id of the journey of this closing (or of this event), made now or found. Error GATED while the source is not to
+ * be worked on (source-names.ts).
+ */
+const getOrCreateScript = `
+if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
+local id = redis.call('HGET', KEYS[1], 'event:' .. ARGV[4]) or redis.call('HGET', KEYS[1], 'closing:' .. ARGV[3])
+if id then
+  -- One that is not remembered is planned again when it is repeated, and comes here again.
+  if redis.call('HLEN', KEYS[1]) < 1000 then redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id) end
+  return {id, 0}
+end
+id = ARGV[2] .. '.' .. redis.call('HINCRBY', KEYS[1], 'count', 1)
+redis.call('HINCRBY', KEYS[1], 'alive', 1)
+redis.call('PERSIST', KEYS[1])
+redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
+redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'state', 'received', 'data', ARGV[5])
+redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
+for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
+for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
+return {id, 1}`;
+
+/**
+ * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
+ * people to index it under…, people no longer… · ARGV rev, sealed journey, id, score, request id or '', '1' once asked ('if none': unless
+ * another has) or '0' when it turned out not to be, number of people to index it under, key of the collecting pass' fence or '',
+ * generation of the pass, state, trace lines…
+ * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
+ * newer pass has begun.
+ */
+const saveScript = `
+if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
+if ARGV[8] ~= '' and tonumber(redis.call('GET', ARGV[8]) or '0') > tonumber(ARGV[9]) then return -1 end
+if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[7], ARGV[5], ARGV[3]) == 0
+  and redis.call('HGET', KEYS[7], ARGV[5]) ~= ARGV[3] then return -1 end
+redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'state', ARGV[10], 'data', ARGV[2])
+redis.call('ZREM', KEYS[3], ARGV[3])
+redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
+if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
+if ARGV[6] == 'if none' then redis.call('HSETNX', KEYS[5], 'asked', ARGV[3]) end
+for i = 5, 6 do
+  if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
+end
+for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
+for i = 11, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
+return 1`;
+
+/**
+ * The record's memory lives as long as any of its journeys: without it a number would be given twice, and a customer
+ * asked twice. Which records were merged into it is known as long as they are remembered themselves.
+ * Returns 1, or 0 when the journey is gone, or in another state than when it was read.
+ * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
+ */
+const forgetScript = `
+if redis.call('HGET', KEYS[1], 'state') ~= ARGV[3] then return 0 end
+redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('ZREM', KEYS[3], ARGV[1])
+if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
+for i = 6, #KEYS do redis.call('SREM', KEYS[i], ARGV[1]) end
+if redis.call('HINCRBY', KEYS[5], 'alive', -1) > 0 then
+  local memory = redis.call('HGETALL', KEYS[5])
+  for i = 1, #memory, 2 do
+    if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[5], memory[i]) end
+  end
+  return 1
+end
+redis.call('DEL', ARGV[4] .. ':snapshot:' .. ARGV[5])
+-- A delivery that was just stored may still need it.
+redis.call('PEXPIRE', ARGV[4] .. ':alias:' .. ARGV[5], 86400000)
+local record = ARGV[5]
+while record do
+  local key = ARGV[4] .. ':record:' .. record
+  if tonumber(redis.call('HGET', key, 'alive') or '0') > 0 then return 1 end
+  local into = redis.call('HGET', key, 'into')
+  local isNeeded = false
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    if string.sub(field, 1, 5) == 'from:' then
+      isNeeded = isNeeded or redis.call('EXISTS', ARGV[4] .. ':record:' .. string.sub(field, 6)) == 1
+    elseif field ~= 'into' then
+      redis.call('HDEL', key, field)
+    end
+  end
+  if isNeeded then return 1 end
+  redis.call('DEL', key)
+  record = into
+end
+return 1`;
+
+/** A sender may repeat itself for ever: a long trace takes no more remarks. KEYS journey, trace · ARGV line */
+const noteScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('LLEN', KEYS[2]) < 1000 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
+return 1`;
 
 /** Waiting journeys are ordered by when they are due, so that an overdue one is found without looking at the others. */
 function scoreOf(journey: Journey): number {
   return (journey.state === 'waiting' && journey.dueAt ? journey.dueAt : journey.updatedAt).getTime();
 }
-
-/** How long a merge is remembered of a record that nothing else is known of: merges may be told in any order. */
-const unknownMs = 30 * 86_400_000;
 
 const GetOrCreateAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
@@ -40,31 +128,14 @@ interface NewClosing {
   receivedAt: Date;
 }
 
-/** A collecting pass over one campaign. Of two, the one with the higher generation has read the newer export. */
-export interface CollectPass {
-  campaign: number;
-  generation: number;
-}
-
-/**
- * What the records' hash remembers beyond a journey: which one is the latest, and which one asked the customer, be it of a
- * record that was merged into this one.
- */
-interface RecordHistory {
-  latest: string | undefined;
-  asked: string | undefined;
-  /** When that one's closing was; undefined where it can't be told, or is another record's. */
-  askedClosedAt?: Date | undefined;
-}
-
-type RecordHash = { id: string; memory: Record<string, string> };
-
 /**
  * The journeys of one source, in Redis. Every change is one script, so that a journey, its trace and its indexes
  * never disagree, wherever the process is killed.
  */
 export class JourneyStore {
   readonly source: string;
+  readonly records: RecordMemory;
+  readonly requests: JourneyRequests;
   readonly queries: JourneyQueries;
   readonly #redis: RedisClient;
   readonly #now: Ports['now'];
@@ -79,6 +150,8 @@ export class JourneyStore {
     this.#seal = ports.seal;
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
+    this.records = new RecordMemory(redis, this.#keys, this.#reader);
+    this.requests = new JourneyRequests(redis, this.#keys);
     this.queries = new JourneyQueries(redis, this.#keys, this.#reader);
   }
 
@@ -116,43 +189,6 @@ export class JourneyStore {
     return { journey, created: false };
   }
 
-  /** The journey that this event started or was counted to, if any: saves reading the record again. */
-  async ofEvent(recordId: string, eventKey: string): Promise<Journey | undefined> {
-    const id = await this.#redis.hget(this.#keys.record(recordId), this.#keys.eventField(eventKey));
-    return id === null ? undefined : await this.get(id);
-  }
-
-  async historyOf(recordId: string): Promise<RecordHistory> {
-    const memories = await this.#memoriesOf(recordId);
-    const latest = memories[0]?.memory.latest;
-    for (const one of memories) {
-      const found = await this.#askedOf(one);
-      if (!found) continue;
-      const { asked, journey } = found;
-      return { latest, asked, askedClosedAt: journey?.recordId === recordId ? journey.closedAt : undefined };
-    }
-    return { latest, asked: undefined };
-  }
-
-  /**
-   * By the record's mark; of several journeys also without it, as the mark was a later one's, which came to nothing.
-   * `journey` is left out of one that is gone, or that can't be read.
-   */
-  async #askedOf({ id, memory }: RecordHash): Promise<{ asked: string; journey?: Journey } | undefined> {
-    const { asked, count = '0' } = memory;
-    if (asked !== undefined) {
-      const journey = await this.#reader.readable(asked);
-      // After several merges it may still stand for a journey that turned out to have asked nobody.
-      if (!journey || mayHaveAsked(journey)) return { asked, ...(journey && { journey }) };
-    }
-    for (let n = Number(count); n >= 1 && count !== '1'; n--) {
-      const journey = await this.#reader.readable(`${id}.${n}`);
-      const isOwn = journey?.requestId !== undefined || journey?.intent !== undefined;
-      if (journey && isOwn && mayHaveAsked(journey)) return { asked: journey.id, journey };
-    }
-    return undefined;
-  }
-
   async get(id: string): Promise<Journey | undefined> {
     return (await this.#reader.read(id))?.journey;
   }
@@ -186,51 +222,6 @@ export class JourneyStore {
     }
   }
 
-  /** From now on no older pass over this campaign changes a journey of this source. */
-  async beginPass({ campaign, generation }: CollectPass): Promise<void> {
-    await runScript(this.#redis, beginPassScript, [this.#keys.pass(campaign)], generation);
-  }
-
-  /** The journey of this closing, if there is one: saves reading the record. */
-  async ofClosing(recordId: string, closing: string): Promise<Journey | undefined> {
-    const id = await this.#redis.hget(this.#keys.record(recordId), this.#keys.closingField(closing));
-    return id === null ? undefined : await this.get(id);
-  }
-
-  /** The journey that a closing has, or the name that its journey would get. */
-  async nameOf(recordId: string, closing: string): Promise<{ id: string; exists: boolean }> {
-    const [id, count] = await this.#redis.hmget(this.#keys.record(recordId), this.#keys.closingField(closing), 'count');
-    return id ? { id, exists: true } : { id: `${recordId}.${Number(count ?? 0) + 1}`, exists: false };
-  }
-
-  /** Every journey of a record, first to last; also those of records that were merged into it. */
-  async ofRecord(recordId: string, left?: Left): Promise<Journey[]> {
-    const memories = await this.#memoriesOf(recordId);
-    const ids = memories.flatMap(({ id, memory }) =>
-      Array.from({ length: Number(memory.count ?? 0) }, (_, i) => `${id}.${i + 1}`),
-    );
-    return await this.#reader.those(ids, left);
-  }
-
-  /** `gone` lives on as `remaining`. Tell its journeys as well (`Journey.currentId`). */
-  async merge(gone: string, remaining: string): Promise<void> {
-    if (gone === remaining) return;
-    const keys = [this.#keys.record(gone), this.#keys.record(remaining)];
-    await runScript(this.#redis, mergeScript, keys, gone, remaining, unknownMs);
-  }
-
-  /** What `gone`, which was merged into `into`, lives on as: that may have been merged before this was told. */
-  async remainingOf(gone: string, into: string): Promise<string> {
-    const seen = new Set([gone]);
-    let remaining = into;
-    for (;;) {
-      seen.add(remaining);
-      const next = await this.#redis.hget(this.#keys.record(remaining), 'into');
-      if (next === null || seen.has(next)) return remaining;
-      remaining = next;
-    }
-  }
-
   /** Adds a line to the trace without changing anything; to a journey that has been removed, nothing. */
   async note(id: string, text: string): Promise<void> {
     await runScript(this.#redis, noteScript, [this.#keys.journey(id), this.#keys.trace(id)], this.#line(text));
@@ -258,18 +249,6 @@ export class JourneyStore {
     const args = [id, requestId, state, this.#keys.tag, recordId];
     const forgotten = await runScript(this.#redis, forgetScript, keys, ...args);
     return forgotten === 1;
-  }
-
-  /** What is remembered of a record, and then of those that were merged into it, and into these. */
-  async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<RecordHash[]> {
-    if (seen.has(recordId)) return [];
-    seen.add(recordId);
-    const memory = await this.#redis.hgetall(this.#keys.record(recordId));
-    const found: RecordHash[] = [{ id: recordId, memory }];
-    for (const field of Object.keys(memory)) {
-      if (field.startsWith('from:')) found.push(...(await this.#memoriesOf(field.slice(5), seen)));
-    }
-    return found;
   }
 
   async #save(

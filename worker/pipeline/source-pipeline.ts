@@ -100,7 +100,7 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
     sources,
     placesOfSources: () => names.places(),
     areOwned: async (requestIds) => {
-      const owners = await Promise.all((await sources()).map(({ store }) => store.queries.idsOfRequests(requestIds)));
+      const owners = await Promise.all((await sources()).map(({ store }) => store.requests.journeyIdsOf(requestIds)));
       return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
     },
   };

@@ -212,7 +212,7 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
       journeyId: `${status.record.currentId}.trial`,
       closedAt: clock.now(),
     };
-    const verdict = await decide(closing, status.record, { ...context, store: { historyOf: noHistory } });
+    const verdict = await decide(closing, status.record, { ...context, store: { records: { historyOf: noHistory } } });
     if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
     whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { gateOf, tagOf } from './keys.ts';
 
@@ -102,4 +103,11 @@ export class SourceNames {
     await this.#redis.del(gateOf(to));
     await this.#redis.hdel(movingKey, from);
   }
+}
+
+/** What a script that looks at the gate has failed with, as callers know it. */
+export function gatedOr(error: unknown): unknown {
+  if (!messageOf(error).startsWith('GATED')) return error;
+  const message = 'the source is being renamed, or has another name now';
+  return new CloseloopError(message, { kind: 'transient', retryAfterMs: 5_000 }, { outcome: 'never-sent' });
 }

@@ -45,7 +45,7 @@ async function closes(
   vendor.close(id, { ...anyone, ...closedAs(closing, closedAt) });
   const context = { ...unit.context, clock: { ...liveClock, now: () => askedAt } };
   await plan(eventOf(id), context);
-  const { latest = '' } = await store.historyOf(id);
+  const { latest = '' } = await store.records.historyOf(id);
   return await asks(unit, latest, context);
 }
 const isAsked = { state: 'asked' };
@@ -138,7 +138,7 @@ describe('a record that has asked about an earlier closing', () => {
     vendor.close('a', { ...anyone, ...closedAs('two') });
     await plan(eventOf('a'), context);
     await expect(ask({ journeyId: 'a.2' }, context)).rejects.toThrow('429');
-    expect(await store.historyOf('a')).toMatchObject({ asked: 'a.1' });
+    expect(await store.records.historyOf('a')).toMatchObject({ asked: 'a.1' });
     // The rule is changed, and asks once from now on.
     const once = unitContext({ vendor });
     expect(await closes(once, 'a', 'three')).toMatchObject({ id: 'a.3', state: 'skipped' });

@@ -64,7 +64,7 @@ async function recheck(journey: Journey, context: AskContext): Promise<{ why: st
   const status = await context.read(journey.recordId, 'ask');
   if (status.is === 'closed' && status.record.currentId !== journey.recordId) {
     const { currentId: remaining } = status.record;
-    await context.store.merge(journey.recordId, remaining);
+    await context.store.records.merge(journey.recordId, remaining);
     await queueRemaining(journey.recordId, remaining, status.closedAt, context);
     return gone(`the record was merged into ${remaining}`);
   }

@@ -5,7 +5,7 @@ import type { Log } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
-import type { CollectPass } from '../../journey/store.ts';
+import type { CollectPass } from '../../journey/requests.ts';
 import { type Decision, mayFollow, step } from '../../journey/transitions.ts';
 import { isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
@@ -50,7 +50,7 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
   const answered = requests.filter(({ grade, comment }) => grade !== null || (comment !== null && comment !== ''));
   const owned = new Set<string>();
   for (const source of pass.sources) {
-    const ids = await source.store.queries.idsOfRequests(answered.map(({ id }) => id));
+    const ids = await source.store.requests.journeyIdsOf(answered.map(({ id }) => id));
     const journeys = await Promise.all(
       answered.map(async (request, i) => {
         const journeyId = ids[i];

@@ -6,7 +6,7 @@ import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
-import type { CollectPass } from '../../journey/store.ts';
+import type { CollectPass } from '../../journey/requests.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, begunKey, failingKey, seenKey } from '../../redis/keys.ts';
@@ -53,7 +53,7 @@ const asideMs = 30 * 86_400_000;
 
 /**
  * Finds new and changed grades of one campaign. One pass at a time. A pass that stood still past the end of its lock may hold
- * a page that is older than what newer passes have saved: the journeys refuse its generation (`JourneyStore.beginPass`). A pass
+ * a page that is older than what newer passes have saved: the journeys refuse its generation (`JourneyRequests.beginPass`). A pass
  * that fails isn't repeated: the next one comes by the schedule, and what was seen is stored only after a whole pass.
  */
 export async function collect({ campaign }: CollectJob, context: CollectContext): Promise<JobResult> {
@@ -104,7 +104,7 @@ async function collectOnce(
 
   // Before the first page is read: what an older pass still holds is older than that page.
   const sources = await context.sources();
-  await Promise.all(sources.map(({ store }) => store.beginPass(current)));
+  await Promise.all(sources.map(({ store }) => store.requests.beginPass(current)));
   const pass: Pass = { ...current, sources, answers: 0, strangers: 0, unreadable: 0, misfits: new Set() };
   const found = await readChanged(pass, isFullDue ? undefined : seen, stats, renew, context);
   if (found === undefined || !(await renew())) return;

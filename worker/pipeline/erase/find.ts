@@ -154,7 +154,7 @@ class Search implements Found {
     }
     if (subject.source !== of.name) return [];
     if (subject.kind === 'person') return await of.store.queries.of({ personId: subject.id }, left);
-    return subject.kind === 'record' ? await of.store.ofRecord(subject.id, left) : [];
+    return subject.kind === 'record' ? await of.store.records.journeysOf(subject.id, left) : [];
   }
 
   #addJourney(journey: Journey, of: EraseContext): void {
@@ -213,9 +213,9 @@ class Search implements Found {
   async #isTheirs(requestId: string): Promise<boolean> {
     if (this.#requests.has(requestId)) return true;
     for (const of of await this.#here.sources()) {
-      const [id] = await of.store.queries.idsOfRequests([requestId]);
+      const [id] = await of.store.requests.journeyIdsOf([requestId]);
       const journeys =
-        id === undefined ? [] : await of.store.ofRecord(id.slice(0, id.lastIndexOf('.')), () => undefined);
+        id === undefined ? [] : await of.store.records.journeysOf(id.slice(0, id.lastIndexOf('.')), () => undefined);
       if (journeys.some((journey) => journey.id === id && journey.erasedAt)) return true;
     }
     return false;

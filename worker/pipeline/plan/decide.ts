@@ -8,7 +8,7 @@ import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import { checkWindows, hoursOf, nextSendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
-import type { JourneyStore } from '../../journey/store.ts';
+import type { RecordMemory } from '../../journey/record-memory.ts';
 import type { Named, Policy, Service, Timing } from '../context.ts';
 import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
 
@@ -16,7 +16,7 @@ import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
 export type DecisionContext = Pick<Named, 'name'> &
   Pick<Policy, 'rules' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
   Pick<Service, 'campaigns'> &
-  Pick<Timing, 'clock'> & { store: Pick<JourneyStore, 'historyOf'> };
+  Pick<Timing, 'clock'> & { store: { records: Pick<RecordMemory, 'historyOf'> } };
 
 /** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
 export type Verdict =
@@ -96,7 +96,7 @@ export async function askedAlready(
   { recordId, journeyId, closedAt }: Parameters<typeof decide>[0],
   { name, store }: Pick<DecisionContext, 'name' | 'store'>,
 ): Promise<string | undefined> {
-  const { asked, askedClosedAt } = await store.historyOf(recordId);
+  const { asked, askedClosedAt } = await store.records.historyOf(recordId);
   if (asked === undefined || asked === journeyId) return undefined;
   const ref = refOf(name, asked);
   if (rule.again === 'never') return `this record's customer was asked already: journey ${ref} (again: never)`;

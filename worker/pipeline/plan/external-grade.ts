@@ -80,7 +80,7 @@ export async function queueGrade({ id, recordId, given }: Journey, context: Pick
  */
 async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promise<Journey | undefined> {
   const { store } = context;
-  const { latest, asked } = await store.historyOf(event.recordId);
+  const { latest, asked } = await store.records.historyOf(event.recordId);
   const known = latest === undefined ? undefined : await store.get(latest);
   const isOver = known !== undefined && overStates.includes(known.state);
   const before = isOver && asked !== undefined ? await store.get(asked) : undefined;

@@ -14,9 +14,9 @@ export async function merged(
   context: WithdrawContext & Pick<Queues, 'queueEvent'>,
 ): Promise<JobResult> {
   const { store, clock } = context;
-  const remaining = await store.remainingOf(recordId, into);
+  const remaining = await store.records.remainingOf(recordId, into);
   const why = `its record was merged into ${remaining}`;
-  for (const journey of await store.ofRecord(recordId)) {
+  for (const journey of await store.records.journeysOf(recordId)) {
     if (journey.state === 'creating') return retryLater;
     if (unaskedStates.includes(journey.state)) {
       // First: a process killed in between finds the journey still waiting, and does both.
@@ -30,7 +30,7 @@ export async function merged(
         : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
     );
   }
-  await store.merge(recordId, remaining);
+  await store.records.merge(recordId, remaining);
   return done;
 }
 

@@ -75,23 +75,23 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
 }
 
 async function knownJourney(event: RecordJob, { store }: PlanContext): Promise<Journey | undefined> {
-  const ofEvent = await store.ofEvent(event.recordId, event.key);
+  const ofEvent = await store.records.ofEvent(event.recordId, event.key);
   if (ofEvent || event.closing === undefined) return ofEvent;
-  return await store.ofClosing(event.recordId, event.closing);
+  return await store.records.ofClosing(event.recordId, event.closing);
 }
 
 /** What the event tells of its record; of one whose person was forgotten nothing is kept. */
 async function keepWhatIsTold(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
   if (!known?.erasedAt) return await keepSnapshot(event, context);
-  const all = await context.store.ofRecord(event.recordId);
+  const all = await context.store.records.journeysOf(event.recordId);
   if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
 }
 
 /** The record's, once what a killed worker had begun to withdraw is withdrawn. */
 async function journeysOf(recordId: string, context: PlanContext): Promise<Journey[]> {
   const { store } = context;
-  const journeys = await store.ofRecord(recordId);
-  return (await finishWithdrawals(journeys, context)) ? await store.ofRecord(recordId) : journeys;
+  const journeys = await store.records.journeysOf(recordId);
+  return (await finishWithdrawals(journeys, context)) ? await store.records.journeysOf(recordId) : journeys;
 }
 
 async function planOpen(
@@ -139,7 +139,7 @@ async function planClosed(
   if (event.kind === 'changed' || isOutside(closedAt, event)) return done;
   // It may have asked, and its journey been removed since: somebody has touched an old record.
   const isOld = event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs;
-  if (isOld && !(await store.ofClosing(record.currentId, closing))) {
+  if (isOld && !(await store.records.ofClosing(record.currentId, closing))) {
     context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
     return done;
   }

@@ -15,7 +15,7 @@ type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>
  */
 export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<JobResult> {
   for (const of of await context.sources()) {
-    const [id] = await of.store.queries.idsOfRequests([event.requestId]);
+    const [id] = await of.store.requests.journeyIdsOf([event.requestId]);
     if (id === undefined) continue;
     const { at, answers } = event;
     const after = await of.store.update(id, (now) => {

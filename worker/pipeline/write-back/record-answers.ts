@@ -40,7 +40,7 @@ export async function laterAnswer(
   context: WriteBackContext,
   isLater: IsLater,
 ): Promise<Journey | undefined> {
-  const all = await context.store.ofRecord(about(journey).recordId);
+  const all = await context.store.records.journeysOf(about(journey).recordId);
   const own = all.findIndex(({ id }) => id === journey.id);
   return all.find(
     (other, n) =>

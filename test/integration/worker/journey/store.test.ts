@@ -41,7 +41,7 @@ describe('claim', () => {
     expect(claims.filter(({ created }) => created)).toHaveLength(1);
     expect(await store.trace('r.1')).toMatchObject([{ text: 'here' }]);
     expect((await store.queries.counts()).received).toBe(1);
-    for (const key of ['webhook', 'trigger']) expect((await store.ofEvent('r', key))?.id).toBe('r.1');
+    for (const key of ['webhook', 'trigger']) expect((await store.records.ofEvent('r', key))?.id).toBe('r.1');
   });
 
   test('it takes an event that is known for its first closing, whatever the record says now', async () => {
@@ -55,7 +55,7 @@ describe('claim', () => {
       created: true,
       journey: { id: 'r.2' },
     });
-    expect(await store.historyOf('r')).toEqual({ latest: 'r.2', asked: undefined });
+    expect(await store.records.historyOf('r')).toEqual({ latest: 'r.2', asked: undefined });
   });
 
   test('it keeps records and sources apart', async () => {
@@ -70,7 +70,7 @@ describe('claim', () => {
         journey: { id: `${record}.1`, source: store.source, state: 'received' },
       });
     }
-    expect(await one.ofEvent('a', 'never seen')).toBeUndefined();
+    expect(await one.records.ofEvent('a', 'never seen')).toBeUndefined();
   });
 
   test('it starts anew, without an error, when the journey of a late event has been removed', async () => {
@@ -191,9 +191,9 @@ describe('indexes', () => {
     expect(Object.values(await store.queries.counts())).toEqual(expected.map(({ length }) => length));
     const requests = alive.flatMap(({ requestId }) => (requestId === undefined ? [] : [requestId]));
     const owners = alive.flatMap(({ id, requestId }) => (requestId === undefined ? [] : [id]));
-    expect(await store.queries.idsOfRequests(requests)).toEqual(owners);
+    expect(await store.requests.journeyIdsOf(requests)).toEqual(owners);
     for (const journey of alive.filter(({ state }) => askedStates.includes(state))) {
-      expect((await store.historyOf(journey.recordId)).asked).toBeDefined();
+      expect((await store.records.historyOf(journey.recordId)).asked).toBeDefined();
     }
   }
 
@@ -231,7 +231,7 @@ describe('indexes', () => {
     expect(await newest(['received', 'skipped'])).toEqual(['b.1', 'd.1', 'c.1']);
   });
 
-  test('idsOfRequests tells ours from others', async () => {
+  test('journeyIdsOf tells ours from others', async () => {
     const { store, now } = fresh();
     await store.getOrCreate(claimOf('r', 'c', 'e'), []);
     for (const [to, more] of [
@@ -241,9 +241,13 @@ describe('indexes', () => {
     ] as const) {
       await store.update('r.1', (one) => ({ journey: step(one, to, now(), more), trace: [] }));
     }
-    expect(await store.queries.idsOfRequests(['1', '77', 'seventy-seven'])).toEqual([undefined, 'r.1', undefined]);
-    expect(await store.queries.idsOfRequests([])).toEqual([]);
-    expect(await store.historyOf('r')).toEqual({ latest: 'r.1', asked: 'r.1', askedClosedAt: expect.any(Date) });
+    expect(await store.requests.journeyIdsOf(['1', '77', 'seventy-seven'])).toEqual([undefined, 'r.1', undefined]);
+    expect(await store.requests.journeyIdsOf([])).toEqual([]);
+    expect(await store.records.historyOf('r')).toEqual({
+      latest: 'r.1',
+      asked: 'r.1',
+      askedClosedAt: expect.any(Date),
+    });
   });
 });
 
@@ -271,7 +275,7 @@ describe('forget', () => {
     const asking = await store.update(journey.id, (one) => ({ journey: step(one, 'creating', now()), trace: [] }));
     await store.getOrCreate(claimOf('r', 'two', 'b'), []);
     await store.forget(asking ?? expect.fail('no journey'));
-    expect(await store.historyOf('r')).toEqual({ latest: 'r.2', asked: 'r.1' });
+    expect(await store.records.historyOf('r')).toEqual({ latest: 'r.2', asked: 'r.1' });
   });
 
   test.each(['first', 'last'])(
@@ -281,8 +285,8 @@ describe('forget', () => {
       const claim = async (id: string) => (await store.getOrCreate(claimOf(id, 'c', `e of ${id}`), [])).journey;
       const [a, c] = [await claim('a'), await claim('c')];
       // No journey was ever of b.
-      await store.merge('a', 'b');
-      await store.merge('b', 'c');
+      await store.records.merge('a', 'b');
+      await store.records.merge('b', 'c');
       for (const one of when === 'first' ? [c, a] : [a, c]) {
         expect(await keys(`*${store.source}}:record:*`)).not.toEqual([]);
         await store.forget(one);
@@ -293,8 +297,8 @@ describe('forget', () => {
 
   test('it remembers merges of records that never had a journey for a while only', async () => {
     const { store } = fresh();
-    await store.merge('x', 'y');
-    expect(await store.remainingOf('w', 'x')).toBe('y');
+    await store.records.merge('x', 'y');
+    expect(await store.records.remainingOf('w', 'x')).toBe('y');
     for (const key of await keys(`*${store.source}}*`)) expect(await redis.handle.client.pttl(key)).toBeGreaterThan(0);
     // One that gets a journey is remembered as long as that.
     await store.getOrCreate(claimOf('x', 'c', 'e'), []);

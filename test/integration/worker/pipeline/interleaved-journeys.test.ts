@@ -54,11 +54,13 @@ describe('a record that is reopened while its customer is being asked', () => {
           return result;
         },
         store: overriding(store, {
-          ofRecord: async (id: string) => {
-            const journeys = await store.ofRecord(id);
-            await ahead();
-            return journeys;
-          },
+          records: overriding(store.records, {
+            journeysOf: async (id: string) => {
+              const journeys = await store.records.journeysOf(id);
+              await ahead();
+              return journeys;
+            },
+          }),
         }),
       };
       const changed = eventOf('r', event);

@@ -28,7 +28,7 @@ async function lived(source = 'old', email = anyone.customer.email): Promise<Uni
   await context.queueAsk('waits.1', new Date(Date.now() + hour));
   await context.queueEvent(eventOf('unplanned'));
   await context.queueWriteBack(['asked.1']);
-  await store.merge('gone', 'asked');
+  await store.records.merge('gone', 'asked');
   await redis.handle.client.hset(`{cl:${source}}:poll`, { since: 1, cursor: 'page 7', doneAt: 2 });
   await context.erasures.noteForgotten(['person:p1'], new Date(), 400 * 24 * hour);
   return old;
@@ -51,11 +51,11 @@ async function seen(
     journeys: journeys.sort((a, b) => (a.id < b.id ? -1 : 1)),
     jobs: jobs.map(([name, , data, isLater]) => JSON.stringify([name, data, isLater])).sort(),
     counts: await store.queries.counts(),
-    request: await store.queries.idsOfRequests([asked?.requestId ?? '']),
+    request: await store.requests.journeyIdsOf([asked?.requestId ?? '']),
     person: (await store.queries.of({ personId: 'p7' })).map(({ id }) => id),
     contact: (await store.queries.of({ contact: { kind: 'email', value: email } })).map(({ id }) => id),
-    memory: await store.historyOf('asked'),
-    remaining: await store.remainingOf('gone', 'asked'),
+    memory: await store.records.historyOf('asked'),
+    remaining: await store.records.remainingOf('gone', 'asked'),
     snapshots: await pipeline.context.snapshots.of(['waits']),
     poll: await redis.handle.client.hgetall(`{cl:${source}}:poll`),
     forgotten: (await pipeline.context.erasures.lastOf(['person:p1'])) !== undefined,

@@ -106,7 +106,7 @@ describe('one request that may be of two journeys of one person', () => {
       trace: ['asked'],
     }));
     expect(after).toMatchObject({ id: 'b.1', state: 'creating' });
-    expect(await context.store.queries.idsOfRequests([requestId])).toEqual(['a.1']);
+    expect(await context.store.requests.journeyIdsOf([requestId])).toEqual(['a.1']);
   });
 
   test('it is left to a person where it names a journey and another has it', async () => {
@@ -198,7 +198,7 @@ describe('a record that another was merged into', () => {
     expect(await stateOf(context, 'here.1')).toMatchObject({ state: 'skipped' });
     await reopen();
     expect(await stateOf(context, 'gone.1')).toMatchObject({ state: 'cancelled' });
-    expect(await context.store.historyOf('here')).toMatchObject({ asked: undefined });
+    expect(await context.store.records.historyOf('here')).toMatchObject({ asked: undefined });
     await closeAgain();
   });
 
@@ -224,7 +224,7 @@ describe('merges that come in another order, or are old', () => {
     await plan(eventOf('b', { kind: 'changed', mergedInto: 'c' }), context);
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
     expect((await store.get('a.1'))?.currentId).toBe('c');
-    expect(await store.historyOf('c')).toMatchObject({ asked: 'a.1' });
+    expect(await store.records.historyOf('c')).toMatchObject({ asked: 'a.1' });
   });
 
   test('merges that name each other end', async () => {
@@ -246,7 +246,7 @@ describe('merges that come in another order, or are old', () => {
     expect(await store.forget((await store.get('b.1')) ?? expect.fail('no journey'))).toBe(true);
     vendor.close('b', { ...anyone, ...closedAs('again') });
     await plan(eventOf('b'), context);
-    const [mine, theirs] = (await store.ofRecord('b')).map(({ id, state, why }) => [id, state, why]);
+    const [mine, theirs] = (await store.records.journeysOf('b')).map(({ id, state, why }) => [id, state, why]);
     expect(mine).toEqual(['b.1', 'skipped', expect.stringMatching(/asked already: journey calm\/a\.1/)]);
     expect(theirs?.slice(0, 2)).toEqual(['a.1', 'asked']);
   });

@@ -26,7 +26,7 @@ test('a pass that stood still takes nothing from its old page once another has b
 /** A pass that stands still at `where` while another begins, ends and gives up its lock: what the journey then says. */
 test.each([
   ['its page is on its way', 'requestPages'],
-  ['its page has been read, and nothing saved', 'idsOfRequests'],
+  ['its page has been read, and nothing saved', 'journeyIdsOf'],
 ])('a pass that stood still while %s takes nothing once a newer pass has finished (audit 11)', async (_where, at) => {
   const calm = unitContext();
   const { context, store } = calm;
@@ -64,10 +64,10 @@ test.each([
       },
     }),
     store: overriding(store, {
-      queries: overriding(store.queries, {
-        idsOfRequests: async (ids) => {
-          if (at === 'idsOfRequests') await newerPass();
-          return await store.queries.idsOfRequests(ids);
+      requests: overriding(store.requests, {
+        journeyIdsOf: async (ids) => {
+          if (at === 'journeyIdsOf') await newerPass();
+          return await store.requests.journeyIdsOf(ids);
         },
       }),
     }),

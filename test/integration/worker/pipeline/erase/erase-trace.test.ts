@@ -412,7 +412,7 @@ describe('what would stay for good', () => {
     await erase(eraseOf({ contacts: [email] }), unit.context);
     expect(JSON.stringify(await unit.store.get('a.1'))).not.toContain(email);
     await plan(eventOf('a', { receivedAt: new Date() }), unit.context);
-    expect((await unit.store.ofRecord('a')).map(({ id }) => id)).toEqual(['a.1']);
+    expect((await unit.store.records.journeysOf('a')).map(({ id }) => id)).toEqual(['a.1']);
   });
 
   test('a comment that was given elsewhere is not kept with a journey that no contact leads to (audit trace)', async () => {

@@ -22,10 +22,10 @@ const { unitContext } = service;
 const create = { method: 'POST', path: '/api/appeals/$' };
 
 async function closesAgain({ vendor, context, store }: UnitContext, id: string) {
-  const { length } = await store.ofRecord(id);
+  const { length } = await store.records.journeysOf(id);
   vendor.close(id, { ...anyone, ...closedAs(`closing ${length}`, new Date(Date.now() - hour / 60)) });
   await plan(eventOf(id), context);
-  const { latest = '' } = await store.historyOf(id);
+  const { latest = '' } = await store.records.historyOf(id);
   await ask({ journeyId: latest }, context);
   return await store.get(latest);
 }
@@ -88,7 +88,7 @@ describe('a record that is closed again', () => {
     await giveUpAsk({ journeyId: 'a.1' }, 'toy: no', context);
     await plan(eventOf('a', { kind: 'changed', mergedInto: 'b' }), context);
     await plan(eventOf('b', { kind: 'changed', mergedInto: 'c' }), context);
-    expect(await store.historyOf('c')).toMatchObject({ asked: 'a.1' });
+    expect(await store.records.historyOf('c')).toMatchObject({ asked: 'a.1' });
     // "journeys resolve --not-asked", and then it finds out that its record is another one.
     await store.update('a.1', ({ intent: _, ...now }) => ({
       journey: step(now, 'waiting', new Date(), { attempts: 1 }),
@@ -136,7 +136,7 @@ describe('a closing that gets another name by other settings, of the source or o
     const asks = async (closing: string, at: Date) => {
       vendor.close('n', { ...anyone, ...closedAs(closing, at) });
       await plan(eventOf('n'), context);
-      const { latest = '' } = await store.historyOf('n');
+      const { latest = '' } = await store.records.historyOf('n');
       await ask({ journeyId: latest }, context);
       return await store.get(latest);
     };

@@ -26,7 +26,9 @@ test('a record that was deleted before its customer was asked, and is back, asks
   // Late repetitions find it deleted still.
   await loop.post(delivery);
   await idle(loop);
-  expect((await loop.store.ofRecord('a1')).map(({ id, state }) => [id, state])).toEqual([['a1.1', 'cancelled']]);
+  expect((await loop.store.records.journeysOf('a1')).map(({ id, state }) => [id, state])).toEqual([
+    ['a1.1', 'cancelled'],
+  ]);
   loop.vendor.records.set('a1', record);
   const back = [2, 3].map((ms) => ({ kind: 'closed' as const, id: 'a1', at: new Date(at.getTime() + ms) }));
   await Promise.all(back.map((event) => loop.post(loop.vendor.delivery([event]))));
@@ -68,7 +70,7 @@ test('a record whose customer was asked before it was deleted does not ask again
   await loop.post(loop.vendor.delivery([{ kind: 'closed', id: 'c1', at: new Date(at.getTime() + 2) }]));
   await idle(loop);
   expect(requests(loop, 'c1')).toHaveLength(1);
-  expect((await loop.store.ofRecord('c1')).map(({ id }) => id)).toEqual(['c1.1']);
+  expect((await loop.store.records.journeysOf('c1')).map(({ id }) => id)).toEqual(['c1.1']);
   await loop.close();
 });
 

@@ -107,7 +107,7 @@ describe('a record that is merged into another', () => {
     };
     await merge('n1', 'n2');
     await merge('n2', 'n3');
-    expect(await loop.store.historyOf('n3')).toMatchObject({ asked: 'n1.1' });
+    expect(await loop.store.records.historyOf('n3')).toMatchObject({ asked: 'n1.1' });
     await loop.close();
   });
 

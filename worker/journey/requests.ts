@@ -1,0 +1,45 @@
+import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
+import type { JourneyKeys } from './journey-keys.ts';
+
+/**
+ * A collecting pass begins in a source: from now on older passes save nothing there. A generation is never lowered.
+ * KEYS fence · ARGV generation
+ */
+const beginPassScript = `
+if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
+return 1`;
+
+/** A collecting pass over one campaign. Of two, the one with the higher generation has read the newer export. */
+export interface CollectPass {
+  campaign: number;
+  generation: number;
+}
+
+/** Which journeys of one source the feedback requests belong to, and which collecting pass may save their answers. */
+export class JourneyRequests {
+  readonly #redis: RedisClient;
+  readonly #keys: JourneyKeys;
+
+  constructor(redis: RedisClient, keys: JourneyKeys) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** From now on no older pass over this campaign changes a journey of this source. */
+  async beginPass({ campaign, generation }: CollectPass): Promise<void> {
+    await runScript(this.#redis, beginPassScript, [this.#keys.pass(campaign)], generation);
+  }
+
+  /** For each feedback request: the journey that created it, `undefined` for one that isn't this source's. */
+  async journeyIdsOf(requestIds: readonly string[]): Promise<(string | undefined)[]> {
+    if (requestIds.length === 0) return [];
+    const pipeline = this.#redis.pipeline();
+    for (const id of requestIds) pipeline.hget(this.#keys.requests(id), id);
+    const answers = (await pipeline.exec()) ?? [];
+    return answers.map(([error, id]) => {
+      if (error) throw error;
+      return typeof id === 'string' ? id : undefined;
+    });
+  }
+}
