@@ -198,7 +198,8 @@ async function outcomeOf(
   if (closedAt < since || closedAt > until) return skip('it was closed at another time');
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   if (exists) return skip('its closing has a journey already');
-  const verdict = await decide({ recordId: record.currentId, journeyId: id, closedAt }, record, context);
+  const history = await context.store.records.historyOf(record.currentId);
+  const verdict = await decide({ journeyId: id, closedAt, history }, record, context);
   return verdict.do === 'ask'
     ? { decision: 'ask', rule: verdict.rule.name, campaign: verdict.campaign.id }
     : skip(verdict.why);

@@ -101,7 +101,8 @@ async function judge(
   closedAt: Date,
   context: SourceContext,
 ): Promise<Judged> {
-  const verdict = await decide({ recordId: record.currentId, journeyId, closedAt }, record, context);
+  const history = await context.store.records.historyOf(record.currentId);
+  const verdict = await decide({ journeyId, closedAt, history }, record, context);
   if (verdict.do === 'skip') {
     const { why, trace, rule } = verdict;
     const shown = { decision: 'skip', why, rule: rule?.name, trace };

@@ -207,12 +207,9 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
     const status = result.ok ? statusOf(result) : undefined;
     if (status?.is !== 'closed') continue;
     tried++;
-    const closing = {
-      recordId: status.record.currentId,
-      journeyId: `${status.record.currentId}.trial`,
-      closedAt: clock.now(),
-    };
-    const verdict = await decide(closing, status.record, { ...context, store: { records: { historyOf: noHistory } } });
+    const journeyId = `${status.record.currentId}.trial`;
+    const closing = { journeyId, closedAt: clock.now(), history: { latest: undefined, asked: undefined } };
+    const verdict = await decide(closing, status.record, context);
     if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
     whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
   }
@@ -223,5 +220,3 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
     remedy: '"closeloop preview" shows one of them; mend the rule, the campaign or the data',
   }));
 }
-
-const noHistory = async () => ({ latest: undefined, asked: undefined });

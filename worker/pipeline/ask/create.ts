@@ -59,14 +59,16 @@ export async function create(
   contact: Contact,
   context: AskContext,
 ): Promise<JobResult> {
-  const { contacts, clock, feedback } = context;
+  const { store, contacts, clock, feedback } = context;
   const ref = markOf(journey);
   // Waiting for a place among those who talk to the service may have taken us past the window.
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > clock.now()) return await postpone(journey, due, context);
 
   if (await erasedMeanwhile(journey, context)) return done;
-  const already = await askedAlready(rule, { ...journey, journeyId: journey.id }, context);
+  const { id: journeyId, recordId, closedAt } = journey;
+  const history = await store.records.historyOf(recordId);
+  const already = askedAlready(rule, { journeyId, closedAt, history }, context.name);
   if (already !== undefined) return await endJourney(journey, 'skipped', already, context);
   const known = await feedback.contact(contact);
   const leaveBy = new Date(Date.now() + staleMs);

@@ -7,8 +7,8 @@ import type { Findings } from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import { checkWindows, hoursOf, nextSendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
+import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
-import type { RecordMemory } from '../../journey/record-memory.ts';
 import type { Named, Policy, Service, Timing } from '../context.ts';
 import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
 
@@ -16,7 +16,14 @@ import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
 export type DecisionContext = Pick<Named, 'name'> &
   Pick<Policy, 'rules' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
   Pick<Service, 'campaigns'> &
-  Pick<Timing, 'clock'> & { store: { records: Pick<RecordMemory, 'historyOf'> } };
+  Pick<Timing, 'clock'>;
+
+/** A closing to decide about. `journeyId`: the journey that it has, or would get; `history`: what its record's customer was asked. */
+export interface Closing {
+  journeyId: string;
+  closedAt: Date;
+  history: RecordHistory;
+}
 
 /** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
 export type Verdict =
@@ -35,12 +42,11 @@ export type Verdict =
 
 /**
  * Decides about a closing of `record`. Asks the service for the campaign (cached) and changes nothing.
- * @param closing `journeyId` belongs to it, or would
  * @param chosen told of the rule before the service is asked
  * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
  */
 export async function decide(
-  closing: { recordId: string; journeyId: string; closedAt: Date },
+  closing: Closing,
   record: PresentedRecord,
   context: DecisionContext,
   chosen: (rule: LoadedRule) => Promise<void> = async () => undefined,
@@ -52,7 +58,7 @@ export async function decide(
   const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
   const no = (why: string): Verdict => ({ do: 'skip', why, trace, rule });
 
-  const already = await askedAlready(rule, closing, context);
+  const already = askedAlready(rule, closing, context.name);
   if (already !== undefined) return no(already);
   if (!inSample(rule.sample, ref)) return no(`outside the sample of ${(rule.sample ?? 1) * 100} %`);
 
@@ -91,14 +97,13 @@ export async function decide(
  * A closing that is no later than the one that was asked about has got another name only: by other settings of the source, or of
  * the vendor's stages.
  */
-export async function askedAlready(
+export function askedAlready(
   rule: LoadedRule,
-  { recordId, journeyId, closedAt }: Parameters<typeof decide>[0],
-  { name, store }: Pick<DecisionContext, 'name' | 'store'>,
-): Promise<string | undefined> {
-  const { asked, askedClosedAt } = await store.records.historyOf(recordId);
+  { journeyId, closedAt, history: { asked, askedClosedAt } }: Closing,
+  source: string,
+): string | undefined {
   if (asked === undefined || asked === journeyId) return undefined;
-  const ref = refOf(name, asked);
+  const ref = refOf(source, asked);
   if (rule.again === 'never') return `this record's customer was asked already: journey ${ref} (again: never)`;
   if (askedClosedAt === undefined || closedAt > askedClosedAt) return undefined;
   return `this record's customer was asked already about this closing, or a later one: journey ${ref}`;

@@ -27,7 +27,8 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
   const { clock, store, log } = context;
   const { id: journeyId, recordId, closedAt } = journey;
   const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
-  const verdict = await decide({ journeyId, recordId, closedAt }, record, context, pass).catch(
+  const history = await store.records.historyOf(recordId);
+  const verdict = await decide({ journeyId, closedAt, history }, record, context, pass).catch(
     async (error: unknown) => {
       if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
       throw error;
