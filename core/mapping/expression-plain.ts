@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Evaluated, type Failure, limits } from './expression-limits.ts';
+import { type Evaluated, limits } from './expression-limits.ts';
+import { Fault, isFunction, isNumber, truth } from './expression-truth.ts';
 
 /*
  * Paths, comparisons, `and`, `or`, `in`, `$not()` and constants, evaluated right here: what nearly every rule consists of.
@@ -9,14 +10,6 @@ import { type Evaluated, type Failure, limits } from './expression-limits.ts';
 
 /** A list that JSONata itself made: one of length 1 is its only entry, an empty one is nothing. */
 class Sequence extends Array<unknown> {}
-
-class Fault extends Error {
-  readonly failure: Failure;
-  constructor(failure: Failure) {
-    super(failure.code);
-    this.failure = failure;
-  }
-}
 
 type Run = (record: unknown) => unknown;
 
@@ -113,15 +106,6 @@ function push(sequence: Sequence, value: unknown): void {
   sequence.push(value);
 }
 
-/** A record may pretend to be a function of JSONata's: it isn't looked into. */
-function isFunction(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'function';
-  return (
-    ('_jsonata_function' in value && value._jsonata_function === true) ||
-    ('_jsonata_lambda' in value && value._jsonata_lambda === true)
-  );
-}
-
 function own(value: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(value, key)?.value;
 }
@@ -181,20 +165,6 @@ function walk(record: unknown, keys: readonly string[]): unknown {
     input = next;
   }
   return input;
-}
-
-function truth(value: unknown): boolean | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value)) return value.length === 1 ? truth(value[0]) : value.some((one) => truth(one));
-  if (typeof value === 'number') return isNumber(value) && value !== 0;
-  if (typeof value === 'object' && value !== null) return !isFunction(value) && Object.keys(value).length > 0;
-  return value === true || (typeof value === 'string' && value !== '');
-}
-
-function isNumber(value: unknown): value is number {
-  if (typeof value !== 'number' || Number.isNaN(value)) return false;
-  if (!Number.isFinite(value)) throw new Fault({ code: 'D1001' });
-  return true;
 }
 
 /** Runs a part of an operator: a fault is the operator's, whatever it was before. */

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSandbox, type Reported } from './expression-sandbox.ts';
+import { truth } from './expression-truth.ts';
 
 /** Expressions over one record: those of the first step whose condition is true, like a source's rules. */
 export interface Task {
@@ -33,6 +34,10 @@ interface Start {
   progress: Int32Array;
 }
 
+function isTrue(json: string | undefined): boolean {
+  return json !== undefined && truth(JSON.parse(json)) === true;
+}
+
 function isStart(data: unknown): data is Start {
   return typeof data === 'object' && data !== null && 'name' in data && data.name === threadName;
 }
@@ -55,7 +60,7 @@ if (isStart(workerData) && parentPort) {
     let number = 0;
     for (const { when, then } of steps) {
       const verdict = when === undefined ? undefined : await evaluate(task, number++, when);
-      const isChosen = verdict === undefined || ('json' in verdict && verdict.json === 'true');
+      const isChosen = verdict === undefined || ('json' in verdict && isTrue(verdict.json));
       const found: Reported[] = [];
       if (isChosen) for (const [i, source] of then.entries()) found.push(await evaluate(task, number + i, source));
       report.push({ ...(verdict && { when: verdict }), then: found });

@@ -6,6 +6,7 @@ import { pathsOf } from './expression-paths.ts';
 import { plainEvaluation } from './expression-plain.ts';
 import type { Reported } from './expression-sandbox.ts';
 import { ExpressionStopped, runInThread } from './expression-thread.ts';
+import { truth } from './expression-truth.ts';
 import type { Step, TaskReport } from './expression-worker.ts';
 
 /** A JSONata expression, ready to run over records. */
@@ -135,9 +136,9 @@ export async function evaluateFirst(choices: readonly Choice[], input: unknown):
   for (const choice of choices) {
     const verdict = choice.when === undefined ? { ok: true as const, value: true } : here(choice.when);
     looked.push({ choice, verdict });
-    if (verdict !== undefined && (!verdict.ok || verdict.value === true)) break;
+    if (verdict !== undefined && (!verdict.ok || isTrue(verdict))) break;
   }
-  const open = looked.filter(({ verdict }) => verdict === undefined || (verdict.ok && verdict.value === true));
+  const open = looked.filter(({ verdict }) => verdict === undefined || isTrue(verdict));
   const steps = open.map(({ choice, verdict }) => stepOf(choice, verdict === undefined, isPlain));
   const reports = await guarded(steps, input);
 
@@ -150,7 +151,7 @@ export async function evaluateFirst(choices: readonly Choice[], input: unknown):
     const verdict = one.verdict ? foundBy(source, one.verdict) : when && foundBy(source, evaluated(when));
     if (verdict === undefined) break;
     verdicts.push(verdict);
-    if (verdict.ok && verdict.value !== true) continue;
+    if (verdict.ok && !isTrue(verdict)) continue;
     for (const [i, expression] of one.choice.then.filter((each) => isGuarded(each, isPlain)).entries()) {
       const report = then[i];
       if (report) found.set(expression, foundBy(expression.source, evaluated(report)));
@@ -158,6 +159,11 @@ export async function evaluateFirst(choices: readonly Choice[], input: unknown):
     break;
   }
   return { verdicts, findings: { of: (one) => found.get(one) ?? foundBy(one.source, here(one) ?? notAsked) } };
+}
+
+/** Whether a condition holds, by JSONata's own truth (`$boolean`). */
+export function isTrue(verdict: { ok: true; value: unknown } | { ok: false }): boolean {
+  return verdict.ok && truth(verdict.value) === true;
 }
 
 const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };

@@ -5,6 +5,7 @@ import {
   ExpressionSetAside,
   evaluateFirst,
   type Findings,
+  isTrue,
 } from '../../core/mapping/expression.ts';
 import { compileMapping, type Mapping } from '../../core/mapping/mapping.ts';
 import type { Rule } from '../config/rule.ts';
@@ -29,9 +30,9 @@ export function loadRule(rule: Rule): LoadedRule {
 export type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; why: string };
 
 /**
- * The first rule whose condition is true for the record, with all that its expressions give over it. A condition that is
- * neither true nor false counts as false, one that can't be evaluated stops the search: asking by a later rule could be
- * asking by the wrong one.
+ * The first rule whose condition is true for the record, with all that its expressions give over it. JSONata's own truth
+ * (`$boolean`) decides: 0, an empty text or list, and what finds nothing are false. A condition that can't be evaluated stops
+ * the search: a later rule could be the wrong rule to ask by.
  * @throws CloseloopError config for an expression that was stopped: its rule can't be told from the others until it is mended
  */
 export async function chooseRule(rules: readonly LoadedRule[], shape: object): Promise<Choice> {
@@ -47,7 +48,7 @@ export async function chooseRule(rules: readonly LoadedRule[], shape: object): P
       const why = `the condition of rule "${rule.name}" could not be evaluated: ${verdict.why}`;
       return { rule: undefined, why };
     }
-    if (verdict.value === true) return { rule, findings };
+    if (isTrue(verdict)) return { rule, findings };
     passed.push(`"${rule.name}"${verdict.value === undefined ? ' finds nothing in the record' : ''}`);
   }
   return { rule: undefined, why: `no rule's condition is true (${passed.join(', ') || 'there are no rules'})` };

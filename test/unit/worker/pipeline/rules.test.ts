@@ -10,7 +10,7 @@ function rule(name: string, when?: string) {
 }
 
 describe('chooseRule', () => {
-  const shape = { ticket: { group: 'Phone', tags: ['vip'], price: 3 } };
+  const shape = { ticket: { group: 'Phone', tags: ['vip'], price: 3, none: 0 } };
   const rows: [name: string, rules: [name: string, when?: string][], expected: string | RegExp][] = [
     ['takes the first that is true', [['a', 'ticket.group = "Mail"'], ['b', '"vip" in ticket.tags'], ['c']], 'b'],
     ['takes a rule without a condition', [['a']], 'a'],
@@ -22,8 +22,25 @@ describe('chooseRule', () => {
       ],
       'a',
     ],
-    ['takes a number for no', [['a', 'ticket.price']], /no rule's condition is true \("a"\)/],
-    ['takes a text for no', [['a', '"true"']], /no rule's condition/],
+    ['takes a number but 0 for yes', [['a', 'ticket.price']], 'a'],
+    ['takes 0 for no', [['a', 'ticket.none']], /no rule's condition is true \("a"\)/],
+    ['takes a text for yes', [['a', 'ticket.group']], 'a'],
+    ['takes an empty text for no', [['a', '""']], /no rule's condition/],
+    ['takes an object with a key for yes', [['a', 'ticket']], 'a'],
+    ['takes a list with something true in it for yes', [['a', 'ticket.tags']], 'a'],
+    ['takes an empty list for no', [['a', '[]']], /no rule's condition/],
+    ['takes null for no', [['a', 'null']], /no rule's condition/],
+    ['takes a guarded text for yes', [['a', '$uppercase(ticket.group)']], 'a'],
+    ['takes a guarded 0 for no', [['a', '$sum([])']], /no rule's condition is true \("a"\)/],
+    ['takes a guarded list without anything true in it for no', [['a', '$map([0, ""], $string)[0] = "1"']], /no rule/],
+    [
+      'does not look at a later condition',
+      [
+        ['a', '$uppercase(ticket.group)'],
+        ['b', '$error("never")'],
+      ],
+      'a',
+    ],
     ['takes what is missing for no', [['a', 'ticket.nothing.here']], /no rule's condition/],
     [
       'names all that it passed',
