@@ -67,6 +67,15 @@ export { exactJsonBody, jsonBody } from './connector/json-body.ts';
 export { pageWatch } from './connector/pages.ts';
 export { headerNumber } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';
+export {
+  answerPlaces,
+  noAnswerNeeds,
+  numericId,
+  oneKindOfCredentials,
+  secret,
+  standinOrigin,
+  webhookSecrets,
+} from './connector/settings.ts';
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
 export { createSweep, type SweepSearch } from './connector/sweep.ts';
 export {

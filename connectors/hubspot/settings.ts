@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { isSafeAddress, isTimeZone } from '../../core/address.ts';
-import { oneKindOfCredentials } from '../../core/connector/settings.ts';
+import {
+  answerPlaces,
+  noAnswerNeeds,
+  oneKindOfCredentials,
+  secret,
+  webhookSecrets,
+} from '../../core/connector/settings.ts';
 
 const Id = z
   .union([z.int().nonnegative(), z.string().regex(/^\d+$/, 'a number, as HubSpot shows it')])
@@ -13,28 +19,26 @@ const PropertyName = z
 
 const Filter = z.array(z.string().min(1)).min(1).optional();
 
-const Secret = z.string().trim().min(1);
-
 const fields = z.strictObject({
   /** The access token (`pat-…`) of an app with static auth, which lives in one account and never expires. */
-  accessToken: Secret.optional(),
+  accessToken: secret.optional(),
   /**
    * An app with OAuth instead: its client id and secret, and the refresh token that connecting the account gave. HubSpot
    * may replace that one at any refresh; the newest is kept in closeloop's vault. A token for each source:
    * two sources with the same one would take it from each other.
    */
-  clientId: Secret.optional(),
-  clientSecret: Secret.optional(),
-  refreshToken: Secret.optional(),
+  clientId: secret.optional(),
+  clientSecret: secret.optional(),
+  refreshToken: secret.optional(),
   /** The app's client secret, which signs its webhooks; two while it is being rotated. */
-  webhookSecrets: z.array(Secret).min(1).max(2),
+  webhookSecrets: webhookSecrets(secret, "needs the app's client secret"),
   /** Our app's id, to tell our own writes from other apps'. Left out: the app that the event was delivered to. */
   appId: Id.optional(),
   /**
    * The developer key of a legacy public app: with it `check` sees the app's webhooks and `setup` makes them. HubSpot shows
    * no other app's webhooks to anybody but its owner.
    */
-  developerApiKey: Secret.optional(),
+  developerApiKey: secret.optional(),
   /** The account (Hub ID). Given, other accounts' events are left out. */
   portalId: Id.optional(),
   /** The webhook's target URL exactly as HubSpot has it, where it isn't this source's public address. */
@@ -65,19 +69,12 @@ const fields = z.strictObject({
   /** Where the answer goes. Each is optional; grade and comment are cleared when an answer has none. */
   writeBack: z
     .strictObject({
-      /** Number property (or a choice that has every grade). */
-      grade: PropertyName.optional(),
-      /** Multi-line text property. */
-      comment: PropertyName.optional(),
-      /** Date and time property. */
-      answeredAt: PropertyName.optional(),
-      /** Choice property with the internal values `answered` and `no_answer`. */
-      status: PropertyName.optional(),
       /**
-       * Answers to a survey: question id → property. A property that HubSpot has no room for the answer in (a number for a
-       * text) refuses the record's whole update: text properties take everything.
+       * Properties. `grade`: a number, or a choice that has every grade. `comment`: a text of several lines. `answeredAt`: date and
+       * time. `status`: a choice with the internal values `answered` and `no_answer`. `answers`: texts take everything; an answer
+       * that does not fit the type of its property lets HubSpot refuse the record's whole update.
        */
-      answers: z.record(z.string().trim().min(1).max(100), PropertyName).default({}),
+      ...answerPlaces(PropertyName),
       /** Also a note on the record, one for each version of the answer. */
       note: z.boolean().default(false),
       /** Properties of the contact who was asked. */
@@ -91,10 +88,9 @@ const fields = z.strictObject({
       /** Says on the record, too, that no answer came: by `status`, and by the note if there is one. */
       noAnswer: z.boolean().default(false),
     })
-    .refine(({ noAnswer, status, note }) => !noAnswer || status !== undefined || note, {
-      path: ['noAnswer'],
-      error: 'has nowhere to say it: give status (a choice property), or note: true',
-    })
+    .refine(
+      ...noAnswerNeeds(['status', 'note'], 'has nowhere to say it: give status (a choice property), or note: true'),
+    )
     .prefault({}),
 });
 

@@ -1,20 +1,19 @@
 import { z } from 'zod';
-import { isSafeAddress } from '../../core/address.ts';
+import {
+  answerPlaces,
+  noAnswerNeeds,
+  numericId,
+  secret,
+  standinOrigin,
+  webhookSecrets,
+} from '../../core/connector/settings.ts';
 
-const secret = z.string().trim().min(1, 'is empty');
-const id = z.union([z.int().positive(), z.string().regex(/^\d{1,20}$/, 'a number')]).transform(String);
 const attribute = z.string().trim().min(1, 'is empty').max(190);
 
 const writeBack = z
   .strictObject({
     /** Attributes by their names, of conversations and of ticket types alike; `setup` makes them where they are missing. */
-    grade: attribute.optional(),
-    comment: attribute.optional(),
-    answeredAt: attribute.optional(),
-    /** `answered`, or `no-answer` with `noAnswer`. */
-    status: attribute.optional(),
-    /** Answers of a survey: question id → attribute. */
-    answers: z.record(z.string().min(1), attribute).default({}),
+    ...answerPlaces(attribute),
     /** Comments are cut so that they have no more letters than this; how many Intercom takes is not documented. */
     commentLength: z.int().min(50).max(10_000).default(1_000),
     /** Adds an internal note with the whole answer: one more call for each. */
@@ -24,10 +23,7 @@ const writeBack = z
     /** Where answers about tickets go: attributes of their ticket type, or of conversations (one call less, and no ticket is reopened). */
     tickets: z.enum(['ticket', 'conversation']).default('ticket'),
   })
-  .refine(({ noAnswer, status }) => !noAnswer || status !== undefined, {
-    path: ['noAnswer'],
-    error: 'needs writeBack.status, which takes it',
-  })
+  .refine(...noAnswerNeeds(['status'], 'needs writeBack.status, which takes it'))
   .prefault({});
 
 /** An Intercom source in the configuration: one workspace, through a private app in it. */
@@ -37,11 +33,11 @@ export const settings = z.strictObject({
   region: z.enum(['us', 'eu', 'au']).default('us'),
   accessToken: secret,
   /** The app's client secret (Developer Hub > Basic Information), which signs its webhooks; two while it is being replaced. */
-  webhookSecrets: z.array(secret).min(1, "needs the app's client secret").max(2, 'takes the current and the other one'),
+  webhookSecrets: webhookSecrets(secret, "needs the app's client secret"),
   /** Where the app's webhooks go, as the Developer Hub has it: your word that `setup`'s list there is done. */
   webhookUrl: z.url().optional(),
   /** A teammate of closeloop's own, who writes its answers. What this teammate does in the Inbox counts for nothing. */
-  adminId: id,
+  adminId: numericId,
   /** The app's package code, as it stands in parts that it made: these are closeloop's too, whoever their author is. */
   appPackageCode: z.string().min(1).optional(),
   /** Tickets of these categories ask; none: no ticket does, and the token needs no right to tickets. */
@@ -56,11 +52,7 @@ export const settings = z.strictObject({
   /** A contact who is archived is forgotten as well. */
   eraseArchived: z.boolean().default(false),
   /** Tests and stand-ins only. */
-  baseUrl: z
-    .string()
-    .refine((text) => isSafeAddress(text, 'origin'), 'https://host, or http://127.0.0.1:port on this machine')
-    .transform((text) => new URL(text).origin)
-    .optional(),
+  baseUrl: standinOrigin,
   writeBack,
 });
 export type IntercomSettings = z.output<typeof settings>;

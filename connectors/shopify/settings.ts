@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { oneKindOfCredentials, standinOrigin } from '../../core/connector/settings.ts';
+import { answerPlaces, oneKindOfCredentials, secret, standinOrigin } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 
 /** The version every call is made in: reachable until 2027-10-16. Shopify answers calls in a dead one from the oldest live one. */
 export const apiVersion = '2026-10';
-
-const secret = z.string().trim().min(1, 'is empty');
 
 const key = z.string().regex(/^[A-Za-z0-9_-]{2,64}$/, 'the key of a metafield: 2 to 64 letters, digits, _ and -');
 
@@ -19,16 +17,8 @@ const writeBack = z
       .string()
       .regex(/^(\$app(:[A-Za-z0-9_-]+)?|[A-Za-z0-9_-]{3,255})$/, 'a namespace of metafields, like "$app" or "custom"')
       .default('$app'),
-    /** Key of an order metafield for the grade (number_integer). */
-    grade: key.optional(),
-    /** For the comment (multi_line_text_field). */
-    comment: key.optional(),
-    /** For the time of the answer (date_time). With it, an older answer never replaces a newer one. */
-    answeredAt: key.optional(),
-    /** For "answered" or "no answer" (single_line_text_field). */
-    status: key.optional(),
-    /** Answers to a survey: question id → key (multi_line_text_field). */
-    answers: z.record(z.string().min(1), key).default({}),
+    /** Keys of order metafields; their types are in answer.ts. `status` says "answered" or "no answer". */
+    ...answerPlaces(key),
     /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
     tags: z.boolean().default(false),
     /** Adds a line to the order's note, which staff see. Somebody's edit of the note at the same instant would be lost. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { secret as plainSecret, webhookSecrets } from '../../core/connector/settings.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 
-const plainSecret = z.string().trim().min(1, 'is empty');
 const standardSecret = z
   .string()
   .refine(
@@ -10,8 +10,7 @@ const standardSecret = z
     "must be whsec_ and the base64 of 24 to 64 random bytes, or a sender's public key (whpk_…)",
   );
 
-const secrets = <S extends z.ZodType>(secret: S) =>
-  z.array(secret).min(1, 'needs a secret').max(2, 'takes the current secret and, while rotating, the other one');
+const secrets = <S extends z.ZodType>(secret: S) => webhookSecrets(secret, 'needs a secret');
 
 /** An HTTP header, in small letters as the intake hands them on. */
 const header = z

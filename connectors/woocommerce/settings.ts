@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
+import { placesOf } from '../../core/connector/answer.ts';
+import { answerPlaces, noAnswerNeeds, secret, webhookSecrets } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration.ts';
-
-const secret = z.string().trim().min(1, 'is empty');
 
 /** No order is over in one of these, whatever plugins do. */
 const neverCounts = new Set(['pending', 'checkout-draft', 'auto-draft', 'trash', 'any']);
@@ -21,29 +21,17 @@ const metaName = z
 
 const writeBack = z
   .strictObject({
-    /** Meta data of the order that takes the grade, `feedback_grade` for example. It needs no preparation in the shop. */
-    grade: metaName.optional(),
-    comment: metaName.optional(),
-    /** Time of the answer, ISO 8601, UTC. */
-    answeredAt: metaName.optional(),
-    /** `answered`, or `no-answer` with `noAnswer`. */
-    status: metaName.optional(),
-    /** Answers of a survey: question id → meta data. */
-    answers: z.record(z.string().min(1), metaName).default({}),
+    /** Meta data of the order, `feedback_grade` for example; the time as ISO 8601, UTC. They need no preparation in the shop. */
+    ...answerPlaces(metaName),
     /** Adds a private note with the answer: one more call for each answer. Never one for the customer, who would be mailed. */
     note: z.boolean().default(false),
     /** Writes `no-answer` into `status` when a journey expires. */
     noAnswer: z.boolean().default(false),
   })
-  .refine(({ noAnswer, status }) => !noAnswer || status !== undefined, {
-    path: ['noAnswer'],
-    error: 'needs writeBack.status, which takes it',
-  })
+  .refine(...noAnswerNeeds(['status'], 'needs writeBack.status, which takes it'))
   .refine(
-    ({ grade, comment, answeredAt, status, answers }) => {
-      const names = [grade, comment, answeredAt, status, ...Object.values(answers)].filter(
-        (name) => name !== undefined,
-      );
+    (places) => {
+      const names = [...placesOf(places).values()];
       return new Set(names).size === names.length;
     },
     { error: 'one name takes two things: each needs its own' },
@@ -74,10 +62,7 @@ export const settings = z.strictObject({
   /** For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`. */
   restRoute: z.boolean().default(false),
   /** The webhooks' secret; two while it is being rotated. `setup` gives the first one to the webhooks that it makes. */
-  webhookSecrets: z
-    .array(secret)
-    .min(1, 'needs the secret of the webhooks')
-    .max(2, 'takes the current secret and, while rotating, the other one'),
+  webhookSecrets: webhookSecrets(secret, 'needs the secret of the webhooks'),
   /** In any of these an order counts as over. Plugins add some, like `delivered`. */
   statuses: z.array(status).min(1).default(['completed']),
   /** Which refunds keep an order from asking: of all that was paid, of anything, or none. */

@@ -1,19 +1,20 @@
 import { z } from 'zod';
-import { oneKindOfCredentials, standinOrigin } from '../../core/connector/settings.ts';
+import {
+  answerPlaces,
+  noAnswerNeeds,
+  numericId,
+  oneKindOfCredentials,
+  secret,
+  standinOrigin,
+  webhookSecrets,
+} from '../../core/connector/settings.ts';
 import { csatSettings } from './csat.ts';
 
 /** What "Test webhook" signs with before a webhook exists. Everybody knows it, so it proves nothing. */
 const publicTestSecret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';
 
-/** An id as YAML or an environment variable gives it. */
-const id = z
-  .union([z.int().positive(), z.string().regex(/^\d{1,15}$/, 'a number, as Zendesk shows it')])
-  .transform(String);
-
-const secret = z.string().trim().min(1, 'is empty');
-
 /** A ticket field: its id, or its exact title as agents see it. */
-const fieldRef = z.union([id, z.string().trim().min(1, 'is empty').max(255)]);
+const fieldRef = z.union([numericId, z.string().trim().min(1, 'is empty').max(255)]);
 
 /** The key of a user field or of a custom object or its field (Admin Center shows it as "Field key"). */
 const key = z.string().regex(/^[A-Za-z][\w-]{0,99}$/, 'a key, like "last_grade"');
@@ -25,23 +26,19 @@ const atLeastOne = (value: object): boolean => Object.values(value).some((one) =
 
 const writeBack = z
   .strictObject({
-    /** Ticket field for the grade, by id or title: integer, decimal, text, dropdown, multi-select or checkbox. */
-    grade: fieldRef.optional(),
+    /**
+     * Ticket fields, by id or title. `grade`: integer, decimal, text, dropdown, multi-select or checkbox. `comment`: text or
+     * multi-line. `answeredAt`: date (the day, UTC) or text (ISO 8601, UTC). `status`: text or dropdown; what it says is in
+     * `statusValues`. `answers`: lists fit into text and multi-select fields.
+     */
+    ...answerPlaces(fieldRef),
     /**
      * Grade → the option's tag for a dropdown, 'true' or 'false' for a checkbox. A grade that isn't listed becomes its own
      * digits in a dropdown; a checkbox is then ticked by any grade above 0.
      */
     gradeValues: z.record(z.string().regex(/^\d+$/, 'a grade, like "9"'), z.string().min(1)).default({}),
-    /** Text or multi-line ticket field for the comment, by id or title. */
-    comment: fieldRef.optional(),
-    /** Date field (the day, UTC) or text field (ISO 8601, UTC) for the time of the answer, by id or title. */
-    answeredAt: fieldRef.optional(),
-    /** Text or dropdown field that says whether an answer came, by id or title. What it says: `statusValues`. */
-    status: fieldRef.optional(),
     /** Left out: "answered" and "no answer" in a text field, the tags `fb_answered` and `fb_no_answer` in a dropdown. */
     statusValues: z.strictObject({ answered: z.string().min(1), noAnswer: z.string().min(1) }).optional(),
-    /** Answers to a survey: question id → ticket field, by id or title. Lists fit into text and multi-select fields. */
-    answers: z.record(z.string().trim().min(1, 'is empty').max(100), fieldRef).default({}),
     /** Adds an internal note with the answer. Never public: a public comment is mailed to the customer. */
     note: z.boolean().default(false),
     /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
@@ -79,10 +76,7 @@ const writeBack = z
     path: ['customObject'],
     error: 'belongs to whenClosed: [customObject], and needs it',
   })
-  .refine(({ noAnswer, status, tags }) => !noAnswer || status !== undefined || tags, {
-    path: ['noAnswer'],
-    error: 'has nowhere to go: name a `status` field, or set `tags`',
-  })
+  .refine(...noAnswerNeeds(['status', 'tags'], 'has nowhere to go: name a `status` field, or set `tags`'))
   .prefault({});
 
 /** A Zendesk source in the configuration: one Zendesk Support account. */
@@ -101,21 +95,19 @@ export const settings = z
     email: z.email().optional(),
     apiToken: secret.optional(),
     /** The webhook's signing secret; two while it is being rotated. */
-    webhookSecrets: z
-      .array(
-        secret.refine(
-          (text) => text !== publicTestSecret,
-          "is Zendesk's public test secret: take the webhook's own (Admin Center > Webhooks > Reveal secret)",
-        ),
-      )
-      .min(1, 'needs the signing secret of the webhook')
-      .max(2, 'takes the current secret and, while rotating, the other one'),
+    webhookSecrets: webhookSecrets(
+      secret.refine(
+        (text) => text !== publicTestSecret,
+        "is Zendesk's public test secret: take the webhook's own (Admin Center > Webhooks > Reveal secret)",
+      ),
+      'needs the signing secret of the webhook',
+    ),
     /** A delivery signed longer ago, or further ahead, than this is refused. */
     toleranceSeconds: z.int().min(60).default(900),
     /** The account's number. Given, other accounts' events are left out. */
-    accountId: id.optional(),
+    accountId: numericId.optional(),
     /** The user that our OAuth client or token acts as: names our own echo in the log. Other software may act as it too. */
-    integrationUserId: id.optional(),
+    integrationUserId: numericId.optional(),
     /**
      * Zendesk's own satisfaction ratings become grades of the external campaign of the ticket's rule; `{}` for the usual.
      * The webhook has to be subscribed to "CSAT received" (`setup` does it).

@@ -3,6 +3,42 @@ import { isSafeAddress } from '../address.ts';
 
 /* Settings that connectors of several vendors take. */
 
+/** A credential. */
+export const secret = z.string().trim().min(1, 'is empty');
+
+/** The secrets that sign webhooks: one, or two while one replaces the other. @param missing what an empty list needs */
+export const webhookSecrets = <Secret extends z.ZodType>(one: Secret, missing: string) =>
+  z.array(one).min(1, missing).max(2, 'takes the current secret and, while rotating, the other one');
+
+/** An id that is a number at the vendor, as YAML or an environment variable gives it. */
+export const numericId = z
+  .union([z.int().positive(), z.string().regex(/^\d{1,20}$/, 'a number, as the vendor shows it')])
+  .transform(String);
+
+/** Settings of `writeBack`: the place of each part of an answer (a property, a field's id, a key). */
+export const answerPlaces = <Place extends z.ZodType>(place: Place) => ({
+  grade: place.optional(),
+  comment: place.optional(),
+  /** With it, an older answer never replaces a newer one. */
+  answeredAt: place.optional(),
+  /** Says whether an answer came. */
+  status: place.optional(),
+  /** Answers to a survey: question id → place. */
+  answers: z.record(z.string().trim().min(1, 'is empty').max(100), place).default({}),
+});
+
+/** For `refine` of `writeBack`: the setting `noAnswer` needs one of these settings, which say it at the record. */
+export function noAnswerNeeds(names: readonly string[], error: string): Parameters<z.ZodType<object>['refine']> {
+  const hasPlace = (settings: Map<string, unknown>) => names.some((name) => settings.get(name));
+  return [
+    (value) => {
+      const settings = new Map<string, unknown>(Object.entries(value));
+      return settings.get('noAnswer') !== true || hasPlace(settings);
+    },
+    { path: ['noAnswer'], error },
+  ];
+}
+
 /** The vendor's address for tests and stand-ins. */
 export const standinOrigin = z
   .string()
