@@ -3,8 +3,7 @@ import {
   type AnswerPlaces,
   cut,
   isSameText,
-  partsOf,
-  placesOf,
+  placed,
   surveyText,
 } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
@@ -18,13 +17,7 @@ export const statusValues = { answered: 'answered', 'no-answer': 'no_answer' } a
 
 /** An answer as properties, under the names that the settings give its parts. */
 export function propertiesOf(item: WriteBack, names: AnswerPlaces<string>): Record<string, string> {
-  const places = placesOf(names);
-  return Object.fromEntries(
-    partsOf(item).flatMap((one) => {
-      const name = places.get(one.part);
-      return name === undefined ? [] : [[name, textOf(one)]];
-    }),
-  );
+  return Object.fromEntries(placed(item, names, textOf).map(({ place, value }) => [place, value]));
 }
 
 /**

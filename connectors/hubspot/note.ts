@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { markerIn, noteOf } from '../../core/connector/answer.ts';
+import { escapeHtml, linesOf, markerIn, markerOf, noteOf } from '../../core/connector/answer.ts';
 import { chunks } from '../../core/connector/batches.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
@@ -20,20 +20,11 @@ export interface Note {
 /** By the note's marker: nothing, or why it isn't there. */
 type NoteFailures = Map<string, Error>;
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
-
 /** HTML, as HubSpot's notes are; nothing of the customer's is markup. */
 export function noteBody(item: WriteBack): string {
   const { title, comment, when, reference } = noteOf(item);
-  const start = `<p><strong>${escaped(title)}</strong></p>`;
-  const end = `<p>${escaped(when)}</p><p>${escaped(reference)}</p>`;
+  const start = `<p><strong>${escapeHtml(title)}</strong></p>`;
+  const end = `<p>${escapeHtml(when)}</p><p>${escapeHtml(reference)}</p>`;
   if (comment === '') return start + end;
   const room = maxTextUnits - start.length - end.length - '<p></p>'.length;
   return `${start}<p>${escapedWithin(comment, room)}</p>${end}`;
@@ -41,12 +32,12 @@ export function noteBody(item: WriteBack): string {
 
 /** Cut, with a mark, to what fits; never within a character or its escape. */
 function escapedWithin(text: string, maxUnits: number): string {
-  const whole = escaped(text).replace(/\r\n?|\n/g, '<br>');
+  const whole = escapeHtml(text).replace(/\r\n?|\n/g, '<br>');
   if (whole.length <= maxUnits) return whole;
   const mark = '… (cut)';
   let kept = '';
   for (const sign of text) {
-    const next = sign === '\n' ? '<br>' : escaped(sign);
+    const next = sign === '\n' ? '<br>' : escapeHtml(sign);
     if (kept.length + next.length > maxUnits - mark.length) break;
     kept += next;
   }
@@ -124,23 +115,23 @@ const Associations = z.object({
  */
 export async function findNotes(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<Set<string>> {
   const ids = notes.map(({ recordId }) => recordId);
-  const lines = (await notesOn(api, type, ids)).flatMap((note) => note.lines);
+  const lines = (await notesOn(api, type, ids)).flatMap(({ body }) => linesOf(body));
   const there = new Set(lines.map(markerIn));
   const markers = notes.map(({ item }) => item.marker);
-  return new Set(markers.filter((marker) => there.has(escaped(marker))));
+  return new Set(markers.filter((marker) => there.has(escapeHtml(marker))));
 }
 
 /** Takes all notes of ours off records: the calls of `findNotes`, and one per 100 notes. */
 export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
   const notes = await notesOn(api, type, recordIds);
-  const ours = notes.filter(({ lines }) => markerIn(lines.at(-1) ?? '') !== undefined);
+  const ours = notes.filter(({ body }) => markerOf(body) !== undefined);
   for (const some of chunks(ours, batchSize)) {
     const inputs = some.map(({ id }) => ({ id }));
     await api.call('POST', paths.batchArchive('notes'), z.unknown(), { body: { inputs } });
   }
 }
 
-/** The notes on these records, in lines, whatever HubSpot has made of the markup around them. */
+/** The notes on these records. */
 async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
   const noteIds = new Set<string>();
   const watch = pageWatch('HubSpot notes of records', 100_000);
@@ -159,19 +150,11 @@ async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly st
     }
     inputs = next;
   }
-  const notes: { id: string; lines: string[] }[] = [];
+  const notes: { id: string; body: string }[] = [];
   for (const some of chunks([...noteIds], batchSize)) {
     const body = { inputs: some.map((id) => ({ id })), properties: ['hs_note_body'], propertiesWithHistory: [] };
     const { results } = await api.call('POST', paths.batchRead('notes'), BatchResponse, { body });
-    notes.push(...results.map(({ id, properties }) => ({ id, lines: linesOf(properties.hs_note_body ?? '') })));
+    notes.push(...results.map(({ id, properties }) => ({ id, body: properties.hs_note_body ?? '' })));
   }
   return notes;
 }
-
-/** What stands between tags and line breaks. */
-export const linesOf = (body: string): string[] =>
-  body
-    // Not beyond the next "<": a thousand of these without an end would each be followed to the end of the note.
-    .split(/<[^<>]*>|\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');

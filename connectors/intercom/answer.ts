@@ -1,30 +1,17 @@
-import {
-  type AnswerPart,
-  cut,
-  isOlderThan,
-  isSameText,
-  partsOf,
-  placesOf,
-  surveyText,
-} from '../../core/connector/answer.ts';
+import { type AnswerPart, cut, isOutdated, isSameText, placed, surveyText } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { time } from './conversation.ts';
 import type { IntercomSettings } from './settings.ts';
 
 type Settings = IntercomSettings['writeBack'];
 type Value = string | number | null;
-/** Of a conversation or a ticket, by name. */
+/** The attributes of a conversation or a ticket, by name. */
 export type Held = Readonly<Record<string, unknown>>;
 
 /** What an answer puts into which attribute; null: nothing. */
 export function wantedOf(item: WriteBack, settings: Settings): Map<string, Value> {
-  const places = placesOf(settings);
-  const wanted = new Map<string, Value>();
-  for (const part of partsOf(item)) {
-    const name = places.get(part.part);
-    if (name !== undefined) wanted.set(name, written(part, settings));
-  }
-  return wanted;
+  const values = placed(item, settings, (part) => written(part, settings));
+  return new Map(values.map(({ place, value }) => [place, value]));
 }
 
 function written({ part, value }: AnswerPart, { commentLength }: Settings): Value {
@@ -33,7 +20,7 @@ function written({ part, value }: AnswerPart, { commentLength }: Settings): Valu
   return part === 'grade' ? Number(value) : cut(surveyText(value), commentLength);
 }
 
-/** Dates come back as they were sent, or as text. */
+/** Intercom gives dates back as they were sent, or as text. */
 export function holds(held: Held, name: string, value: Value): boolean {
   const there = held[name];
   if (value === null) return there === null || there === undefined || there === '';
@@ -41,12 +28,10 @@ export function holds(held: Held, name: string, value: Value): boolean {
   return there === value || (typeof there === 'string' && [Number(there), time.parse(there)].includes(value));
 }
 
-/** Has a later answer, or for `no-answer` any answer, been written here? Then this one stays off. */
-export function isOutdated(item: WriteBack, held: Held, { status, grade, comment, answeredAt }: Settings): boolean {
-  const has = (name: string | undefined) => name !== undefined && !holds(held, name, null);
-  if (item.outcome === 'no-answer')
-    return (status !== undefined && held[status] === 'answered') || has(grade) || has(comment);
-  const at = answeredAt === undefined ? undefined : time.parse(held[answeredAt]);
-  // Whole seconds are held.
-  return isOlderThan({ answeredAt: new Date(Math.floor(item.answeredAt.getTime() / 1_000) * 1_000) }, at && at * 1_000);
-}
+export const holdsLater = (item: WriteBack, held: Held, settings: Settings): boolean =>
+  isOutdated(
+    item,
+    settings,
+    (name) => held[name],
+    (at) => (time.parse(at) ?? Number.NaN) * 1_000,
+  );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { markerIn, noteOf } from '../../core/connector/answer.ts';
+import { escapeHtml, markerOf, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import type { Held } from './answer.ts';
 import type { Workspace } from './api.ts';
@@ -61,12 +61,12 @@ export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: 
 
   async function hasNote({ id, parts }: Place, { marker }: WriteBack): Promise<boolean> {
     const all = parts ?? (await conversationNow(workspace, id))?.conversation_parts ?? [];
-    return all.some((part) => markerOf(part) === marker);
+    return all.some((part) => markerOfPart(part) === marker);
   }
 
   /** Parts can't be deleted: their place stays. A ticket's own parts have other ids. */
   async function redactNotes({ id, conversation_parts: parts = [] }: Conversation): Promise<void> {
-    for (const part of parts.filter((one) => markerOf(one) !== undefined)) {
+    for (const part of parts.filter((one) => markerOfPart(one) !== undefined)) {
       const body = { type: 'conversation_part', conversation_id: id, conversation_part_id: part.id };
       await workspace.call({ method: 'POST', path: '/conversations/redact', body }, z.unknown());
     }
@@ -75,21 +75,11 @@ export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: 
   return { placeOf, change, addNote, hasNote, redactNotes };
 }
 
-/** Of a note of ours: its last line says it, in HTML or plain. */
-const markerOf = ({ part_type: type, body }: Part): string | undefined =>
-  type === 'note'
-    ? markerIn(
-        body
-          .replace(/<\/p>\s*$/, '')
-          .split(/<p>|\n/)
-          .at(-1) ?? '',
-      )
-    : undefined;
+const markerOfPart = ({ part_type: type, body }: Part): string | undefined =>
+  type === 'note' ? markerOf(body) : undefined;
 
 function noteHtml(item: WriteBack): string {
   const { title, comment, when, reference } = noteOf(item);
   const lines = [title, ...comment.split('\n'), when, reference].filter((line) => line.trim() !== '');
-  return lines.map((line) => `<p>${escaped(line)}</p>`).join('');
+  return lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('');
 }
-
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -2,7 +2,7 @@ import { notOverNewer, placesOf } from '../../core/connector/answer.ts';
 import { writeInBatches, writeInTurn } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
-import { holds, isOutdated, wantedOf } from './answer.ts';
+import { holds, holdsLater, wantedOf } from './answer.ts';
 import type { Workspace } from './api.ts';
 import { Conversation } from './conversation.ts';
 import { openPlaces, type Place } from './place.ts';
@@ -17,7 +17,7 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
   async function write(item: WriteBack, found: Conversation | undefined): Promise<WriteResult> {
     const place = isId(item.recordId) ? await placeOf(item.recordId, found) : undefined;
     if (place === undefined) return notFound(item);
-    if (isOutdated(item, place.held, writeBack)) return notOverNewer('conversation');
+    if (holdsLater(item, place.held, writeBack)) return notOverNewer('conversation');
     const wanted = wantedOf(item, writeBack);
     const changes = new Map([...wanted].filter(([name, value]) => !holds(place.held, name, value)));
     const findings = changes.size > 0 ? await put(place, changes) : [];

@@ -1,4 +1,16 @@
-import { cut, isAnswerTag, isOlderThan, isSameText, surveyText, tagsOf } from '../../core/connector/answer.ts';
+import {
+  type AnswerPart,
+  cut,
+  isAnswerTag,
+  isOutdated,
+  isSameText,
+  isSurveyPart,
+  type PartName,
+  placed,
+  placesOf,
+  surveyText,
+  tagsOf,
+} from '../../core/connector/answer.ts';
 import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { ShopifySettings } from './settings.ts';
@@ -8,13 +20,11 @@ type WriteBackSettings = ShopifySettings['writeBack'];
 /** A metafield that takes a part of an answer. */
 export interface Field {
   /** Its place in the settings: `grade`, `answers.q1` … */
-  part: string;
+  part: PartName;
   key: string;
   type: 'number_integer' | 'multi_line_text_field' | 'date_time' | 'single_line_text_field';
   /** For people. */
   label: string;
-  /** null clears it, undefined leaves it as it is. */
-  valueIn(item: WriteBack): string | null | undefined;
 }
 
 /** What an order holds of ours, or could. */
@@ -38,55 +48,31 @@ export interface Change {
 /** Shopify's limit of a note, and a text that a metafield surely takes. */
 const limits = { note: 5_000, text: 10_000 };
 
-/** The configured ones. */
-export function fieldsOf({ grade, comment, answeredAt, status, answers }: WriteBackSettings): Field[] {
-  const single = (part: string, key: string | undefined, rest: Omit<Field, 'part' | 'key'>): Field[] =>
-    key === undefined ? [] : [{ part, key, ...rest }];
-  return [
-    ...single('grade', grade, {
-      type: 'number_integer',
-      label: 'Feedback grade',
-      valueIn: answered(({ grade }) => (grade === null ? null : String(grade))),
-    }),
-    ...single('comment', comment, {
-      type: 'multi_line_text_field',
-      label: 'Feedback comment',
-      valueIn: answered(({ comment }) => textOf(comment)),
-    }),
-    ...single('answeredAt', answeredAt, {
-      type: 'date_time',
-      label: 'Feedback given at',
-      valueIn: answered(({ answeredAt }) => `${answeredAt.toISOString().slice(0, 19)}Z`),
-    }),
-    ...single('status', status, {
-      type: 'single_line_text_field',
-      label: 'Feedback status',
-      valueIn: ({ outcome }) => (outcome === 'answered' ? 'answered' : 'no answer'),
-    }),
-    ...Object.entries(answers).flatMap(([question, key]) =>
-      single(`answers.${question}`, key, {
-        type: 'multi_line_text_field',
-        label: `Feedback: ${question}`,
-        valueIn: ({ answers }) => (answers?.[question] === undefined ? undefined : textOf(answers[question])),
-      }),
-    ),
-  ];
+const kinds = {
+  grade: { type: 'number_integer', label: 'Feedback grade' },
+  comment: { type: 'multi_line_text_field', label: 'Feedback comment' },
+  answeredAt: { type: 'date_time', label: 'Feedback given at' },
+  status: { type: 'single_line_text_field', label: 'Feedback status' },
+} as const;
+
+/** The metafields that the settings name. */
+export const fieldsOf = (settings: WriteBackSettings): Field[] =>
+  [...placesOf(settings)].map(([part, key]) => {
+    const label = `Feedback: ${part.slice('answers.'.length)}`;
+    return { part, key, ...(isSurveyPart(part) ? { type: 'multi_line_text_field', label } : kinds[part]) };
+  });
+
+/** As a metafield takes a part; null clears it. */
+function written({ part, value }: AnswerPart): string | null {
+  if (value instanceof Date) return `${value.toISOString().slice(0, 19)}Z`;
+  if (part === 'status') return value === 'answered' ? 'answered' : 'no answer';
+  return textOf(value);
 }
 
-/** That no answer came changes nothing but the status. */
-const answered =
-  (valueIn: (item: WriteBack) => string | null): Field['valueIn'] =>
-  (item) =>
-    item.outcome === 'answered' ? valueIn(item) : undefined;
-
-/** Is what the order holds newer than this? Told by the second, as Shopify keeps it; no answer never replaces one. */
-export function isOutdated(item: WriteBack, settings: WriteBackSettings, { values, tags }: Held): boolean {
-  const held = (key: string | undefined): string | undefined => values.get(key ?? '');
-  if (item.outcome === 'no-answer') {
-    return held(settings.grade) !== undefined || held(settings.status) === 'answered' || tags.includes('fb_answered');
-  }
-  return isOlderThan(item, Date.parse(held(settings.answeredAt) ?? ''));
-}
+/** Does the order hold a later answer, by its metafields or its tags? */
+export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { values, tags }: Held): boolean =>
+  (item.outcome === 'no-answer' && tags.includes('fb_answered')) ||
+  isOutdated(item, settings, (key) => values.get(key));
 
 /**
  * What is to be sent so that the order shows this answer; undefined when there is nothing to do. Never its tags as a whole, which
@@ -94,8 +80,9 @@ export function isOutdated(item: WriteBack, settings: WriteBackSettings, { value
  */
 export function changeFor(item: WriteBack, settings: WriteBackSettings, held: Held): Change | undefined {
   const change: Change = { set: [], unset: [], addTags: [], removeTags: [] };
+  const wanted = new Map(placed(item, settings, written).map(({ part, value }) => [part, value]));
   for (const field of fieldsOf(settings)) {
-    const [value, now] = [field.valueIn(item), held.values.get(field.key)];
+    const [value, now] = [wanted.get(field.part), held.values.get(field.key)];
     if (value === null && now !== undefined) change.unset.push(field);
     if (value != null && (now === undefined || !same(field, now, value))) change.set.push({ field, value });
   }

@@ -1,7 +1,7 @@
 import { newestBy, notOverNewer } from '../../core/connector/answer.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { changeFor, fieldsOf, findingsOn, isOutdated } from './answer.ts';
+import { changeFor, fieldsOf, findingsOn, holdsLater } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
 import { heldReader } from './held.ts';
 import { isOrderId } from './ids.ts';
@@ -29,7 +29,7 @@ export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): S
     const work = new Map<string, Mutation[]>();
     for (const [id, item] of newest) {
       const held = before.get(id);
-      if (held === undefined || held instanceof CloseloopError || isOutdated(item, writeBack, held)) continue;
+      if (held === undefined || held instanceof CloseloopError || holdsLater(item, writeBack, held)) continue;
       const change = changeFor(item, writeBack, held);
       if (change !== undefined) work.set(id, mutationsFor(id, change, writeBack));
     }
@@ -44,7 +44,7 @@ export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): S
       const held = work.has(id) ? after.get(id) : before.get(id);
       if (held === undefined) return notFound(id);
       if (held instanceof CloseloopError) return { ok: false, why: 'error', error: held };
-      if (!work.has(id) && isOutdated(item, writeBack, held)) return notOverNewer('order');
+      if (!work.has(id) && holdsLater(item, writeBack, held)) return notOverNewer('order');
       return { ok: true, findings: findingsOn(item, writeBack, held) };
     };
     return items.map((item) => resultOf(item.recordId, newest.get(item.recordId) ?? item));

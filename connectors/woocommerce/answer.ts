@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  type AnswerPart,
-  isOlderThan,
-  isSameText,
-  partsOf,
-  placesOf,
-  surveyText,
-} from '../../core/connector/answer.ts';
+import { type AnswerPart, isOutdated, isSameText, placed, surveyText } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { id, Meta, metaOf } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
@@ -24,13 +17,7 @@ export type WrittenOrder = z.output<typeof WrittenOrder>;
 type WriteBackSettings = WooCommerceSettings['writeBack'];
 
 export function wantedOf(item: WriteBack, settings: WriteBackSettings): Wanted {
-  const names = placesOf(settings);
-  const wanted = new Map<string, string | null>();
-  for (const part of partsOf(item)) {
-    const name = names.get(part.part);
-    if (name !== undefined) wanted.set(name, textOf(part));
-  }
-  return wanted;
+  return new Map(placed(item, settings, textOf).map(({ place, value }) => [place, value]));
 }
 
 /** Texts: a number in WordPress's database is one as well. */
@@ -63,14 +50,5 @@ function holds({ meta_data }: WrittenOrder, key: string, value: string | null): 
 
 const isText = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/** Has a later answer, or for `no-answer` any answer, been written here? Then this one stays off the order. */
-export function isOutdated(item: WriteBack, order: WrittenOrder, settings: WriteBackSettings): boolean {
-  const held = (name: string | undefined): unknown => (name === undefined ? undefined : metaOf(order, name));
-  if (item.outcome === 'no-answer') {
-    return (
-      held(settings.status) === 'answered' || [settings.grade, settings.comment].some((it) => held(it) !== undefined)
-    );
-  }
-  const at = held(settings.answeredAt);
-  return isOlderThan(item, typeof at === 'string' ? Date.parse(at) : undefined);
-}
+export const holdsLater = (item: WriteBack, order: WrittenOrder, settings: WriteBackSettings): boolean =>
+  isOutdated(item, settings, (name) => metaOf(order, name));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { markerIn, noteOf } from '../../core/connector/answer.ts';
+import { escapeHtml, markerOf, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { Shop } from './api.ts';
@@ -13,7 +13,7 @@ export function noteText(item: WriteBack): string {
   const { title, comment, when, reference } = noteOf(item);
   return [title, comment, when, reference]
     .filter((line) => line !== '')
-    .map(escaped)
+    .map(escapeHtml)
     .join('\n');
 }
 
@@ -39,9 +39,5 @@ export async function removeNotes(shop: Shop, orderId: string): Promise<void> {
 /** One call: the list isn't paged. */
 async function notesOn(shop: Shop, orderId: string): Promise<{ id: string; marker: string | undefined }[]> {
   const { data } = await shop.call('GET', `orders/${orderId}/notes`, listOf(Listed), { query: { type: 'internal' } });
-  return data.map(({ id, note }) => ({ id, marker: markerIn(note.trimEnd().split(/\r?\n/).at(-1) ?? '') }));
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return data.map(({ id, note }) => ({ id, marker: markerOf(note) }));
 }

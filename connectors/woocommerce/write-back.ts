@@ -3,7 +3,7 @@ import { writeInBatches, writeInTurn } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../core/errors.ts';
-import { changeFor, isOutdated, notTaken, WrittenOrder, wantedOf } from './answer.ts';
+import { changeFor, holdsLater, notTaken, WrittenOrder, wantedOf } from './answer.ts';
 import type { Shop } from './api.ts';
 import { type Change, type Row, updateMeta } from './meta-update.ts';
 import { addNote, hasNote } from './note.ts';
@@ -45,7 +45,7 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
   function jobFor(item: WriteBack, order: WrittenOrder | VendorError | undefined): Job {
     if (order === undefined) return { item, change: [], result: notFound(item) };
     if (order instanceof VendorError) return { item, change: [], result: { ok: false, why: 'error', error: order } };
-    if (isOutdated(item, order, writeBack)) {
+    if (holdsLater(item, order, writeBack)) {
       return { item, change: [], result: notOverNewer('order') };
     }
     return { item, change: changeFor(wantedOf(item, writeBack), order), result: undefined };

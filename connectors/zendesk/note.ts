@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cut, markerIn, noteOf } from '../../core/connector/answer.ts';
+import { cut, markerOf, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { mostTextUnits } from './answer.ts';
@@ -33,9 +33,6 @@ export async function hasNote(api: ZendeskApi, ticketId: string, marker: string)
 
 function isNoteOf(marker: string, { events, metadata }: z.output<typeof Audit>): boolean {
   const comments = events.filter(({ type }) => type === 'Comment');
-  const isOurs = ({ body }: { body?: unknown }): boolean =>
-    typeof body === 'string' && markerIn(lastLine(body)) === marker;
+  const isOurs = ({ body }: { body?: unknown }): boolean => typeof body === 'string' && markerOf(body) === marker;
   return metadata?.custom?.closeloop_ref === marker ? comments.length > 0 : comments.some(isOurs);
 }
-
-const lastLine = (body: string): string => body.trimEnd().split(/\r?\n/).at(-1) ?? '';

@@ -47,6 +47,26 @@ export function placesOf<Place>({ answers = {}, ...places }: AnswerPlaces<Place>
   return found;
 }
 
+/** What a place has to hold for a part of an answer. */
+export interface PlacedValue<Place, Value> {
+  part: PartName;
+  place: Place;
+  value: Value;
+}
+
+/** An answer at the places that the settings name, in the vendor's own form. @param written a part in that form */
+export function placed<Place, Value>(
+  item: WriteBack,
+  places: AnswerPlaces<Place>,
+  written: (part: AnswerPart) => Value,
+): PlacedValue<Place, Value>[] {
+  const byPart = placesOf(places);
+  return partsOf(item).flatMap((one) => {
+    const place = byPart.get(one.part);
+    return place === undefined ? [] : [{ part: one.part, place, value: written(one) }];
+  });
+}
+
 export const isSurveyPart = (part: PartName): part is `answers.${string}` => part.startsWith('answers.');
 
 /** A survey's answer as text. */
@@ -102,6 +122,22 @@ export function noteOf({ outcome, grade, maxGrade, comment, campaign, answeredAt
   return { title, comment: comment ?? '', when: `Answered ${at}`, reference };
 }
 
+const escapes = new Map(Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }));
+
+/** For a text between tags. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapes.get(sign) ?? sign);
+
+/** The lines of a note in HTML or plain text, whatever the vendor has made of the markup; blank ones are left out. */
+export const linesOf = (note: string): string[] =>
+  note
+    // Not beyond the next "<": a thousand of these without an end would each be followed to the end of the note.
+    .split(/<[^<>]*>|\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** The marker of a note of ours, whose last line is its reference; undefined for any other. */
+export const markerOf = (note: string): string | undefined => markerIn(linesOf(note).at(-1) ?? '');
+
 const referenceBegin = 'closeloop ref ';
 
 /** The marker of the note that ends with this line; undefined: the line is not a reference. The whole line counts, as `7.1` is not `7.12`. */
@@ -113,6 +149,22 @@ export function markerIn(line: string): string | undefined {
 /** @param heldAt Epoch ms of the answer that the record holds, as the record says; undefined or not a number: unknown. */
 export function isOlderThan({ answeredAt }: Pick<WriteBack, 'answeredAt'>, heldAt: number | undefined): boolean {
   return heldAt !== undefined && heldAt > answeredAt.getTime();
+}
+
+/**
+ * Must this answer not be written, as the record holds a later one (for `no-answer`: any)?
+ * @param heldAt What the record holds at a place; null, undefined or '' for nothing.
+ * @param instantOf Epoch ms of the time that is held.
+ */
+export function isOutdated<Place>(
+  item: WriteBack,
+  { grade, comment, answeredAt, status }: AnswerPlaces<Place>,
+  heldAt: (place: Place) => unknown,
+  instantOf: (held: unknown) => number | undefined = (held) => Date.parse(String(held)),
+): boolean {
+  const at = (place: Place | undefined): unknown => (place === undefined ? undefined : heldAt(place));
+  if (item.outcome === 'answered') return isOlderThan(item, instantOf(at(answeredAt)));
+  return at(status) === 'answered' || [grade, comment].some((place) => (at(place) ?? '') !== '');
 }
 
 /** For the trace. An older answer never replaces a newer one. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { linesOf, noteBody } from '../../../../connectors/hubspot/note.ts';
+import { noteBody } from '../../../../connectors/hubspot/note.ts';
 import { answer, atDesk, type Desk } from '../../../support/connectors/hubspot/desk.ts';
 
 const writeBack = { grade: 'feedback_grade', comment: 'feedback_comment', answeredAt: 'feedback_at', note: true };
@@ -153,8 +153,4 @@ describe('the text of a note', () => {
     expect(body).toMatch(/… \(cut\)<\/p><p>Answered .*<p>closeloop ref m-ticket-1\.v1<\/p>$/);
     expect(body).not.toMatch(/&(?!amp;|#39;)/);
   });
-});
-
-test('a note of tags without an end is split once over, not once for each of them (audit loop)', () => {
-  expect(linesOf(`<p>one</p>\ntwo<br>${'<'.repeat(300_000)}`)).toEqual(['one', 'two', '<'.repeat(300_000)]);
 });

@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import {
   cut,
+  escapeHtml,
   isAnswerTag,
   isOlderThan,
+  isOutdated,
   isSameText,
+  linesOf,
   markerIn,
+  markerOf,
   newestBy,
   noteOf,
   partsOf,
+  placed,
   placesOf,
   surveyText,
   tagsOf,
@@ -51,6 +56,16 @@ describe('the parts of an answer', () => {
       ['answers.17', 'why'],
     ]);
   });
+});
+
+test('an answer is put at the places of the settings, in the form that the vendor takes', () => {
+  const places = { grade: 'g', comment: 'c', answers: { 17: 'why', 18: 'how' } };
+  const values = placed({ ...answer, answers: { 17: 'late' } }, places, ({ value }) => String(value));
+  expect(values).toEqual([
+    { part: 'grade', place: 'g', value: '9' },
+    { part: 'comment', place: 'c', value: 'Quick and kind' },
+    { part: 'answers.17', place: 'why', value: 'late' },
+  ]);
 });
 
 test.each([
@@ -127,6 +142,37 @@ describe('a note', () => {
     ['see closeloop ref 7.1', undefined],
     ['', undefined],
   ])('is found again by its last line: %j', (line, marker) => expect(markerIn(line)).toBe(marker));
+});
+
+test.each([
+  ['<p>Customer feedback: 9</p><p>closeloop ref 7.1</p>', '7.1'],
+  ['Customer feedback: 9\r\ncloseloop ref 7.1\n', '7.1'],
+  ['<p>closeloop ref 7.1</p><p>forwarded</p>', undefined],
+  ['', undefined],
+])('the note %j has the marker %s', (note, marker) => expect(markerOf(note)).toBe(marker));
+
+test('nothing of a text is markup once it is escaped', () => {
+  expect(escapeHtml(`<b>"you" & 'me'</b>`)).toBe('&lt;b&gt;&quot;you&quot; &amp; &#39;me&#39;&lt;/b&gt;');
+});
+
+test('a note of tags without an end is split once over, not once for each of them (audit loop)', () => {
+  expect(linesOf(`<p>one</p>\ntwo<br>${'<'.repeat(300_000)}`)).toEqual(['one', 'two', '<'.repeat(300_000)]);
+});
+
+describe('an answer is outdated', () => {
+  const places = { grade: 'g', comment: 'c', answeredAt: 't', status: 's' };
+  const later = new Date(answeredAt.getTime() + 1).toISOString();
+  test.each([
+    ['by a later one', answer, { t: later }, true],
+    ['not by itself', answer, { g: 9, t: answeredAt.toISOString() }, false],
+    ['not where no time is held', answer, { g: 3, s: 'answered' }, false],
+    ['if there is none: by a grade', noAnswer, { g: 0 }, true],
+    ['if there is none: by a comment', noAnswer, { c: 'fine' }, true],
+    ['if there is none: by the status', noAnswer, { s: 'answered' }, true],
+    ['if there is none: not by empty places', noAnswer, { g: null, c: '', s: 'no-answer', t: later }, false],
+  ])('%s', (_, item, held: Record<string, unknown>, outdated) => {
+    expect(isOutdated(item, places, (place) => held[place])).toBe(outdated);
+  });
 });
 
 describe('the newest answer', () => {
