@@ -217,6 +217,14 @@ example(
   run(import('./events.ts'), ({ replayEvents }, connectors) => replayEvents({ ...options, event, connectors })),
 );
 
+const alerts = program.command('alerts').description('who is told when a person has to act');
+example(
+  where(alerts.command('test')).description('send an alert that says it is a test to everybody whom "alerts" names'),
+  'alerts test --config closeloop.yaml',
+).action((options) =>
+  run(import('./alerts.ts'), ({ testAlerts }, connectors) => testAlerts({ ...options, connectors })),
+);
+
 const contact = program.command('contact').description('what is stored about a person');
 example(
   where(contact.command('show <contact>')).description('what the service knows of them'),
@@ -375,7 +383,7 @@ async function run<Module>(
 
 // Mistakes on the command line are the user's to mend, like those in a file.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-const groups = [source, journeys, events, contact, erasures, requests];
+const groups = [source, journeys, events, alerts, contact, erasures, requests];
 for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
   command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 }

@@ -6,6 +6,7 @@ import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { Duration } from '../../core/schedule/duration.ts';
+import { days } from '../../core/schedule/send-time.ts';
 
 /** The password is in it: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
@@ -71,16 +72,51 @@ const SecretsKey = z
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 random bytes in base64 (openssl rand -base64 32)')
   .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 
-const Alerts = z.strictObject({
-  url: SafeUrl.describe('Where alerts are sent, signed as Standard Webhooks'),
-  secrets: z
-    .array(z.string().refine(isStandardSecret, 'must be whsec_ and the base64 of 24 to 64 random bytes'))
-    .min(1)
-    .max(2)
-    .describe('Of the receiver; two while rotating'),
+const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
+
+const Email = z.strictObject({
+  server: z
+    .string()
+    .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
+    .describe('smtps:// or smtp:// with name and password; to another machine only encrypted'),
+  from: z.email(),
+  to: z.array(z.email()).min(1),
 });
 
-const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
+const Digest = z.strictObject({
+  day: z.enum(days).default('mon'),
+  at: z
+    .string()
+    .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like 09:00')
+    .default('09:00')
+    .describe('On the clock of feedback.timeZone'),
+});
+
+const Alerts = z
+  .strictObject({
+    url: SafeUrl.optional().describe('A receiver of your own: messages are signed as Standard Webhooks'),
+    secrets: z
+      .array(z.string().refine(isStandardSecret, 'must be whsec_ and the base64 of 24 to 64 random bytes'))
+      .min(1)
+      .max(2)
+      .optional()
+      .describe('Of the receiver at url; two while rotating'),
+    slack: SafeUrl.optional().describe('An incoming webhook of Slack'),
+    teams: SafeUrl.optional().describe('A workflow of Microsoft Teams that posts what its webhook is sent'),
+    email: Email.optional().describe('By e-mail, over your mail server'),
+    again: Period.prefault('24h').describe('The same alert is not sent again within this time'),
+    digest: z
+      .union([z.literal(false), Digest])
+      .prefault({})
+      .describe('Once a week: asked, answered, given up, what waits for a person, by source. false: never'),
+  })
+  .refine(({ url, secrets }) => (url === undefined) === (secrets === undefined), {
+    path: ['secrets'],
+    message: 'url and secrets belong together: what is sent to url is signed',
+  })
+  .refine(({ url, slack, teams, email }) => [url, slack, teams, email].some((one) => one !== undefined), {
+    message: 'must name somebody who is told: url, slack, teams or email',
+  });
 
 /** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
 export const General = z.strictObject({

@@ -14,8 +14,8 @@ import type { Path } from './problem.ts';
  * keep anybody from seeing how things stand.
  */
 
-/** All that a command works with: what Redis keeps, or the Feedback service. */
-export type Uses = 'redis' | 'service';
+/** All that a command works with: what Redis keeps, the Feedback service, or whoever takes alerts. */
+export type Uses = 'redis' | 'service' | 'alerts';
 
 /** In place of a setting of `feedback` whose variable isn't set: nothing is called. */
 const placeholders: Readonly<Record<string, string>> = {
@@ -27,10 +27,13 @@ const placeholders: Readonly<Record<string, string>> = {
 /** Is the setting at `path` unneeded? `sealsByKey`: what Redis keeps is sealed with the service's key (redis/data-key.ts). */
 export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean {
   const [section, name, setting] = path;
-  if (section === 'alerts' || section === 'http') return true;
-  if (section === 'redis' || section === 'secretsKey') return uses === 'service';
-  if (section === 'feedback')
-    return uses === 'redis' && String(name) in placeholders && !(name === 'apiKey' && sealsByKey);
+  if (section === 'alerts') return uses !== 'alerts';
+  if (section === 'http') return true;
+  if (section === 'redis' || section === 'secretsKey') return uses !== 'redis';
+  if (section === 'feedback') {
+    if (uses === 'service' || !(String(name) in placeholders)) return false;
+    return uses === 'alerts' || !(name === 'apiKey' && sealsByKey);
+  }
   return section === 'sources' && setting !== undefined && setting !== 'connector' && setting !== 'rules';
 }
 

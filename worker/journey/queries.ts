@@ -58,6 +58,10 @@ export class JourneyQueries {
     }
   }
 
+  async those(ids: readonly string[]): Promise<Journey[]> {
+    return await this.#reader.those(ids);
+  }
+
   /** Ids in one state, by last change (waiting: by when they are due), earliest first. */
   async idsIn(state: JourneyState, options: { since?: Date; before?: Date; limit?: number } = {}): Promise<string[]> {
     const { since, before, limit = 1000 } = options;
@@ -74,8 +78,8 @@ export class JourneyQueries {
    * Ids in one state, by last change (waiting: by when they are due), earliest first, page by page: also past those that stay
    * where they are. Those that move meanwhile come at most once more.
    */
-  async *pagesIn(state: JourneyState, before: Date, size: number): AsyncGenerator<string[]> {
-    let score = '-inf';
+  async *pagesIn(state: JourneyState, before: Date, size: number, since?: Date): AsyncGenerator<string[]> {
+    let score = since ? String(since.getTime()) : '-inf';
     // Of the last page, those of its last millisecond: a hundred thousand may be due in one, as a window opens.
     let last: string[] = [];
     for (;;) {

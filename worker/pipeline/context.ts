@@ -7,7 +7,7 @@ import type { ContactMemory } from '../journey/contacts.ts';
 import type { Erasures } from '../journey/erasures.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
 import type { JourneyStore } from '../journey/store.ts';
-import type { Alert } from '../operations/alerts.ts';
+import type { Alert } from '../operations/alerts/message.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { SharedExports } from './ask/shared-exports.ts';
@@ -94,8 +94,8 @@ export interface Operations {
   log: Log;
   /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */
   holds: Pick<Holds, 'pass' | 'lift' | 'probe'>;
-  /** Tells a person, beside the log. */
-  alert(kind: Alert['kind'], why: string, remedy: string): Promise<void>;
+  /** Tells a person, beside the log. `journeys`: which it is about, as `source/id`. */
+  alert(kind: Alert['kind'], why: string, remedy: string, journeys?: Alert['journeys']): Promise<void>;
   /** A closing that no webhook had told of. */
   missed(ref: string, at: Date): Promise<void>;
   /** The vendor took our access away: every stage stops until a person has given it back. */

@@ -17,8 +17,8 @@ export class Rounds {
 
   /** The first round begins now. One that takes longer than `everyMs` leaves out the next. */
   start(everyMs: number): void {
-    this.#begin();
-    this.#timer = setInterval(() => this.#begin(), everyMs);
+    this.begin();
+    this.#timer = setInterval(() => this.begin(), everyMs);
   }
 
   /** Lets the round that is under way end, for `graceMs` at most: whoever closes Redis afterwards pulls nothing from under it. */
@@ -34,7 +34,8 @@ export class Rounds {
     clearTimeout(timer);
   }
 
-  #begin(): void {
+  /** A round now, unless one is under way or it is stopped. */
+  begin(): void {
     if (this.#isStopped) return;
     this.#round ??= this.#work(() => this.#isStopped)
       .catch(this.#onError)

@@ -52,7 +52,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const { options, names, onLost, service } = shared;
   const { redis, connection, clock, ports, log, seal, quarantine } = options;
   const { name } = configured;
-  const alert: Operations['alert'] = (kind, why, remedy) => shared.alerts.raise({ kind, source: name, why, remedy });
+  const alert = shared.alerts.of(name);
   const jobs = openQueues(name, { connection, seal, onLost });
   const { pauses, holds } = stopsOf(name, alert, jobs, options);
   const journeys = journeysOf(name, shared);
@@ -180,6 +180,7 @@ async function tellMissed(
     'missed',
     missedWebhooks,
     'they are asked about all the same; see why webhooks are lost ("closeloop check")',
+    [ref],
   );
   options.log.warn({ journey: ref, at }, 'a closing that no webhook had told of');
 }

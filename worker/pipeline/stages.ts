@@ -1,6 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
+import { refOf } from '../journey/refs.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
@@ -105,7 +106,7 @@ function createStage<Data extends z.ZodType>(
     },
     giveUp: async (job, why) => {
       // Told first: who is killed in between tells it twice, and equal alerts are one.
-      await alert('given-up', why, `mend the cause, then ${remedy(job)}`);
+      await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeysOf(job, source));
       await giveUp(job, why, context);
     },
     onConfigError: (why) => pauses.set(name, why),
@@ -117,6 +118,12 @@ function createStage<Data extends z.ZodType>(
     retryForMs,
     ...(quarantine && { quarantine }),
   });
+}
+
+/** Those that a job names. */
+function journeysOf(job: unknown, source: string): string[] {
+  const named = z.object({ journeyId: z.string() }).safeParse(job);
+  return named.success ? [refOf(source, named.data.journeyId)] : [];
 }
 
 /** @throws CloseloopError config while the source may be another one under a new name: newcomers.ts */

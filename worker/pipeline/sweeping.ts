@@ -3,6 +3,7 @@ import type { Alerts } from '../operations/alerts.ts';
 import type { Outage } from '../operations/outage.ts';
 import { type Orphan, OrphanNews } from '../sources/orphans.ts';
 import type { Collecting } from './collect/schedule.ts';
+import { figuresOf } from './digest-figures.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { tellOutages } from './outage-watch.ts';
 import { Rounds, stepsOf } from './rounds.ts';
@@ -31,6 +32,8 @@ type Step = ReturnType<typeof stepsOf>;
 export class Sweeping {
   readonly #options: SweepingOptions;
   readonly #rounds: Rounds;
+  /** Beside the sweep: a receiver that takes its time holds up nothing. */
+  readonly #alerting: Rounds;
   readonly #orphanNews: OrphanNews;
   readonly #places = new Map<string, SweepPlaces>();
 
@@ -42,6 +45,10 @@ export class Sweeping {
       (isStopped) => this.#sweep(stepsOf(log, isStopped)),
       (error) => log.warn({ why: messageOf(error) }, 'sweep failed'),
     );
+    this.#alerting = new Rounds(
+      (isStopped) => this.#tell(stepsOf(log, isStopped)),
+      (error) => log.warn({ why: messageOf(error) }, 'alerts could not be sent'),
+    );
   }
 
   start(): void {
@@ -50,7 +57,7 @@ export class Sweeping {
   }
 
   async stop(graceMs: number): Promise<void> {
-    await this.#rounds.stop(graceMs);
+    await Promise.all([this.#rounds, this.#alerting].map((rounds) => rounds.stop(graceMs)));
   }
 
   async #sweep(step: Step): Promise<void> {
@@ -62,6 +69,13 @@ export class Sweeping {
     await step('collect', 'probe', () => collecting.pauses.probe([collecting.stage.jobs.queue]));
     const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
     await step('outages', 'tell', () => tellOutages([...vendors, ['feedback', service]], alerts));
+    this.#alerting.begin();
+  }
+
+  async #tell(step: Step): Promise<void> {
+    const { pipelines, alerts, engine } = this.#options;
+    const { timeZone } = engine.config.feedback;
+    await step('alerts', 'digest', () => alerts.digest(timeZone, (week) => figuresOf(pipelines, week)));
     await step('alerts', 'send', () => alerts.send());
   }
 

@@ -167,7 +167,8 @@ export async function searchLater(
 /** Whether its customer was asked can't be found out: a person has to. */
 export async function park(journey: Journey, why: string, context: AskContext): Promise<void> {
   if (!(await settle(journey, 'parked', why, context))) return;
-  await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"');
+  const ref = refOf(context.name, journey.id);
+  await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"', [ref]);
 }
 
 /** Its customer was not asked, and is not tried again. */

@@ -87,6 +87,7 @@ export async function tellMisfits({ campaign, misfits }: Pass, { log, alert }: A
     'to-do',
     why,
     'see that "feedback" names the account that the customers were asked in; the log names journeys',
+    journeys,
   );
 }
 

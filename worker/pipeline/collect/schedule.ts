@@ -43,7 +43,7 @@ export class Collecting {
     );
     const troubled = new Map<number, string>();
     const { connection } = engine;
-    const alert: SourceContext['alert'] = (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy });
+    const alert = alerts.of('collect');
     const filters = Object.values(resolveOperations(config.feedback.operations).list.filters).join();
     const narrowed = { changedSince: filters.includes('{changedSince}'), dateFrom: filters.includes('{dateFrom}') };
     this.stage = new Stage({
@@ -128,7 +128,7 @@ export class Collecting {
     const told = await tellOverdue(await this.#campaigns(), {
       redis: engine.redis,
       sources,
-      alert: (kind, why, remedy) => alerts.raise({ kind, source: 'collect', why, remedy }),
+      alert: alerts.of('collect'),
       everyMs: engine.clock.real(engine.config.collect.every),
     });
     for (const why of told) if (!this.#told.includes(why)) engine.log.error({ why }, 'grades do not come in');

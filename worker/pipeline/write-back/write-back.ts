@@ -164,7 +164,7 @@ async function tellParked(
   { name, log, alert }: WriteBackContext,
 ): Promise<void> {
   log.warn({ journey: refOf(name, id), why }, 'parked');
-  await alert('parked', told, remedy);
+  await alert('parked', told, remedy, [refOf(name, id)]);
 }
 
 /** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */

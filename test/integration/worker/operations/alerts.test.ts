@@ -29,11 +29,12 @@ async function receiver(statuses: number[] = []) {
   return { sent, ...server };
 }
 
+const settings = { secrets: [secret], again: 86_400_000, digest: false as const };
 const alert = { kind: 'paused', source: 'support', why: 'the key was refused', remedy: 'give a new one' } as const;
 
 async function fresh(url: string, now = () => new Date()) {
   await redis.handle.client.flushall();
-  return new Alerts(redis.handle.client, { url, secrets: [secret] }, { fetch, now }, memoryLog().log);
+  return new Alerts(redis.handle.client, { ...settings, url }, { fetch, now }, memoryLog().log);
 }
 
 test('it sends what came together as one signed message, equal ones counted', async () => {
@@ -52,13 +53,24 @@ test('it sends what came together as one signed message, equal ones counted', as
   await close();
 });
 
-test('it sends a message again, under the same id, until it is taken', async () => {
+test('it sends a message again, under the same id, until it is taken, and leaves a receiver that fails alone for longer and longer', async () => {
   const { sent, url, close } = await receiver([500, 301]);
-  const alerts = await fresh(url);
+  let now = new Date('2026-11-21T10:00:00Z');
+  const alerts = await fresh(url, () => now);
   await alerts.raise(alert);
   await alerts.send();
   await alerts.raise({ ...alert, why: 'another' });
-  for (let i = 0; i < 3; i++) await alerts.send();
+  for (const [minutes, calls] of [
+    [0.9, 1],
+    [0.2, 2],
+    [1.9, 2],
+    [0.2, 3],
+    [0, 4],
+  ] as const) {
+    now = new Date(now.getTime() + minutes * 60_000);
+    await alerts.send();
+    expect(sent).toHaveLength(calls);
+  }
   expect(new Set(sent.slice(0, 3).map(({ id }) => id)).size).toBe(1);
   expect(sent.map(({ alerts: some }) => some.map(({ why }) => why))).toEqual([
     ['the key was refused'],
@@ -131,7 +143,7 @@ test('it forgets what has been quiet for two days, and nothing that waits to be 
     return await fetch(...given);
   };
   const ports = { fetch: fetching, now: () => now };
-  const alerts = new Alerts(client, { url, secrets: [secret] }, ports, memoryLog().log);
+  const alerts = new Alerts(client, { ...settings, url }, ports, memoryLog().log);
   await alerts.raise(alert);
   await alerts.send();
   now = new Date('2026-11-25T10:00:00Z');

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { serve } from '../../../../standins/kit/server.ts';
+import { command } from '../../../support/processes.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'closeloop-alerts-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function configured(alerts: string): string {
+  const config = join(dir, 'closeloop.yaml');
+  writeFileSync(
+    config,
+    `
+feedback: { baseUrl: https://feedback.example.com/api, apiKey: "\${NOT_SET_HERE}", timeZone: Europe/Tallinn }
+${alerts}
+sources: { support: { connector: webhook, secret: "\${NOT_SET_HERE}" } }
+`,
+  );
+  return config;
+}
+
+test('"alerts test" tries everybody, without the variables of anything else, and says who does not take it', async () => {
+  const sent: string[] = [];
+  const server = await serve(({ raw }) => ({ status: sent.push(raw.toString()) === 1 ? 200 : 404 }));
+  onTestFinished(() => server.close());
+  const config = configured(`alerts: { slack: "\${SLACK_URL}" }`);
+  const env = { SLACK_URL: `${server.url}/services/secret` };
+  const good = await command(['alerts', 'test', '--config', config], env);
+  expect(good).toMatchObject({ code: 0, err: '' });
+  expect(good.out).toContain('slack took it');
+  expect(sent[0]).toContain('this is a test');
+  const bad = await command(['alerts', 'test', '--json', '--config', config], env);
+  expect([bad.code, JSON.parse(bad.out)]).toEqual([
+    1,
+    { receiver: 'slack', setting: 'alerts.slack', taken: false, why: 'it answered 404' },
+  ]);
+});
+
+test('"alerts test" says that nobody is named, and which of its own variables is missing', async () => {
+  const none = await command(['alerts', 'test', '--config', configured('')]);
+  expect([none.code, none.err]).toEqual([1, expect.stringContaining('names no receiver')]);
+  const missing = await command(['alerts', 'test', '--config', configured(`alerts: { teams: "\${TEAMS_URL}" }`)]);
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('TEAMS_URL')]);
+});

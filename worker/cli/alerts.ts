@@ -1,0 +1,50 @@
+import { styleText } from 'node:util';
+import { messageOf } from '../../core/errors.ts';
+import type { Message } from '../operations/alerts/message.ts';
+import { receiversOf } from '../operations/alerts/receivers.ts';
+import { createLog } from '../operations/log.ts';
+import { livePorts } from './live-ports.ts';
+import { type RuntimeOptions, readConfig } from './runtime.ts';
+
+/** Sends an alert that says it is a test to everybody whom "alerts" names. 1 when one of them does not take it, or there is none. */
+export async function testAlerts(options: RuntimeOptions & { json: boolean }): Promise<number> {
+  const { alerts } = await readConfig(options, { uses: 'alerts', sources: 'named' });
+  const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
+  const receivers = alerts ? receiversOf(alerts, livePorts, log) : [];
+  const told = await Promise.all(
+    receivers.map(async ({ name, setting, deliver }) => {
+      const taken = { receiver: name, setting, taken: true, why: undefined };
+      return await deliver(sample(new Date())).then(
+        () => taken,
+        (error: unknown) => ({ ...taken, taken: false, why: messageOf(error) }),
+      );
+    }),
+  );
+  if (options.json) for (const one of told) process.stdout.write(`${JSON.stringify(one)}\n`);
+  else for (const one of told) process.stdout.write(`${inWords(one)}\n`);
+  if (told.length === 0) process.stderr.write('Nobody is told: "alerts" in the configuration names no receiver.\n');
+  return told.length > 0 && told.every(({ taken }) => taken) ? 0 : 1;
+}
+
+function inWords({
+  receiver,
+  setting,
+  taken,
+  why,
+}: {
+  receiver: string;
+  setting: string;
+  taken: boolean;
+  why?: string | undefined;
+}) {
+  if (taken) return `${styleText('green', '✓')} ${receiver} took it`;
+  return `${styleText('red', '✗')} ${receiver}: ${why}\n  → check ${setting}`;
+}
+
+function sample(at: Date): Message {
+  const group = 'test';
+  const [first, id] = [at.toISOString(), `alert_test_${at.getTime()}`];
+  const why = 'this is a test: somebody ran "closeloop alerts test"';
+  const alert = { group, kind: 'to-do' as const, source: 'closeloop', why, remedy: 'nothing has to be done' };
+  return { type: 'alert', id, at: first, alerts: [{ ...alert, first, count: 1, journeys: ['support/41960.1'] }] };
+}

@@ -1,0 +1,62 @@
+import { isLoopback } from '../../../core/address.ts';
+import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import type { Log } from '../../../core/ports.ts';
+import type { Message } from './message.ts';
+import { introductionOf, sectionsOf, titleOf } from './words.ts';
+
+export interface EmailSettings {
+  /** smtp:// or smtps://, with name and password. */
+  server: string;
+  from: string;
+  to: readonly string[];
+}
+
+const timeoutMs = 20_000;
+
+/**
+ * One attempt, over a connection of its own. The library is loaded when there is something to send. A password goes only over
+ * an encrypted connection, as nothing does to a server elsewhere that has no encryption.
+ * @throws CloseloopError
+ */
+export async function sendEmail(message: Message, { server, from, to }: EmailSettings, log: Log): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({
+    url: server,
+    requireTLS: !isLoopback(server.replace(/^smtp/, 'http')),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    const { rejected } = await transport.sendMail({
+      from,
+      to: [...to],
+      subject: titleOf(message),
+      text: textOf(message),
+      // The same at every attempt: mail programs show what came twice once.
+      messageId: `<${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+    if (rejected.length > 0) log.warn({ refused: rejected.length }, 'some receivers of alerts by e-mail were refused');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
+    throw new CloseloopError(
+      `the mail server did not take it: ${messageOf(cause)}${code}`,
+      { kind: 'transient' },
+      { cause },
+    );
+  } finally {
+    transport.close();
+  }
+}
+
+function textOf(message: Message): string {
+  const introduction = introductionOf(message);
+  const sections = sectionsOf(message).map(({ heading, lines }) =>
+    [heading, ...lines.map((line) => `  ${line}`)].join('\n'),
+  );
+  return `${[...(introduction === undefined ? [] : [introduction]), ...sections].join('\n\n')}\n`;
+}

@@ -1,0 +1,28 @@
+import type { Message } from './message.ts';
+import { introductionOf, sectionsOf, titleOf } from './words.ts';
+
+/** A header has 150 characters at most, a section 3,000, a message 50 blocks and some 10,000 characters. */
+const longestHeader = 150;
+const longestSection = 3_000;
+
+/**
+ * For an incoming webhook. What an alert says goes into plain text: there Slack reads no markup, no `<!channel>` and no emoji.
+ * Source: docs.slack.dev, "Sending messages using incoming webhooks" and "Block Kit".
+ */
+export function slackBody(message: Message): object {
+  const plain = (text: string) => ({ type: 'plain_text', text, emoji: false });
+  const introduction = introductionOf(message);
+  const title = titleOf(message);
+  return {
+    // For notifications, which show no blocks; markup counts here.
+    text: title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    blocks: [
+      { type: 'header', text: plain(title.slice(0, longestHeader)) },
+      ...(introduction === undefined ? [] : [{ type: 'context', elements: [plain(introduction)] }]),
+      ...sectionsOf(message).flatMap(({ heading, lines }) => [
+        { type: 'divider' },
+        { type: 'section', text: plain([heading, ...lines].join('\n').slice(0, longestSection)) },
+      ]),
+    ],
+  };
+}

@@ -1,0 +1,69 @@
+import type { AlertGroup, Digest, Message, SourceFigures } from './message.ts';
+
+/* What people read: the same words in every format. */
+
+const kindWords: Readonly<Record<AlertGroup['kind'], string>> = {
+  paused: 'stopped',
+  'given-up': 'given up',
+  missed: 'webhooks missed',
+  parked: 'waits for a person',
+  'to-do': 'to do',
+};
+
+/** A chat cuts what is longer, or refuses it. */
+const longest = 300;
+
+const cut = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
+
+/** "support: stopped", and how many others there are. */
+export function titleOf(message: Message): string {
+  if (message.type === 'digest') return `closeloop: the week until ${dayOf(message.until, message.timeZone)}`;
+  const [first] = message.alerts;
+  const more = message.alerts.length - 1;
+  return `closeloop: ${first === undefined ? 'nothing' : headingOf(first)}${more > 0 ? `, and ${more} more` : ''}`;
+}
+
+export function headingOf({ source, kind, count }: AlertGroup): string {
+  return `${source}: ${kindWords[kind]}${count > 1 ? ` (${count} times)` : ''}`;
+}
+
+/** What happened, what to do, and which journeys it is about. */
+export function linesOf({ why, remedy, journeys, first, count }: AlertGroup): string[] {
+  return [
+    cut(why),
+    `→ ${cut(remedy)}`,
+    ...(journeys.length > 0 ? [`journeys: ${journeys.join(', ')}`] : []),
+    ...(count > 1 ? [`since ${first}`] : []),
+  ];
+}
+
+export function figuresOf({ asked, answered, rate, givenUp, parked, stopped }: SourceFigures): string[] {
+  const share = rate === null ? '' : ` (${Math.round(rate * 100)} % of those asked)`;
+  return [
+    `asked ${asked} · answered ${answered}${share}`,
+    ...(givenUp > 0 ? [`given up: ${givenUp} ("closeloop journeys list --state failed")`] : []),
+    ...(parked > 0 ? [`waiting for a person: ${parked} ("closeloop journeys list --state parked")`] : []),
+    ...(stopped.length > 0 ? [`stopped: ${stopped.map(cut).join('; ')}`] : []),
+  ];
+}
+
+/** Headings with their lines, whatever the message is. */
+export function sectionsOf(message: Message): { heading: string; lines: string[] }[] {
+  if (message.type === 'alert') return message.alerts.map((one) => ({ heading: headingOf(one), lines: linesOf(one) }));
+  return message.sources.map((one) => ({ heading: one.source, lines: figuresOf(one) }));
+}
+
+/** Under the title. */
+export function introductionOf(message: Message): string | undefined {
+  return message.type === 'digest' ? weekOf(message) : undefined;
+}
+
+function weekOf({ from, until, timeZone }: Digest): string {
+  return `${dayOf(from, timeZone)} to ${dayOf(until, timeZone)}`;
+}
+
+function dayOf(instant: string, timeZone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(
+    new Date(instant),
+  );
+}
