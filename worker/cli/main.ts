@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { standins } from '../../standins/index.ts';
 import { journeyStates } from '../journey/states.ts';
+import { pausableSteps } from '../operations/pausable-steps.ts';
 import { exports } from './exports.ts';
 import { instantHelp } from './instant-help.ts';
 import { version } from './version.ts';
@@ -117,6 +118,28 @@ where(program.command('quarantine', { hidden: true })).action((options) =>
 );
 
 const source = program.command('source').description('sources as a whole');
+const paused = (command: Command): Command =>
+  where(command).addOption(
+    program.createOption('--step <step>', 'only this step; left out: all').choices([...pausableSteps]),
+  );
+example(
+  paused(source.command('pause <name>'))
+    .description(
+      'stop work on a source, in all processes, until "source resume": its deliveries are stored and wait; what runs already ends',
+    )
+    .option('--why <text>', 'shown by "status" to everybody who looks: no names of customers'),
+  'source pause support --step ask --why "wrong text in campaign 12" --config closeloop.yaml',
+).action((name: string, options) =>
+  run(import('./source-pause.ts'), ({ pauseSource }, connectors) => pauseSource({ ...options, name, connectors })),
+);
+example(
+  paused(source.command('resume <name>')).description(
+    'go on with what "source pause" has stopped; what stopped itself for a configuration error is tried at once',
+  ),
+  'source resume support --config closeloop.yaml',
+).action((name: string, options) =>
+  run(import('./source-pause.ts'), ({ resumeSource }, connectors) => resumeSource({ ...options, name, connectors })),
+);
 example(
   where(source.command('rename <old> <new>')).description(
     'move all that is stored of a source to the name it has in the configuration now; interrupted, the same command goes on',

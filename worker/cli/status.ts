@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Down } from '../operations/outage.ts';
+import type { Pause } from '../operations/pauses.ts';
 import { refusedOf } from '../operations/refused-counts.ts';
 import { pollState } from '../pipeline/plan/poll-state.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -129,8 +130,9 @@ export function waitingInQueue(waiting: number): string {
   return `${waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`} in the queue for a running "closeloop start"`;
 }
 
-function pauseLine({ stage, why, at }: { stage: string; why: string; at: Date }): string {
-  return styleText('red', `  paused      ${stage} since ${at.toISOString()}: ${why}`);
+function pauseLine({ stage, why, at, by }: Pause): string {
+  const text = `${stage} since ${at.toISOString()}${by === undefined ? '' : ` by ${by}`}: ${why}`;
+  return by === undefined ? styleText('red', `  stopped     ${text}`) : styleText('yellow', `  paused      ${text}`);
 }
 
 function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean): string {

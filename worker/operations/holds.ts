@@ -9,6 +9,8 @@ const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 
 /** A ticket that no job has come for is worth nothing after this long. Real time. */
 const ticketMs = 600_000;
+/** Between two probes of a hold, over all processes; they come with the sweeps, every minute. Real time. */
+const probeEveryMs = 50_000;
 /** Jobs that go on at once. */
 const chunk = 100;
 /** Jobs that have come to an end otherwise stay among the held: so many are passed over for a probe. */
@@ -135,8 +137,9 @@ export class Holds {
     await this.#finishLifts();
     for (const { stage, only } of await this.list()) {
       const field = fieldOf(stage, only);
-      const isOut = (await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs, 'NX')) === null;
-      if (!isOut) await this.#promoteOne(stage, field);
+      if ((await this.#redis.set(this.#turn(field), 1, 'PX', probeEveryMs, 'NX')) === null) continue;
+      await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs);
+      await this.#promoteOne(stage, field);
     }
   }
 
@@ -171,6 +174,11 @@ export class Holds {
 
   #jobs(field: string): string {
     return `${this.#tag}:held:${field}`;
+  }
+
+  /** While this exists nobody sends another. */
+  #turn(field: string): string {
+    return `${this.#tag}:hold-turn:${field}`;
   }
 
   #ticket(field: string): string {

@@ -7,8 +7,8 @@ const lookEveryMs = 250;
 const comeAgainMs = 2_000;
 
 type Admission =
-  /** `done` is called at the job's end, whatever that is. */
-  | { may: 'run'; done: () => Promise<void> }
+  /** `done` is called at the job's end, whatever that is; `hasWaited`: in hand, until its endpoint was back or had to be tried. */
+  | { may: 'run'; hasWaited: boolean; done: () => Promise<void> }
   /** Put it back: another job of the stage is in hand already, or the process is about to end. Real time. */
   | { may: 'wait'; delayMs: number };
 
@@ -48,7 +48,7 @@ export class Door {
 
   /** @param token of the job */
   async admit(token: string): Promise<Admission> {
-    if (!(await this.#find())) return this.#open();
+    if (!(await this.#find())) return this.#open({ hasWaited: false });
     this.#narrow(true);
     if (this.#isOneInHand) return { may: 'wait', delayMs: comeAgainMs * (1 + this.#random()) };
     this.#isOneInHand = true;
@@ -56,12 +56,12 @@ export class Door {
       for (;;) {
         if (this.#isClosing) return { may: 'wait', delayMs: 0 };
         const found = await this.#find();
-        if (!found) return this.#open();
+        if (!found) return this.#open({ hasWaited: true });
         const { endpoint, down } = found;
         if (down.untilProbeMs === 0 && (await endpoint.takeProbe(token))) {
           // Another one may have found out since this process looked.
           if ((await endpoint.down({ now: true }))?.untilProbeMs === 0)
-            return { may: 'run', done: () => endpoint.endProbe(token) };
+            return { may: 'run', hasWaited: true, done: () => endpoint.endProbe(token) };
           await endpoint.endProbe(token);
         }
         await sleep(lookEveryMs);
@@ -76,9 +76,9 @@ export class Door {
     this.#isClosing = true;
   }
 
-  #open(): Admission {
+  #open({ hasWaited }: { hasWaited: boolean }): Admission {
     this.#narrow(false);
-    return { may: 'run', done: async () => undefined };
+    return { may: 'run', hasWaited, done: async () => undefined };
   }
 
   #narrow(isNarrow: boolean): void {

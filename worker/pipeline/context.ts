@@ -98,6 +98,8 @@ export interface Operations {
   alert(kind: Alert['kind'], why: string, remedy: string, journeys?: Alert['journeys']): Promise<void>;
   /** A closing that no webhook had told of. */
   missed(ref: string, at: Date): Promise<void>;
+  /** Has a person said that no grades of this source are to be collected for now? */
+  isCollectPaused(): Promise<boolean>;
   /** The vendor took our access away: every stage stops until a person has given it back. */
   revoke(why: string): Promise<void>;
 }

@@ -69,6 +69,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     alert,
     missed: (ref, at) => tellMissed(ref, at, { name, alert, options }),
     revoke: (why) => stopAccess(why, jobs, pauses),
+    isCollectPaused: () => pauses.isPausedByPerson('collect'),
     clock,
     ports,
   });
@@ -76,7 +77,9 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const isGated = () => names.isGated(name);
   // While the vendor is away a poll calls only where it is time to find out whether it is back.
   const isHeldUp = async () =>
-    (await names.newcomer(name)) !== undefined || ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
+    (await names.newcomer(name)) !== undefined ||
+    (await pauses.isPausedByPerson('plan')) ||
+    ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
   const { every: everyMs, headStart: headStartMs } = options.config.poll;
   const polling = { redis, pauses, jobs, everyMs, headStartMs, isHeldUp };
   return { context, jobs, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
@@ -151,7 +154,7 @@ function stopsOf(
     alert(
       'paused',
       `stage ${stage}: ${why}`,
-      'nothing is lost; mend it, and it goes on within ten minutes or at the next start',
+      'nothing is lost; mend it, and it goes on within a minute or at the next start',
     ),
   );
   const holds = new Holds({

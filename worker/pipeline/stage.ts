@@ -31,6 +31,8 @@ export interface StageOptions<Data extends z.ZodType> {
   retryForMs?: number;
   /** Where a job runs that was running when a process ended. Left out: here, like any other. */
   quarantine?: Quarantine;
+  /** A job came through. */
+  onDone?: () => Promise<void>;
   /** A person has to act before any job of this stage can succeed. The stage stops itself. */
   onConfigError: (why: string) => Promise<void>;
   /** Tells a person: a job can't be read, and is kept for whoever can. */
@@ -158,6 +160,8 @@ export class Stage<Data extends z.ZodType> {
     const admission = await this.#door.admit(token ?? '');
     if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
     try {
+      // It may have been in hand for hours, and its stage been paused since.
+      if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
       await this.#work(job, token, readable.data);
     } finally {
       await admission.done();
@@ -171,7 +175,7 @@ export class Stage<Data extends z.ZodType> {
       const result = isSuspect
         ? await quarantine.run({ source, stage: this.#name, data: job.data })
         : await this.#options.process(data);
-      if (result.do === 'done') return;
+      if (result.do === 'done') return await this.#options.onDone?.();
       await forgetFailures(job);
       await this.#delay(job, token, result.delayMs);
     } catch (error) {
@@ -223,6 +227,10 @@ export class Stage<Data extends z.ZodType> {
     // In this order: a queue that nobody knows to be stopped would stand still for good.
     await this.#options.onConfigError(why);
     await this.jobs.queue.pause();
+    return await this.#putBack(job, token);
+  }
+
+  async #putBack(job: Job, token: string | undefined): Promise<never> {
     await job.moveToWait(token);
     throw new WaitingError();
   }

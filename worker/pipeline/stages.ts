@@ -64,7 +64,11 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     forMs: context.keepMs,
   };
   // As if it were a job of the asking stage.
-  const isStopped = async () => (await names.isGated(context.name)) || (await jobs.ask.queue.isPaused());
+  const isStopped = async () => {
+    const { queue } = jobs.ask;
+    const stops = [names.isGated(context.name), options.pauses.stands('ask'), queue.isPaused()];
+    return (await Promise.all(stops)).includes(true);
+  };
   const planning = {
     process: planAndAsk(isStopped),
     giveUp: giveUpPlan,
@@ -109,6 +113,7 @@ function createStage<Data extends z.ZodType>(
       await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeysOf(job, source));
       await giveUp(job, why, context);
     },
+    onDone: () => pauses.cameThrough(jobs.queue),
     onConfigError: (why) => pauses.set(name, why),
     alert,
     probe: () => probe(redis, tagOf(source)),

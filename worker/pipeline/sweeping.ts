@@ -83,11 +83,12 @@ export class Sweeping {
     const { context, pauses, holds, jobs } = pipeline;
     const { name } = context;
     const queues = Object.values(jobs).map(({ queue }) => queue);
+    // First: a large sweep takes long, and what was mended is to go on within a minute.
+    await step(name, 'probe', () => pauses.probe(queues));
+    await step(name, 'holds', () => holds.probe());
     await step(name, 'sweep', async () => {
       if (!(await pipeline.isGated())) await sweep(context, this.#settings(), this.#placesOf(name));
     });
-    await step(name, 'probe', () => pauses.probe(queues));
-    await step(name, 'holds', () => holds.probe());
   }
 
   async #sweepOrphans(step: Step): Promise<void> {

@@ -80,8 +80,7 @@ export class Newcomers {
     if (others.length > 0) return await this.#holdUp(pipeline, newcomerWhy(name, others));
     if (!(await names.settle(name))) return;
     const { queue } = pipeline.jobs.plan;
-    await queue.resume();
-    await pipeline.pauses.lift(queue.name);
+    await pipeline.pauses.lift(queue.name, queue);
   }
 
   async #holdUp({ context, pauses, jobs }: SourcePipeline, why: string): Promise<void> {

@@ -48,6 +48,10 @@ export async function renameSource(options: RenameOptions): Promise<Renamed> {
     progress(`waiting for ${running} running ${running === 1 ? 'job' : 'jobs'} to end`);
     await ports.sleep(lookAgainMs);
   }
+  await to.pauses.takeOver(
+    from.pauses,
+    Object.values(to.jobs).map(({ queue }) => queue),
+  );
   const jobs = await moveJobs(options.redis, from, to);
   const keys = await moveAll(options);
   const counts = await to.context.store.queries.counts();

@@ -17,6 +17,10 @@ const youngMs = 600_000;
 /** A pass over a campaign's requests, and what it has met so far. */
 export interface Pass extends CollectPass {
   sources: readonly SourceContext[];
+  /** Of these a person has paused the collecting. */
+  paused: ReadonlySet<string>;
+  /** Answers of theirs that were left at the service. */
+  heldBack: number;
   /** Answers that are to be written back. */
   answers: number;
   /** Requests of no journey that were answered only just after they were made. */
@@ -55,6 +59,10 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
       answered.map(async (request, i) => {
         const journeyId = ids[i];
         if (journeyId !== undefined) owned.add(request.id);
+        if (journeyId !== undefined && pass.paused.has(source.name)) {
+          pass.heldBack += 1;
+          return undefined;
+        }
         return journeyId === undefined ? undefined : await takeReadably(journeyId, request, pass, source);
       }),
     );

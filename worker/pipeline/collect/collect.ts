@@ -105,10 +105,15 @@ async function collectOnce(
   // Before the first page is read: what an older pass still holds is older than that page.
   const sources = await context.sources();
   await Promise.all(sources.map(({ store }) => store.requests.beginPass(current)));
-  const pass: Pass = { ...current, sources, answers: 0, strangers: 0, unreadable: 0, misfits: new Set() };
+  const isPaused = await Promise.all(sources.map((source) => source.isCollectPaused()));
+  const paused = new Set(sources.filter((_, i) => isPaused[i]).map(({ name }) => name));
+  const none = { heldBack: 0, answers: 0, strangers: 0, unreadable: 0 };
+  const pass: Pass = { ...current, ...none, sources, paused, misfits: new Set() };
   const found = await readChanged(pass, isFullDue ? undefined : seen, stats, renew, context);
   if (found === undefined || !(await renew())) return;
   await tellMisfits(pass, context);
+  // Then every pass meets them again, until they are taken.
+  if (pass.heldBack > 0) return;
   // One of them may belong to a journey that doesn't know its request yet: then nothing would tell of it again.
   const news = { stats: pass.strangers > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
   const fullAt = found.isWhole || !seen ? now : seen.fullAt;

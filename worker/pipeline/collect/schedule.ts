@@ -68,6 +68,7 @@ export class Collecting {
               alert,
             }),
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
+      onDone: () => this.pauses.cameThrough(this.stage.jobs.queue),
       onConfigError: (why) => this.pauses.set('collect', why),
       alert,
       ports,

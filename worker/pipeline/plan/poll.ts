@@ -15,6 +15,8 @@ const lockMs = 120_000;
 
 /** How far behind the last good poll one without a cursor begins. Real time. */
 const marginMs = 86_400_000;
+/** A poll that was refused for a configuration error is tried again this soon: its cause may be mended. Real time. */
+const refusedMs = 60_000;
 /** Real time. */
 const overdueMs = 86_400_000;
 const overdue = 'no poll has got through for a day: closings that webhooks miss are not found';
@@ -76,7 +78,10 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
   } catch (error) {
     const why = messageOf(error);
     const { kind } = adviceOf(error);
-    if (kind === 'config') return await pauses.set('poll', why);
+    if (kind === 'config') {
+      if (everyMs > refusedMs) await redis.hset(key, 'begunAt', Date.now() - everyMs + refusedMs);
+      return await pauses.set('poll', why);
+    }
     log.warn({ source: name, why }, 'the poll ended early; the next one goes on');
     // Another version, or other settings, may have left a cursor that is of no use.
     if (kind === 'permanent') await redis.hdel(key, 'cursor');

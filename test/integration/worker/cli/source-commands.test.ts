@@ -5,6 +5,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { check } from '../../../../worker/cli/check.ts';
 import { showJourney } from '../../../../worker/cli/journeys.ts';
 import { newSource, renameSource } from '../../../../worker/cli/source.ts';
+import { pauseSource, resumeSource } from '../../../../worker/cli/source-pause.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { type Loop, startLoop, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -100,4 +101,70 @@ test('a source that is held up begins when a person says that it is another one,
   await loop.journey('b.1', 'asked');
   await loop.app.close();
   await feedback.close();
+});
+
+test('a step of a source that a person has paused stands still, also after a restart, and goes on when it is resumed', async () => {
+  const loop = await startLoop(redis, { source: 'paused-ask' });
+  const name = 'paused-ask';
+  const why = 'wrong text in campaign 12';
+  const first = await printed(loop, (options) => pauseSource({ ...options, name, step: 'ask', why }));
+  expect(first.rows).toEqual([
+    { source: name, step: 'ask', already: false, since: expect.any(String), why, by: expect.stringMatching(/.@./) },
+  ]);
+  const again = await printed(loop, (options) => pauseSource({ ...options, name, step: 'ask', why: 'me too' }));
+  expect(again).toMatchObject({ code: 0, rows: [{ step: 'ask', already: true, why }] });
+  await loop.post(loop.vendor.close('a').delivery);
+  // It is due at once, and stays so.
+  await loop.journey('a.1', 'waiting');
+  await loop.app.close();
+
+  const { feedback, vendor } = loop;
+  const next = await startLoop(redis, { source: name, feedback, vendor });
+  await next.post(next.vendor.close('b').delivery);
+  await next.journey('b.1', 'waiting');
+  const paused = [{ stage: 'ask', why, by: expect.stringMatching(/.@./), at: expect.any(String) }];
+  expect((await printed(next, status)).rows).toContainEqual(expect.objectContaining({ source: name, paused }));
+  expect(feedback.standin.requests()).toEqual([]);
+  const resumed = await printed(next, (options) => resumeSource({ ...options, name }));
+  const nothing = ['plan', 'collect', 'write-back'].map((step) => ({ source: name, step, was: [] }));
+  expect(resumed.rows).toEqual(expect.arrayContaining([...nothing, expect.objectContaining({ step: 'ask' })]));
+  await next.journey('a.1', 'asked');
+  await next.journey('b.1', 'asked');
+  expect((await printed(next, (options) => resumeSource({ ...options, name, step: 'ask' }))).rows).toEqual([
+    { source: name, step: 'ask', was: [] },
+  ]);
+  await next.close();
+});
+
+test('grades of a source whose collecting is paused stay at the service, and come in when it is resumed', async () => {
+  const [name, other] = ['paused-collect', 'not-paused'];
+  const loop = await startLoop(redis, { source: name });
+  const beside = await startLoop(redis, { source: other, feedback: loop.feedback });
+  for (const [one, id] of [
+    [loop, 'a'],
+    [beside, 'b'],
+  ] as const) {
+    await one.post(one.vendor.close(id).delivery);
+    await one.journey(`${id}.1`, 'asked');
+  }
+  await printed(loop, (options) => pauseSource({ ...options, name, step: 'collect' }));
+  loop.feedback.standin.answer({ contact: 'a@example.com', grade: 2 });
+  loop.feedback.standin.answer({ contact: 'b@example.com', grade: 3 });
+  // One export tells of both.
+  await beside.journey('b.1', 'written');
+  expect((await loop.store.get('a.1'))?.state).toBe('asked');
+  await printed(loop, (options) => resumeSource({ ...options, name, step: 'collect' }));
+  await loop.journey('a.1', 'written');
+  await beside.close();
+  await loop.close();
+});
+
+test('a source that the configuration does not have can be neither paused nor resumed', async () => {
+  const loop = await startLoop(redis, { source: 'there' });
+  for (const command of [pauseSource, resumeSource]) {
+    await expect(printed(loop, (options) => command({ ...options, name: 'nowhere' }))).rejects.toThrow(
+      'There is no source "nowhere"; there are: there.',
+    );
+  }
+  await loop.close();
 });

@@ -15,11 +15,8 @@ function fresh() {
     return { pauses: new Pauses(redis.handle.client, tag, source, log), told };
   };
   const queue = new Queue('plan', { prefix: tag, connection: redis.handle.bull() });
-  /** As if it had been stopped that long ago. */
-  const age = async (ms: number) => {
-    const at = new Date(Date.now() - ms);
-    await redis.handle.client.hset(`${tag}:paused`, 'plan', JSON.stringify({ why: 'the key is inactive', at }));
-  };
+  /** As if its last attempt had been long ago. */
+  const age = async () => await redis.handle.client.del(`${tag}:paused:turn:plan`);
   return { source, open, queue, age };
 }
 
@@ -81,46 +78,79 @@ test('it tells whoever wants to know at least once, though Redis was lost in bet
 });
 
 describe('probe', () => {
-  test('it has the same reason told again once a round went well', async () => {
+  test('it has the same reason told again once a job came through', async () => {
     const { open, queue, age } = fresh();
     const { pauses, told } = open();
     await queue.pause();
     await pauses.set('plan', 'the key is inactive');
-    await age(3_600_000);
-    for (let i = 0; i < 2; i++) await pauses.probe([queue]);
+    await age();
+    await pauses.probe([queue]);
+    await pauses.cameThrough(queue);
     expect(await pauses.list()).toEqual([]);
     await pauses.set('plan', 'the key is inactive');
     expect(told.filter(({ level }) => level === 'error')).toHaveLength(2);
     await queue.close();
   });
 
-  test('it tries a stage again though the clock was set back since it stopped', async () => {
-    const { open, queue, age } = fresh();
+  test('it leaves a stage alone that failed a moment ago', async () => {
+    const { open, queue } = fresh();
     const { pauses } = open();
     await queue.pause();
-    await age(-5 * 3_600_000);
-    await pauses.probe([queue]);
-    expect(await queue.isPaused()).toBe(false);
-    await queue.close();
-  });
-
-  test('it leaves a stage alone that was stopped a moment ago', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await age(60_000);
+    await pauses.set('plan', 'the key is inactive');
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([true, 1]);
     await queue.close();
   });
 
-  test('it tries one stopped long ago again, says nothing when that fails, and forgets it when it goes well', async () => {
+  test('it has one job at a time find out, of all processes together, once a minute', async () => {
+    const { open, queue, age } = fresh();
+    const [one, other] = [open(), open()];
+    await queue.pause();
+    await one.pauses.set('plan', 'the key is inactive');
+    await age();
+    await Promise.all([one, other, one, other].map(({ pauses }) => pauses.probe([queue])));
+    expect([await queue.isPaused(), await queue.getGlobalConcurrency()]).toEqual([false, 1]);
+    // It failed.
+    await other.pauses.set('plan', 'the key is inactive');
+    await queue.pause();
+    for (const { pauses } of [one, other]) await pauses.probe([queue]);
+    expect([await queue.isPaused(), (await one.pauses.list())[0]?.isProbing]).toEqual([true, undefined]);
+    await queue.close();
+  });
+
+  test('it lets all go on, and not one by one, when a job came through', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses } = open();
+    await queue.pause();
+    await pauses.set('plan', 'the key is inactive');
+    // One that was begun before it stopped says nothing.
+    await pauses.cameThrough(queue);
+    expect(await pauses.list()).toHaveLength(1);
+    await age();
+    const { pauses: elsewhere } = open();
+    await elsewhere.probe([queue]);
+    await elsewhere.cameThrough(queue);
+    expect([await queue.getGlobalConcurrency(), await pauses.list()]).toEqual([null, []]);
+    await queue.close();
+  });
+
+  test('it opens a stage wide whose process was killed while it lifted the stop', async () => {
+    const { open, queue } = fresh();
+    const { pauses } = open();
+    await queue.setGlobalConcurrency(1);
+    await pauses.probe([queue]);
+    expect(await queue.getGlobalConcurrency()).toBeNull();
+    await queue.close();
+  });
+
+  test('it tries one stopped long ago again, says nothing when that fails, and keeps since when it stands', async () => {
     const { open, queue, age } = fresh();
     const { pauses, told } = open();
     await queue.pause();
     await pauses.set('plan', 'the key is inactive');
+    const [first] = await pauses.list();
     expect(told.splice(0)).toHaveLength(1);
-    await age(3_600_000);
+    await age();
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([false, 1]);
 
@@ -128,11 +158,7 @@ describe('probe', () => {
     await pauses.set('plan', 'the key is inactive');
     await pauses.probe([queue]);
     expect([await queue.isPaused(), told]).toEqual([true, []]);
-
-    await age(3_600_000);
-    await pauses.probe([queue]);
-    await pauses.probe([queue]);
-    expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
+    expect(await pauses.list()).toEqual([first]);
     await queue.close();
   });
 
@@ -147,7 +173,7 @@ describe('probe', () => {
     expect(await queue.isPaused()).toBe(true);
     expect(await pauses.list()).toMatchObject([{ stage: 'plan', why: expect.stringContaining('stood still') }]);
     expect(told.filter(({ level }) => level === 'error')).toHaveLength(2);
-    await age(3_600_000);
+    await age();
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(false);
     await queue.close();
@@ -170,8 +196,87 @@ describe('probe', () => {
   test('it leaves the stages of others alone', async () => {
     const { open, age } = fresh();
     const { pauses } = open();
-    await age(3_600_000);
+    await pauses.set('plan', 'the key is inactive');
+    await age();
     await pauses.probe([]);
     expect(await pauses.list()).toHaveLength(1);
+  });
+});
+
+describe('a person', () => {
+  const mine = { why: 'wrong text', by: 'ann@desk', at: new Date('2026-11-20T10:00:00Z') };
+
+  test('it stays paused whatever is mended, swept or started anew, until a person resumes it', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses, told } = open();
+    await pauses.pause('plan', mine, queue);
+    await pauses.set('plan', 'the key is inactive');
+    await age();
+    await pauses.probe([queue]);
+    await pauses.cameThrough(queue);
+    await pauses.lift('plan', queue);
+    await pauses.clear([queue]);
+    expect([await queue.isPaused(), await pauses.list()]).toEqual([true, [{ stage: 'plan', ...mine }]]);
+    expect(await pauses.resume('plan', queue)).toEqual([{ stage: 'plan', ...mine }]);
+    expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
+    expect(told.filter(({ fields }) => JSON.stringify(fields).includes('wrong text'))).toEqual([]);
+    await queue.close();
+  });
+
+  test('it keeps the first of two pauses, and resumes what is not paused without a word', async () => {
+    const { open, queue } = fresh();
+    const { pauses } = open();
+    const later = { why: 'me too', by: 'bob@desk', at: new Date() };
+    const both = [await pauses.pause('plan', mine, queue), await pauses.pause('plan', later, queue)];
+    expect(both).toEqual([mine, mine].map((one) => ({ stage: 'plan', ...one })));
+    await pauses.resume('plan', queue);
+    expect([await pauses.resume('plan', queue), await queue.isPaused()]).toEqual([[], false]);
+    await queue.close();
+  });
+
+  test('it is stopped by the next round though whoever paused it was killed before the queue was', async () => {
+    const { open, queue } = fresh();
+    const { pauses } = open();
+    await pauses.pause('plan', mine);
+    await pauses.probe([queue]);
+    expect(await queue.isPaused()).toBe(true);
+    await queue.close();
+  });
+
+  test('it stays paused when a round opens it in the same moment', async () => {
+    const { open, queue, age } = fresh();
+    const { pauses } = open();
+    await queue.pause();
+    await pauses.set('plan', 'the key is inactive');
+    await age();
+    const { resume } = queue;
+    queue.resume = async () => {
+      await pauses.pause('plan', mine, queue);
+      await resume.call(queue);
+    };
+    await pauses.probe([queue]);
+    expect(await queue.isPaused()).toBe(true);
+    await queue.close();
+  });
+
+  test('it has a stage tried at once that had stopped for a configuration error', async () => {
+    const { open, queue } = fresh();
+    const { pauses } = open();
+    await queue.pause();
+    await pauses.set('plan', 'the key is inactive');
+    await pauses.resume('plan', queue);
+    expect([await queue.isPaused(), await queue.getGlobalConcurrency()]).toEqual([false, 1]);
+    expect(await pauses.list()).toMatchObject([{ stage: 'plan', isProbing: true }]);
+    await queue.close();
+  });
+
+  test('it stays paused when its source is given another name', async () => {
+    const [before, after] = [fresh(), fresh()];
+    await before.open().pauses.pause('plan', mine, before.queue);
+    await before.open().pauses.set('plan', 'the key is inactive');
+    const { pauses } = after.open();
+    await pauses.takeOver(before.open().pauses, [after.queue]);
+    expect([await after.queue.isPaused(), await pauses.list()]).toEqual([true, [{ stage: 'plan', ...mine }]]);
+    await Promise.all([before, after].map(({ queue }) => queue.close()));
   });
 });

@@ -1,0 +1,89 @@
+import { hostname, userInfo } from 'node:os';
+import { Queue } from 'bullmq';
+import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
+import type { Pause } from '../operations/pauses.ts';
+import { tagOf } from '../redis/keys.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { inZone } from './shown-time.ts';
+import { type Stored, type StoredSource, withStored } from './with-stored.ts';
+
+interface SourceOptions extends RuntimeOptions {
+  name: string;
+  /** Left out: all. */
+  step?: PausableStep;
+  json: boolean;
+}
+
+/** Whoever is at work on it in any process begins nothing more of it; deliveries are stored and wait. */
+export async function pauseSource(options: SourceOptions & { why?: string }): Promise<number> {
+  const { name, why = 'no reason was given' } = options;
+  const mine = { why, by: whoIAm(), at: new Date() };
+  return await onSteps(options, async ({ pauses }, step, queue) => {
+    const pause = await pauses.pause(step, mine, queue);
+    const isMine = pause.at.getTime() === mine.at.getTime() && pause.by === mine.by;
+    return {
+      shown: { source: name, step, already: !isMine, since: pause.at, why: pause.why, by: pause.by },
+      line: isMine
+        ? `${name}: ${step} is paused. What runs already ends; what comes in is stored and waits.`
+        : `${name}: ${step} is paused already, since ${pause.at.toISOString()} by ${pause.by}: ${pause.why}`,
+    };
+  });
+}
+
+export async function resumeSource(options: SourceOptions): Promise<number> {
+  const { name } = options;
+  return await onSteps(options, async ({ pauses }, step, queue) => {
+    const held = await pauses.resume(step, queue);
+    return {
+      shown: { source: name, step, was: held.map(({ at, why, by }) => ({ since: at, why, by })) },
+      line: `${name}: ${step} ${held.length === 0 ? 'was not paused.' : held.map(resumed).join(', and ')}`,
+    };
+  });
+}
+
+function resumed({ by, why }: Pause): string {
+  return by === undefined ? `is tried again at once, which stopped for: ${why}` : 'goes on.';
+}
+
+async function onSteps(
+  options: SourceOptions,
+  work: (source: StoredSource, step: PausableStep, queue?: Queue) => Promise<{ shown: object; line: string }>,
+): Promise<number> {
+  return await withStored(options, async (stored) => {
+    const { timeZone } = stored.runtime.config.feedback;
+    for (const source of stored.sources(options.name)) {
+      for (const step of options.step === undefined ? pausableSteps : [options.step]) {
+        const { shown, line } = await withQueue(stored, source, step, (queue) => work(source, step, queue));
+        process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(line, timeZone)}\n`);
+      }
+    }
+    return 0;
+  });
+}
+
+/** Grades are collected over all sources at once: that step has no queue of its own. */
+async function withQueue<T>(
+  { runtime }: Stored,
+  { name }: StoredSource,
+  step: PausableStep,
+  work: (queue?: Queue) => Promise<T>,
+): Promise<T> {
+  if (step === 'collect') return await work();
+  const queue = new Queue(step, { prefix: tagOf(name), connection: runtime.handle.bull() });
+  // Told by the connection itself.
+  queue.on('error', () => undefined);
+  try {
+    return await work(queue);
+  } finally {
+    await queue.close();
+  }
+}
+
+/** In a container the user may have no name. */
+function whoIAm(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return `${process.getuid?.() ?? 'somebody'}@${hostname()}`;
+  }
+}
