@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 import type { Log } from '../../core/ports.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../standins/kit/server.ts';
@@ -63,6 +64,7 @@ export interface Loop {
   /** The configuration's text. */
   text: string;
   post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
+  /** The journey once it is in this state; waiting or asked, once the job that brought it there has ended as well. */
   journey(id: string, state: JourneyState): Promise<Journey>;
   /** So many hours pass at once. */
   hoursPass(hours: number): Promise<void>;
@@ -72,22 +74,28 @@ export interface Loop {
 /** Which service the last loop on each Redis had. */
 const lastService = new WeakMap<TestRedis, Loop['feedback']>();
 
+interface LoopOptions {
+  source: string;
+  rule?: string;
+  general?: string;
+  vendor?: ToyVendor;
+  feedback?: Loop['feedback'];
+  operations?: object;
+  /** After a create of unknown outcome. Default 50ms. */
+  lookAfter?: string;
+  /** Further sources on the same vendor, with the same rule. */
+  others?: readonly string[];
+}
+
+/** As `openLoop`, for one test: it ends with the test, also with one that fails, as it would go on beside the next one. */
+export async function startLoop(redis: TestRedis, options: LoopOptions): Promise<Loop> {
+  const loop = await openLoop(redis, options);
+  onTestFinished(() => loop.close());
+  return loop;
+}
+
 /** The loop in this process, with a toy vendor, the stand-in of the service and a real Redis, over real sockets. */
-export async function startLoop(
-  redis: TestRedis,
-  options: {
-    source: string;
-    rule?: string;
-    general?: string;
-    vendor?: ToyVendor;
-    feedback?: Loop['feedback'];
-    operations?: object;
-    /** After a create of unknown outcome. Default 50ms. */
-    lookAfter?: string;
-    /** Further sources on the same vendor, with the same rule. */
-    others?: readonly string[];
-  },
-): Promise<Loop> {
+export async function openLoop(redis: TestRedis, options: LoopOptions): Promise<Loop> {
   const vendor = options.vendor ?? Object.assign(new ToyVendor(), { account: options.source });
   const feedback = options.feedback ?? (await startFeedbackStandin({ seed: true }));
   const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
@@ -120,6 +128,12 @@ sources:${sources.join('')}
   const { context, jobs } = app.engine.pipelines.get(options.source) ?? missing(options.source);
   const { store, erasures } = context;
   const isAsking = async () => (await jobs.plan.queue.getActiveCount()) + (await jobs.ask.queue.getActiveCount()) > 0;
+  const isIn = async (id: string, state: JourneyState) => (await store.get(id))?.state === state;
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    await app.close();
+    if (!options.feedback) await feedback.close();
+  };
   return {
     vendor,
     feedback,
@@ -136,15 +150,17 @@ sources:${sources.join('')}
       }),
     journey: (id, state) =>
       until(async () => {
+        if (!(await isIn(id, state))) return undefined;
+        // The job that plans passes through `waiting`, and stores the job that asks after it; the one that has asked holds
+        // the lock on the contact for a moment still.
+        if ((state === 'waiting' || state === 'asked') && (await isAsking())) return undefined;
         const journey = await store.get(id);
-        if (journey?.state !== state) return undefined;
-        // The job that asked holds the lock on the contact for a moment still.
-        return state === 'asked' && (await isAsking()) ? undefined : journey;
+        return journey?.state === state ? journey : undefined;
       }),
     hoursPass: (hours) => pass(app.engine, hours * 3_600_000),
-    close: async () => {
-      await app.close();
-      if (!options.feedback) await feedback.close();
+    close: () => {
+      closed ??= close();
+      return closed;
     },
   };
 }

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type RedisAddress } from '../../../worker/redis/connection.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
-import { type Loop, startLoop, until } from '../../support/loop.ts';
+import { type Loop, openLoop, until } from '../../support/loop.ts';
 import { heldBytes, startLoad, type Verdict } from './load.ts';
 import { type Server, startCluster, startSentinel, startServer } from './servers.ts';
 
@@ -161,7 +161,7 @@ export async function goThrough(
   const source = 'desk';
   const scene = await outage.open(source);
   const handle = connect(scene.address, () => undefined);
-  const loop = await startLoop({ handle, socket: '' }, { source });
+  const loop = await openLoop({ handle, socket: '' }, { source });
   const lag = monitorEventLoopDelay({ resolution: 10 });
   lag.enable();
   const load = startLoad(loop, options);
