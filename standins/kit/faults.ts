@@ -40,13 +40,22 @@ export const faultSchema = z.strictObject({
 /** Ordered faults: the first that matches a request is used, `times` times, then dropped. */
 export class FaultQueue {
   #pending: { fault: Fault; left: number }[] = [];
+  #cleared = new AbortController();
+
+  /** Aborted when the faults of now are dropped. */
+  get cleared(): AbortSignal {
+    return this.#cleared.signal;
+  }
 
   add(fault: Fault): void {
     this.#pending.push({ fault, left: fault.times ?? 1 });
   }
 
+  /** Drops them all. Requests that are being delayed are worked on at once. */
   clear(): void {
     this.#pending = [];
+    this.#cleared.abort();
+    this.#cleared = new AbortController();
   }
 
   /** Finds the fault for this request and uses it up by one. */
@@ -65,7 +74,7 @@ export class FaultQueue {
   }
 }
 
-/** `/_control/faults`: GET lists them, POST adds one, DELETE drops them all. */
+/** `/_control/faults`: GET lists them, POST adds one, DELETE drops them all, and ends the delays that are under way. */
 export function controlFaults(req: StandinRequest, faults: FaultQueue): StandinResponse {
   if (req.method === 'GET') return { status: 200, body: faults.list() };
   if (req.method === 'DELETE') {

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { controlFaults, FaultQueue, faultAnswer } from './faults.ts';
 import type { StandinRequest, StandinResponse } from './message.ts';
 
@@ -31,7 +32,8 @@ export async function serve(
     if (req.path === '/_control/faults') return controlFaults(req, faults);
     const fault = req.path.startsWith('/_control/') ? undefined : faults.take(req);
     if (fault === undefined) return handle(req);
-    if (fault.delayMs !== undefined && !(await pause(fault.delayMs, closing.signal))) return 'cut';
+    if (fault.delayMs !== undefined) await pause(fault.delayMs, AbortSignal.any([closing.signal, faults.cleared]));
+    if (closing.signal.aborted) return 'cut';
     const then = fault.then ?? 'answer';
     if (then === 'cut') return 'cut';
     const response = fault.status === undefined ? await handle(req) : faultAnswer(fault, fault.status);
@@ -113,18 +115,9 @@ function send(response: ServerResponse, { status, headers = {}, body }: StandinR
   response.writeHead(status, { ...(typed ? {} : { 'content-type': type }), ...headers }).end(payload);
 }
 
-/** False when `signal` ended the wait. */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve(false);
-    const stop = (): void => {
-      clearTimeout(timer);
-      resolve(false);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve(true);
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
+/** Until `ms` have passed, or `signal` ends the wait. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
   });
 }

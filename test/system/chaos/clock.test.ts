@@ -126,10 +126,11 @@ test.each([
 ])('a clock that jumps %s while a request is on its way does not send another', async (which, hours) => {
   const loop = await start(which, atOnce);
   const { standin } = loop.feedback;
-  standin.faults.add({ method: 'POST', path: '^/api/appeals/$', delayMs: 3_000 });
+  standin.faults.add({ method: 'POST', path: '^/api/appeals/$', delayMs: 600_000 });
   await loop.post(loop.vendor.close('w').delivery);
-  await loop.journey('w.1', 'creating');
+  await until(() => standin.faults.list().length === 0);
   machineMs = hours * hour;
+  standin.faults.clear();
   await loop.journey('w.1', 'asked');
   await until(async () => (await loop.app.engine.busy()) === 0);
   expect(standin.requests()).toHaveLength(1);
@@ -147,7 +148,7 @@ test.each([
     const { standin } = loop.feedback;
     standin.faults.add({ method: 'POST', path: '^/api/appeals/$', then: 'work-then-cut' });
     await loop.post(loop.vendor.close('l').delivery);
-    await loop.journey('l.1', 'creating');
+    await until(async () => (await loop.store.trace('l.1')).some(({ text }) => text.includes('outcome unknown')));
     machineMs = hours * hour;
     if (hours < 0) {
       // It is looked for at the time that was noted: late by as much as the clock was set back.

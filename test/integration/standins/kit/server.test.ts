@@ -90,6 +90,16 @@ describe('a fault', () => {
     expect(outcomes).toEqual(expected);
   });
 
+  test('delays no longer than until it is cleared, and then works', async () => {
+    const { url, faults, seen } = await counter();
+    faults.add({ delayMs: 3_600_000 });
+    const pending = outcome(url, { signal: AbortSignal.timeout(50_000) });
+    while (faults.list().length > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toHaveLength(0);
+    faults.clear();
+    expect([await pending, seen.length]).toEqual([200, 1]);
+  });
+
   test('can be ordered, listed and cleared over HTTP, first in first out', async () => {
     const { url, faults } = await counter();
     const order = (body: unknown): Promise<number | string> =>

@@ -90,19 +90,23 @@ describe('erasures that wait in a source which is in no configuration any more',
     service.standin.faults.add({ path: '/contacts/refused', status: 422, body: { detail: 'No.' }, times: 1_000 });
     const loop = await start();
     await until(() => isErased(knowing, 'fine'));
+    const held = await until(async () => {
+      const open = (await knowing.context.erasures.open()).flatMap((one) => one.held);
+      return open.length > 0 && open;
+    });
+    expect(held).toEqual([expect.stringMatching(/answered 422/)]);
     expect(await isErased(knowing, 'refused')).toBe(false);
-    const held = async () => (await knowing.context.erasures.open()).flatMap((one) => one.held);
-    expect(await held()).toEqual([expect.stringMatching(/answered 422/)]);
     service.standin.faults.clear();
     await until(() => isErased(knowing, 'refused'));
-    expect((await queue.getDelayed()).map(({ id }) => id)).toContain('newer');
+    await until(async () => (await queue.getDelayed()).some(({ id }) => id === 'newer'));
     await loop.close();
   });
 
   test('one that takes its time holds up no round of the sweep', async () => {
     const { knowing, start } = await waitingFor('slow');
-    service.standin.faults.add({ path: '/contacts/slow', delayMs: 3_000 });
+    service.standin.faults.add({ path: '/contacts/slow', delayMs: 600_000, times: 1_000 });
     const loop = await start();
+    await until(() => service.standin.faults.list()[0]?.times !== 1_000);
     const { context } = loop.app.engine.pipelines.get('other') ?? expect.fail('no pipeline');
     for (let n = 0; n < 3; n++) {
       await context.store.getOrCreate(
@@ -114,6 +118,7 @@ describe('erasures that wait in a source which is in no configuration any more',
       await until(async () => (await context.store.get(`old${n}.1`)) === undefined);
     }
     expect(await isErased(knowing, 'slow')).toBe(false);
+    service.standin.faults.clear();
     await until(() => isErased(knowing, 'slow'));
     await loop.close();
   });
