@@ -32,7 +32,7 @@ export async function startWorld(redis: TestRedis, source: string, ids: readonly
   writeFileSync(
     config,
     `
-feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, timeoutMs: 1000 }
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, timeoutMs: 30000 }
 http: { port: 0 }
 lookup: { after: 50ms }
 collect: { every: 200ms }
@@ -78,6 +78,20 @@ sources:
     };
   };
 
+  /**
+   * What killed processes hold ends by itself: their jobs within ten seconds, people within some minutes. That time is over now;
+   * no worker may be alive.
+   */
+  const locksEnd = async (): Promise<void> => {
+    const { client } = redis.handle;
+    for (const key of await client.keys('{cl*}:*lock')) await client.del(key);
+    for (const active of await client.keys('{cl*}:*:active')) {
+      const [queue, jobs] = [active.replace(/active$/, ''), await client.lrange(active, 0, -1)];
+      if (jobs.length > 0) await client.sadd(`${queue}stalled`, ...jobs);
+      await client.del(`${queue}stalled-check`);
+    }
+  };
+
   return {
     standin: feedback.standin,
     store: new JourneyStore(redis.handle.client, source, {
@@ -86,6 +100,7 @@ sources:
     }),
     wrote,
     start,
+    locksEnd,
     /** Tells an intake of closings, in one delivery; `key` makes it another webhook about the same. */
     async post(url: string, closed: readonly string[], key = ''): Promise<Response> {
       return await fetch(`${url}/hooks/${source}`, {

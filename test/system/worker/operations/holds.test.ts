@@ -271,15 +271,17 @@ test('closings that a campaign holds up are asked once each, though workers are 
   for (let from = 0; from < ids.length; from += 100) await world.post(intake.url, ids.slice(from, from + 100));
   await until(async () => (await heldJobs()) >= 60);
   await worker.kill();
+  await world.locksEnd();
   worker = await world.start('worker');
   await until(async () => (await heldJobs()) === 200);
   await worker.kill();
+  await world.locksEnd();
   standin.changeCampaign({ id: 12, state: 'active' });
   // The start of a worker lets them go on.
   worker = await world.start('worker');
   await until(() => everyone(standin) >= 20);
   await worker.kill();
-  for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
+  await world.locksEnd();
   await world.start('worker');
   await until(async () => (await store.queries.counts()).asked === 200);
   expect(everyone(standin)).toBe(200);

@@ -6,12 +6,6 @@ import { useRedis } from '../../../support/redis.ts';
 const redis = useRedis();
 const create = { method: 'POST', path: '/api/appeals/$' };
 
-/** The lock on a person ends by itself, a minute after its holder was killed: that minute is over now. */
-async function minutePasses(): Promise<void> {
-  const { client } = redis.handle;
-  for (const key of await client.keys('{cl:contact:*}:lock')) await client.del(key);
-}
-
 test('it asks 30 customers once each, though the worker is killed three times in the middle of asking them', async () => {
   const ids = Array.from({ length: 30 }, (_, i) => `r${i}`);
   const world = await startWorld(redis, 'killed', ids);
@@ -30,7 +24,7 @@ test('it asks 30 customers once each, though the worker is killed three times in
     await worker.kill();
     expect((await store.queries.counts()).creating).toBeGreaterThan(0);
     standin.faults.clear();
-    await minutePasses();
+    await world.locksEnd();
     worker = await world.start('worker');
   }
   await until(async () => (await store.queries.counts()).asked === 30);
