@@ -235,8 +235,10 @@ describe('errors', () => {
     expect(pausedOf(loop)).toHaveLength(1);
     expect(standin.requests()).toEqual([]);
 
-    standin.changeKey({ key: 'demo-key', active: true });
     const { jobs, pauses } = [...loop.app.engine.pipelines.values()][0] ?? expect.fail('no pipeline');
+    // One that was refused the key just now would stop the source again.
+    await until(async () => (await jobs.plan.queue.getActiveCount()) + (await jobs.ask.queue.getActiveCount()) === 0);
+    standin.changeKey({ key: 'demo-key', active: true });
     await pauses.clear(Object.values(jobs).map(({ queue }) => queue));
     for (const id of ['k1', 'k2', 'k3']) await loop.journey(`${id}.1`, 'asked');
     await loop.close();
