@@ -14,11 +14,11 @@ export {
 } from '../mapping/expression.ts';
 export type { FieldDefinition } from '../mapping/field-value.ts';
 export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';
+export type { Day } from '../schedule/days.ts';
 export { formatDuration, parseDuration } from '../schedule/duration.ts';
 export {
   type CampaignHours,
   checkWindows,
-  type Day,
   hoursOf,
   nextSendTime,
   type RuleWindow,

@@ -1,11 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { CloseloopError } from '../errors.ts';
 import type { Campaign } from '../feedback/schemas.ts';
+import { type Day, days } from './days.ts';
 import { formatDuration } from './duration.ts';
 import { meet, nextOpening, type SendWindow, searchDays } from './send-window.ts';
-
-export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Day = (typeof days)[number];
 
 /** A campaign's own hours and delay, as the service gives them (specification, section 2). They always hold. */
 export interface CampaignHours {

@@ -5,8 +5,8 @@ import { isSafeAddress } from '../../core/address.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
+import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
-import { days } from '../../core/schedule/send-time.ts';
 
 /** The password is in it: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');

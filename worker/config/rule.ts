@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 
 const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
@@ -9,10 +10,7 @@ const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time 
 const Window = z.strictObject({
   from: TimeOfDay.optional(),
   until: TimeOfDay.optional(),
-  days: z
-    .array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']))
-    .min(1, 'needs at least one day, or nobody is ever asked')
-    .optional(),
+  days: z.array(z.enum(days)).min(1, 'needs at least one day, or nobody is ever asked').optional(),
   /** Whose clock: the Feedback account's, or the recipient's (where it isn't known, the account's). */
   zone: z.enum(['account', 'recipient']).default('account'),
 });

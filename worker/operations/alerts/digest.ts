@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { type Day, days } from '../../../core/schedule/send-time.ts';
+import { type Day, days } from '../../../core/schedule/days.ts';
 
 export interface DigestTime {
   day: Day;

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { days, nextSendTime, type RuleWindow, type SendTimeInput } from '../../../../core/schedule/send-time.ts';
+import { days } from '../../../../core/schedule/days.ts';
+import { nextSendTime, type RuleWindow, type SendTimeInput } from '../../../../core/schedule/send-time.ts';
 
 /*
  * The windows are computed here a second time, by other means: Intl's wall clock, looked at every quarter of an hour.
