@@ -27,14 +27,24 @@ export { type Cached, cached } from './connector/cached.ts';
 export {
   type Comparison,
   errorAt,
+  isSameUrl,
   type MissingItem,
   namesOf,
   prober,
   setupSteps,
   unknownReads,
+  unseenWebhook,
   warningAt,
 } from './connector/check.ts';
-export { type Meaning, type MeaningTable, type ResponseRules, VendorError } from './connector/classify.ts';
+export {
+  config,
+  type Meaning,
+  type MeaningTable,
+  permanent,
+  type ResponseRules,
+  transient,
+  VendorError,
+} from './connector/classify.ts';
 export type {
   AnswerValue,
   Budget,
@@ -67,6 +77,7 @@ export type {
   WriteResult,
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
+export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export { compareFields, type FieldWords, type HeldField, type NeededField } from './connector/fields.ts';
 export { exactJsonBody, jsonBody } from './connector/json-body.ts';
 export { pageWatch } from './connector/pages.ts';

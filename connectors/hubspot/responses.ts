@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/classify.ts';
+import { config, type Meaning, type MeaningTable, type ResponseRules } from '../../core/connector/classify.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
@@ -113,16 +113,14 @@ const table: MeaningTable = {
   },
 };
 
-const tokenRefused: Meaning = {
-  kind: 'config',
-  problem: 'the access token was refused',
-  remedy: "a HubSpot admin must copy the app's access token (app settings, Auth) into accessToken",
-};
-const newTokenRefused: Meaning = {
-  kind: 'config',
-  problem: 'a new access token was refused',
-  remedy: 'an admin of the HubSpot account must reconnect the app (open its install link)',
-};
+const tokenRefused: Meaning = config(
+  'the access token was refused',
+  "a HubSpot admin must copy the app's access token (app settings, Auth) into accessToken",
+);
+const newTokenRefused: Meaning = config(
+  'a new access token was refused',
+  'an admin of the HubSpot account must reconnect the app (open its install link)',
+);
 
 /** What HubSpot's answers mean, where they differ from the standard. Source: HubSpot, error handling and usage guidelines. */
 export function responseRules(
@@ -155,7 +153,7 @@ function usedUp({ policyName }: Refusal, now: Date, timeZone: string | undefined
 function notAllowed({ scopes }: Refusal, path: string): Meaning {
   const missing = scopes.length > 0 ? scopes.join(', ') : scopeFor(path.split('?')[0] ?? '');
   const remedy = `a HubSpot admin must add the scope ${missing} to the app and install the app again`;
-  return { kind: 'config', problem: 'not allowed', remedy };
+  return config('not allowed', remedy);
 }
 
 /** The scope each path needs. Source: HubSpot's API specifications. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isLoopback } from '../../core/address.ts';
-import { errorAt, warningAt } from '../../core/connector/check.ts';
+import { errorAt, unseenWebhook, warningAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding } from '../../core/connector/contract.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
@@ -91,9 +91,8 @@ const where =
 /** An app whose webhooks nobody but its owner sees: its owner's word that they are there is `publicUrl`. */
 export function unseenWebhooks(settings: HubSpotSettings, hookUrl: string | undefined): Finding[] {
   if (settings.publicUrl !== undefined || hookUrl === undefined) return [];
-  const problem = "nothing shows that HubSpot delivers here: it shows an app's webhooks to nobody but its owner";
   const remedy = `Enter the target URL ${hookUrl} and the subscriptions (${where}); then set publicUrl of this source to that target URL, which says that it is done`;
-  return [warningAt('webhook', problem, remedy)];
+  return [unseenWebhook('HubSpot', remedy)];
 }
 
 /**

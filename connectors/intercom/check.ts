@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { combined, errorAt, prober, unknownReads, warningAt } from '../../core/connector/check.ts';
+import { combined, errorAt, prober, unknownReads, unseenWebhook, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { Me, type People, type Query, version, type Workspace } from './api.ts';
@@ -87,7 +87,5 @@ function ofAdmin({ adminId }: IntercomSettings, { admins }: People): Finding[] {
 
 function ofWebhook(settings: IntercomSettings, { hookUrl }: PreflightContext): Finding[] {
   if (hookUrl === undefined || settings.webhookUrl === hookUrl) return [];
-  const problem = "nothing shows that Intercom delivers here: it shows an app's webhooks to nobody but its owner";
-  const remedy = `Enter them as "closeloop setup" lists them, then set webhookUrl to ${hookUrl}`;
-  return [warningAt('webhook', problem, remedy)];
+  return [unseenWebhook('Intercom', `Enter them as "closeloop setup" lists them, then set webhookUrl to ${hookUrl}`)];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector/contract.ts';
+import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { closingAt, isOurs, isTicketClosed, ticketClosedAt } from './closing.ts';
 import { Conversation, id, Rating, Ticket, time } from './conversation.ts';
@@ -15,20 +16,15 @@ const Envelope = z.object({
 /** What a delivery means, or why nothing. Whoever refuses too many is switched off: the unreadable is taken, too. */
 export function events({ raw, receivedAt }: Pick<Delivery, 'raw' | 'receivedAt'>, settings: IntercomSettings): Events {
   const json = jsonBody(raw);
-  const left = (what: string, why: string): Events => ({
-    ok: true,
-    events: [],
-    ignored: [{ what, why, ...(json === undefined && { act: true }) }],
-  });
   if (json === undefined)
-    return left('a delivery', "not JSON: look at what stands between Intercom's app and closeloop");
+    return noEvent('a delivery', "not JSON: look at what stands between Intercom's app and closeloop", true);
   const { data } = Envelope.safeParse(json);
-  if (data === undefined) return left('a delivery', 'no notification of Intercom');
+  if (data === undefined) return noEvent('a delivery', 'no notification of Intercom');
   const topic = /^[a-z_.]{1,60}$/.test(data.topic) ? data.topic : 'a topic';
-  if (data.app_id !== settings.workspace) return left(topic, 'of another workspace');
+  if (data.app_id !== settings.workspace) return noEvent(topic, 'of another workspace');
   const at = data.created_at ?? Math.floor(receivedAt.getTime() / 1_000);
   const found = eventOf(topic, data.data.item, at, settings);
-  return typeof found === 'string' ? left(topic, found) : { ok: true, events: [found], ignored: [] };
+  return typeof found === 'string' ? noEvent(topic, found) : oneEvent(found);
 }
 
 const unknown = 'not a topic that closeloop needs, or without what it should hold';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
+import type { Delivery, Events } from '../../core/connector/contract.ts';
+import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { exactJsonBody } from '../../core/connector/json-body.ts';
 import { listOf } from '../../core/entries.ts';
 import { isOrderId } from './ids.ts';
@@ -47,14 +48,14 @@ export function events(delivery: Delivery, choice: Choice): Events {
   switch (said.kind) {
     case 'unreadable':
       return { ok: false, why: said.why };
-    case 'ignored': {
-      const { kind: _, ...left } = said;
-      return { ok: true, events: [], ignored: [{ what: topic, ...left }] };
-    }
-    default: {
-      const event: SourceEvent = { ...said, at: timeOf(delivery), key: keyOf(topic, delivery) };
-      return { ok: true, events: [event], ignored: [] };
-    }
+    case 'ignored':
+      return noEvent(topic, said.why, said.act);
+    default:
+      return oneEvent({
+        ...said,
+        at: happenedAt(delivery.headers['x-shopify-triggered-at'], delivery),
+        key: keyOf(topic, delivery),
+      });
   }
 }
 
@@ -174,9 +175,4 @@ function keyOf(topic: string, { headers, raw }: Delivery): string {
   const given = headers['x-shopify-webhook-id'] ?? '';
   if (/^[\w-]{1,100}$/.test(given)) return given;
   return createHash('sha256').update(topic).update(raw).digest('base64url').slice(0, 32);
-}
-
-function timeOf({ headers, receivedAt }: Delivery): Date {
-  const at = new Date(headers['x-shopify-triggered-at'] ?? Number.NaN);
-  return Number.isNaN(at.getTime()) ? receivedAt : at;
 }

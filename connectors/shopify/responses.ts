@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { type Meaning, type MeaningTable, type ResponseRules, VendorError } from '../../core/connector/classify.ts';
+import {
+  config,
+  type Meaning,
+  type MeaningTable,
+  type ResponseRules,
+  transient,
+  VendorError,
+} from '../../core/connector/classify.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { scopes } from './scopes.ts';
 
@@ -91,35 +98,25 @@ const outdated = 'the API no longer takes what closeloop asks: update closeloop,
 /** By status, and by GraphQL's codes. Source: shopify.dev, "GraphQL Admin API: status and error codes", "rate limits". */
 const table: MeaningTable = {
   '3xx': { kind: 'config', doubtful: true, problem: 'it answers from another address', remedy: permanentAddress },
-  401: {
-    kind: 'config',
-    problem: 'the access was refused: the app was uninstalled or its token revoked',
-    remedy:
-      'an owner of the shop must install the app again; then put its token (or client id and secret) into the configuration',
-  },
-  402: { kind: 'config', problem: 'the shop is frozen', remedy: 'its owner must settle the account with Shopify' },
-  403: { kind: 'config', problem: 'access is denied', remedy: scopesRemedy },
-  404: { kind: 'config', problem: 'there is no such shop', remedy: permanentAddress },
-  423: { kind: 'config', problem: 'the shop is locked', remedy: 'its owner must ask Shopify support why' },
+  401: config(
+    'the access was refused: the app was uninstalled or its token revoked',
+    'an owner of the shop must install the app again; then put its token (or client id and secret) into the configuration',
+  ),
+  402: config('the shop is frozen', 'its owner must settle the account with Shopify'),
+  403: config('access is denied', scopesRemedy),
+  404: config('there is no such shop', permanentAddress),
+  423: config('the shop is locked', 'its owner must ask Shopify support why'),
   429: { kind: 'wait', ms: 2_000, problem: 'too many calls', remedy: again },
   430: { kind: 'wait', ms: 60_000, problem: 'Shopify takes us for an attack', remedy: again },
   // Of no order in particular: none of them must end for it.
-  '4xx': { kind: 'config', problem: 'Shopify refuses the call', remedy: outdated },
-  '5xx': { kind: 'transient', problem: 'Shopify fails', remedy: again },
-  page: { kind: 'transient', problem: 'the answer is no JSON', remedy: again },
-  shape: { kind: 'transient', problem: 'the answer has another shape than documented', remedy: again },
-  SHOP_INACTIVE: {
-    kind: 'config',
-    problem: 'the shop is inactive',
-    remedy: 'its owner must settle the account with Shopify',
-  },
-  MAX_COST_EXCEEDED: {
-    kind: 'transient',
-    problem: 'the call costs more than one may',
-    remedy: 'it is tried again with fewer orders',
-  },
-  INTERNAL_SERVER_ERROR: { kind: 'transient', problem: 'Shopify fails', remedy: again },
-  TIMEOUT: { kind: 'transient', problem: 'Shopify fails', remedy: again },
+  '4xx': config('Shopify refuses the call', outdated),
+  '5xx': transient('Shopify fails', again),
+  page: transient('the answer is no JSON', again),
+  shape: transient('the answer has another shape than documented', again),
+  SHOP_INACTIVE: config('the shop is inactive', 'its owner must settle the account with Shopify'),
+  MAX_COST_EXCEEDED: transient('the call costs more than one may', 'it is tried again with fewer orders'),
+  INTERNAL_SERVER_ERROR: transient('Shopify fails', again),
+  TIMEOUT: transient('Shopify fails', again),
 };
 
 /** The error of an answer that says the most. */
@@ -151,11 +148,11 @@ function meaningIn(envelope: Envelope, isOk: boolean, random: () => number): Mea
   const code = named?.extensions?.code;
   if (code === undefined) {
     const problem = 'the answer holds neither data nor the reason';
-    return isOk ? { kind: 'transient', problem, remedy: again } : undefined;
+    return isOk ? transient(problem, again) : undefined;
   }
   const at = namesIn(named);
   if (code === 'ACCESS_DENIED') {
-    return { kind: 'config', problem: `access to ${at || 'what we asked for'} is denied`, remedy: scopesRemedy };
+    return config(`access to ${at || 'what we asked for'} is denied`, scopesRemedy);
   }
   if (code === 'THROTTLED') {
     const { cost } = extensions ?? {};

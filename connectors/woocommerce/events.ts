@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
+import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { exactJsonBody } from '../../core/connector/json-body.ts';
 import { closedAt, closingOf, OrderMoment } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
@@ -33,12 +34,12 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
   if (json === undefined) {
     const why =
       'the body is not JSON in UTF-8: the poll finds the order; look for a plugin that changes what webhooks send';
-    return { ok: true, events: [], ignored: [{ what: 'an unreadable delivery', why, act: true }] };
+    return noEvent('an unreadable delivery', why, true);
   }
   const { headers, receivedAt } = delivery;
   const topic = headers['x-wc-webhook-topic'] ?? '';
   const isOfOrders = topic === '' || /^(?:order|action)\./.test(topic);
-  if (!isOfOrders) return left('a delivery', 'not of the topics of orders');
+  if (!isOfOrders) return noEvent('a delivery', 'not of the topics of orders');
 
   const order = OrderMoment.safeParse(json);
   if (order.success) {
@@ -51,19 +52,16 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
   const deliveryId = headers['x-wc-webhook-delivery-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   if (action.success) {
     const { action: what, arg: recordId } = action.data;
-    return found({ kind: 'closed', recordId, at: receivedAt, key: `action.${recordId}.${short(deliveryId)}`, what });
+    return oneEvent({ kind: 'closed', recordId, at: receivedAt, key: `action.${recordId}.${short(deliveryId)}`, what });
   }
   const deleted = Deleted.safeParse(json);
   if (topic === 'order.deleted' && deleted.success) {
     const { id: recordId } = deleted.data;
     const key = `deleted.${recordId}.${short(deliveryId)}`;
-    return found({ kind: 'changed', recordId, at: receivedAt, key, what: topic });
+    return oneEvent({ kind: 'changed', recordId, at: receivedAt, key, what: topic });
   }
-  if (ErrorObject.safeParse(json).success) {
-    const what = 'an error instead of an order';
-    return { ok: true, events: [], ignored: [{ what, why: brokenWebhook, act: true }] };
-  }
-  return left('a delivery', 'not an order');
+  if (ErrorObject.safeParse(json).success) return noEvent('an error instead of an order', brokenWebhook, true);
+  return noEvent('a delivery', 'not an order');
 }
 
 type Outcome = Extract<Events, { ok: true }> & { events: RecordEvent[] };
@@ -81,15 +79,15 @@ export function outcomeOf(
   const { statuses, via, news, at } = told;
   const { id: recordId, status, date_modified_gmt: modified } = order;
   const what = `${told.what}: status ${status}`;
-  if (order.parent_id !== '0') return left(what, 'a refund, or a part of another order');
-  if (status === 'checkout-draft' || status === 'pending') return left(what, 'not ordered yet');
+  if (order.parent_id !== '0') return noEvent(what, 'a refund, or a part of another order');
+  if (status === 'checkout-draft' || status === 'pending') return noEvent(what, 'not ordered yet');
   if (statuses.includes(status) && isNews(order, news)) {
     const closing = closingOf(order, { statuses });
     const key = `${via}.closed.${recordId}.${closing}`;
-    return found({ kind: 'closed', certain: true, recordId, at: closedAt(order), key, closing, what });
+    return oneEvent({ kind: 'closed', certain: true, recordId, at: closedAt(order), key, closing, what });
   }
   const key = `${via}.changed.${recordId}.${status}.${(modified ?? at).getTime()}`;
-  return found({ kind: 'changed', recordId, at: modified ?? at, key, what });
+  return oneEvent({ kind: 'changed', recordId, at: modified ?? at, key, what });
 }
 
 const OddOrder = OrderMoment.pick({ id: true, status: true });
@@ -111,9 +109,3 @@ function isNews({ date_completed_gmt: completed, date_created_gmt: created }: Or
 }
 
 const short = (text: string): string => text.slice(0, 64);
-const found = (event: RecordEvent): Outcome => ({ ok: true, events: [event], ignored: [] });
-const left = (what: string, why: string): Outcome => ({
-  ok: true,
-  events: [],
-  ignored: [{ what, why }],
-});

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/classify.ts';
+import {
+  config,
+  type Meaning,
+  type MeaningTable,
+  permanent,
+  type ResponseRules,
+  transient,
+} from '../../core/connector/classify.ts';
 import type { HttpResponse, SendFailure } from '../../core/connector/send.ts';
 
 /** `woocommerce_rest_cannot_view` …: messages repeat values. */
@@ -11,46 +18,30 @@ const again = 'it is tried again';
 const firewall = 'it is tried again; if it stays so, ask the host to let this machine through to /wp-json/';
 
 const table: MeaningTable = {
-  woocommerce_rest_authentication_error: {
-    kind: 'config',
-    problem: 'the REST key is wrong, or lacks a right',
-    remedy: key,
-  },
-  rest_no_route: {
-    kind: 'config',
-    problem: "WordPress answers, WooCommerce's API does not",
-    remedy: 'activate WooCommerce, and check `site`',
-  },
+  woocommerce_rest_authentication_error: config('the REST key is wrong, or lacks a right', key),
+  rest_no_route: config("WordPress answers, WooCommerce's API does not", 'activate WooCommerce, and check `site`'),
   // For a bad key, and for a good one that may not do this.
-  401: {
-    kind: 'config',
-    problem: "the key's user may not see or edit this, or the key did not arrive",
-    remedy:
-      'give the key to a user who may edit orders (Shop manager); if the host drops the Authorization header, set auth: query',
-  },
-  403: {
-    kind: 'config',
-    problem: 'the key may not do this',
-    remedy: 'give the user of the REST key a role that may edit orders (Shop manager)',
-  },
-  404: { kind: 'permanent', problem: 'it does not exist any more', remedy: 'nothing is left to do' },
-  '4xx': { kind: 'permanent', problem: 'the shop does not take this', remedy: 'report it as a bug in closeloop' },
-  '5xx': { kind: 'transient', problem: 'the shop fails', remedy: again },
-  shape: {
-    kind: 'permanent',
-    problem: 'the answer has another shape than documented',
-    remedy: 'report it as a bug in closeloop, with the version of WooCommerce',
-  },
+  401: config(
+    "the key's user may not see or edit this, or the key did not arrive",
+    'give the key to a user who may edit orders (Shop manager); if the host drops the Authorization header, set auth: query',
+  ),
+  403: config('the key may not do this', 'give the user of the REST key a role that may edit orders (Shop manager)'),
+  404: permanent('it does not exist any more', 'nothing is left to do'),
+  '4xx': permanent('the shop does not take this', 'report it as a bug in closeloop'),
+  '5xx': transient('the shop fails', again),
+  shape: permanent(
+    'the answer has another shape than documented',
+    'report it as a bug in closeloop, with the version of WooCommerce',
+  ),
 };
 
 /** What says no JSON: pages of the host, a firewall, or WordPress in maintenance. */
 const pages: MeaningTable = {
-  200: {
-    kind: 'transient',
-    problem: 'a page instead of an answer',
-    remedy: 'it is tried again; a plugin or the host may be putting itself before the API',
-  },
-  401: { kind: 'config', problem: 'the web server itself asks for a password', remedy: 'exempt /wp-json/ from it' },
+  200: transient(
+    'a page instead of an answer',
+    'it is tried again; a plugin or the host may be putting itself before the API',
+  ),
+  401: config('the web server itself asks for a password', 'exempt /wp-json/ from it'),
   404: {
     kind: 'config',
     doubtful: true,
@@ -93,7 +84,7 @@ function redirect(location: string | null): Meaning {
 /** No answer, or none that could be read. */
 export function unanswered({ why, message: problem }: SendFailure): Meaning {
   const remedy = why === 'unbearable' ? 'check what answers at `site`' : unreached;
-  return { kind: 'transient', problem, remedy };
+  return transient(problem, remedy);
 }
 
 const unreached = 'it is tried again; check `site` and that the shop can be reached from this machine';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isSameUrl } from '../../core/connector/check.ts';
 import type { Urgency } from '../../core/connector/contract.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { Shop } from './api.ts';
@@ -36,11 +37,7 @@ export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promi
 
 export const isNamedOurs = ({ name }: Webhook): boolean => name.startsWith(namePrefix);
 
-/** The same address, however it is written. */
-export function pointsTo(webhook: Webhook, hookUrl: string): boolean {
-  const { delivery_url: url } = webhook;
-  return URL.canParse(url) && URL.canParse(hookUrl) && new URL(url).href === new URL(hookUrl).href;
-}
+export const pointsTo = (webhook: Webhook, hookUrl: string): boolean => isSameUrl(webhook.delivery_url, hookUrl);
 
 export async function makeWebhook(
   shop: Shop,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Delivery, Events, ExternalGradeEvent, RecordEvent } from '../../core/connector/contract.ts';
+import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
+import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { meaningOf } from './closing.ts';
 import { csatReceived, type Rating, ratingReader } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
@@ -47,11 +48,11 @@ async function events(
   const strange = (id: string | null | undefined): Events | undefined =>
     accountId === undefined || id == null || id === accountId
       ? undefined
-      : left('a delivery', 'another Zendesk account than accountId in the configuration');
+      : noEvent('a delivery', 'another Zendesk account than accountId in the configuration');
 
   const triggered = Triggered.safeParse(json.value);
   if (triggered.success) {
-    return strange(triggered.data.account_id) ?? found(triggerEvent(triggered.data.ticket_id, delivery));
+    return strange(triggered.data.account_id) ?? oneEvent(triggerEvent(triggered.data.ticket_id, delivery));
   }
   const subscribed = Subscribed.safeParse(json.value);
   if (!subscribed.success) {
@@ -61,19 +62,18 @@ async function events(
   const { type, id, account_id, subject, time, event, detail } = subscribed.data;
   const foreign = strange(account_id);
   if (foreign !== undefined) return foreign;
-  if (!type.startsWith(ticketEvent)) return left(short(type), 'not a ticket event');
+  if (!type.startsWith(ticketEvent)) return noEvent(short(type), 'not a ticket event');
 
-  const at = new Date(time ?? Number.NaN);
-  const happened = { at: Number.isNaN(at.getTime()) ? delivery.receivedAt : at, key: id };
+  const happened = { at: happenedAt(time, delivery), key: id };
   const recordId = detail?.id ?? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1];
   const name = type.slice(ticketEvent.length);
   if (type === csatReceived && rating !== undefined) {
     const said = await rating(json.value);
     if (!said.ok) return said;
-    if (said.grade === undefined) return left(name, 'a rating was offered or taken back, none was given');
+    if (said.grade === undefined) return noEvent(name, 'a rating was offered or taken back, none was given');
     if (recordId === undefined) return noTicket;
     const { grade, comment } = said;
-    return found({
+    return oneEvent({
       kind: 'external-grade',
       recordId,
       ...happened,
@@ -86,9 +86,9 @@ async function events(
   const what = name === 'status_changed' ? `status ${current}, was ${previous}` : short(name);
   const byUs = integrationUserId !== undefined && detail?.actor_id === integrationUserId;
   const meaning = meaningOf({ name, previous, current }, byUs);
-  if (meaning.is === 'ignored') return left(what, meaning.why);
+  if (meaning.is === 'ignored') return noEvent(what, meaning.why);
   if (recordId === undefined) return noTicket;
-  return found({
+  return oneEvent({
     kind: meaning.is === 'restored' ? 'closed' : meaning.is,
     recordId,
     ...happened,
@@ -122,5 +122,3 @@ function short(name: string): string {
 }
 
 const noTicket: Events = { ok: false, why: 'a ticket event without the id of the ticket' };
-const found = (event: RecordEvent | ExternalGradeEvent): Events => ({ ok: true, events: [event], ignored: [] });
-const left = (what: string, why: string): Events => ({ ok: true, events: [], ignored: [{ what, why }] });

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import type { Meaning, MeaningTable, ResponseRules } from '../../core/connector/classify.ts';
+import {
+  config,
+  type Meaning,
+  type MeaningTable,
+  permanent,
+  type ResponseRules,
+} from '../../core/connector/classify.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import { usedUpQuotas } from './quota.ts';
 
@@ -23,15 +29,13 @@ const table: MeaningTable = {
     problem: 'the account has moved',
     remedy: 'put its current subdomain (not a help center address) into `subdomain`',
   },
-  400: { kind: 'permanent', problem: 'Zendesk did not understand the call', remedy: bug },
-  401: {
-    kind: 'config',
-    problem: 'Zendesk refuses the credentials, a new token too',
-    remedy:
-      'an admin must check that the owner of the OAuth client (or of the API token) is active and an agent, then update ' +
+  400: permanent('Zendesk did not understand the call', bug),
+  401: config(
+    'Zendesk refuses the credentials, a new token too',
+    'an admin must check that the owner of the OAuth client (or of the API token) is active and an agent, then update ' +
       'clientId and clientSecret',
-  },
-  404: { kind: 'permanent', problem: 'it does not exist any more', remedy: 'nothing is left to do' },
+  ),
+  404: permanent('it does not exist any more', 'nothing is left to do'),
   '404 page': {
     kind: 'config',
     doubtful: true,
@@ -44,12 +48,8 @@ const table: MeaningTable = {
     problem: 'somebody changed the same thing at the same time',
     remedy: again,
   },
-  '4xx': {
-    kind: 'permanent',
-    problem: 'Zendesk refuses this for good',
-    remedy: 'an agent must look at what it is about',
-  },
-  shape: { kind: 'permanent', problem: "the answer differs from Zendesk's documentation", remedy: bug },
+  '4xx': permanent('Zendesk refuses this for good', 'an agent must look at what it is about'),
+  shape: permanent("the answer differs from Zendesk's documentation", bug),
 };
 
 /** Who must do what, by the beginning of the path that was forbidden. */
@@ -85,7 +85,7 @@ export const responseRules: ResponseRules = {
     if (isThrottle(response)) return wait(response);
     if (response.status !== 403) return undefined;
     const remedy = rights.find(([beginning]) => path.startsWith(beginning))?.[1] ?? '';
-    return { kind: 'config', problem: 'the credentials lack a right', remedy };
+    return config('the credentials lack a right', remedy);
   },
   table,
 };
@@ -108,25 +108,22 @@ function wait({ headers }: HttpResponse): Meaning {
 
 const client = '(Admin Center > Apps and integrations > APIs > OAuth clients)';
 
-const badClient: Meaning = {
-  kind: 'config',
-  problem: 'the OAuth client gets no token',
-  remedy: `an admin of this Zendesk must check it ${client}: kind Confidential, its owner active; clientId, clientSecret and scope as in the configuration`,
-};
+const badClient: Meaning = config(
+  'the OAuth client gets no token',
+  `an admin of this Zendesk must check it ${client}: kind Confidential, its owner active; clientId, clientSecret and scope as in the configuration`,
+);
 
 /** The same for the call that fetches tokens with this scope. Codes: RFC 6749, section 5.2. */
 export function tokenRules(scope: string): ResponseRules {
   const codes: MeaningTable = {
-    invalid_scope: {
-      kind: 'config',
-      problem: `the OAuth client may not have the scope "${scope}"`,
-      remedy: `an admin must allow it to the OAuth client ${client}, or correct \`scope\`; left out it is what writeBack needs`,
-    },
-    invalid_client: {
-      kind: 'config',
-      problem: 'the OAuth client is not known, or its secret is another one',
-      remedy: `an admin must copy its identifier and secret ${client} into clientId and clientSecret`,
-    },
+    invalid_scope: config(
+      `the OAuth client may not have the scope "${scope}"`,
+      `an admin must allow it to the OAuth client ${client}, or correct \`scope\`; left out it is what writeBack needs`,
+    ),
+    invalid_client: config(
+      'the OAuth client is not known, or its secret is another one',
+      `an admin must copy its identifier and secret ${client} into clientId and clientSecret`,
+    ),
   };
   return {
     ...responseRules,

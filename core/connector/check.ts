@@ -88,6 +88,21 @@ export async function setupSteps<Item extends MissingItem>(
   }));
 }
 
+/** Do two addresses lead to the same place, however they are written? */
+export const isSameUrl = (one: string, other: string): boolean =>
+  URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href;
+
+/**
+ * For a vendor that shows an app's webhooks to nobody but its owner: whether they deliver here is known by the owner's word.
+ * @param remedy how to enter them, and to say so in the settings
+ */
+export const unseenWebhook = (vendor: string, remedy: string): Finding =>
+  warningAt(
+    'webhook',
+    `nothing shows that ${vendor} delivers here: it shows an app's webhooks to nobody but its owner`,
+    remedy,
+  );
+
 /** The names that records are presented with, by their first name; an empty object where nothing is known of the names below. */
 export type ShapeNames = Readonly<Record<string, Readonly<Record<string, true>>>>;
 

@@ -49,6 +49,17 @@ export type Meaning = Words &
  */
 export type MeaningTable = Readonly<Record<string, Meaning>>;
 
+const meaning =
+  <Kind extends 'config' | 'permanent' | 'transient'>(kind: Kind) =>
+  (problem: string, remedy: string) => ({ kind, problem, remedy });
+
+/** Rows of a table. An operator has to act: no call succeeds before. */
+export const config = meaning('config');
+/** This call never succeeds. */
+export const permanent = meaning('permanent');
+/** The same call may succeed later. */
+export const transient = meaning('transient');
+
 /** What is peculiar to a vendor. The first that says something counts, from top to bottom; then the standard table. */
 export interface ResponseRules {
   /**
@@ -79,23 +90,19 @@ const standard: MeaningTable = {
     problem: 'a redirect, which is not followed',
     remedy: 'the address has changed: configure the new one',
   },
-  401: { kind: 'config', problem: 'the credentials are refused', remedy: 'an admin must check and replace them' },
-  403: { kind: 'config', problem: 'the credentials lack a right', remedy: 'an admin must grant it' },
-  404: { kind: 'permanent', problem: 'it does not exist', remedy: 'nothing is left to do' },
-  '404 page': { kind: 'config', problem: 'there is no such API at this address', remedy: 'check the address' },
-  408: { kind: 'transient', problem: 'the vendor gave up on the call', remedy: again },
+  401: config('the credentials are refused', 'an admin must check and replace them'),
+  403: config('the credentials lack a right', 'an admin must grant it'),
+  404: permanent('it does not exist', 'nothing is left to do'),
+  '404 page': config('there is no such API at this address', 'check the address'),
+  408: transient('the vendor gave up on the call', again),
   409: { kind: 'transient', outcome: 'refused', problem: 'somebody works on the same thing', remedy: again },
   423: { kind: 'transient', outcome: 'refused', problem: 'somebody works on the same thing', remedy: again },
   429: { kind: 'wait', problem: 'the vendor asks us to wait', remedy: again },
   '503 later': { kind: 'wait', outcome: 'unknown', problem: 'the vendor asks us to wait', remedy: again },
-  '4xx': { kind: 'permanent', problem: 'the vendor refuses the call', remedy: 'report it as a bug in closeloop' },
-  '5xx': { kind: 'transient', problem: 'the vendor fails', remedy: again },
-  page: { kind: 'transient', problem: 'a page instead of an answer', remedy: again },
-  shape: {
-    kind: 'permanent',
-    problem: 'the answer has another shape than documented',
-    remedy: 'report it as a bug in closeloop',
-  },
+  '4xx': permanent('the vendor refuses the call', 'report it as a bug in closeloop'),
+  '5xx': transient('the vendor fails', again),
+  page: transient('a page instead of an answer', again),
+  shape: permanent('the answer has another shape than documented', 'report it as a bug in closeloop'),
 };
 
 /** What an answer means; undefined: it is what was asked for, as far as its status and its codes say. @param path of the call */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   combined,
   errorAt,
+  isSameUrl,
   namesOf,
   prober,
   type ShapeNames,
@@ -23,6 +24,15 @@ describe('a probe', () => {
     await probe({ at: 'trigger', what: 'the triggers' }, () => Promise.reject('down'));
     expect(findings).toEqual([]);
   });
+});
+
+test.each([
+  ['https://hooks.example.com/hooks/shop', true],
+  ['HTTPS://hooks.example.com:443/hooks/shop', true],
+  ['https://hooks.example.com/hooks/shop/', false],
+  ['no address', false],
+])('%s leads to the hook: %s', (url, same) => {
+  expect(isSameUrl(url, 'https://hooks.example.com/hooks/shop')).toBe(same);
 });
 
 describe('setup', () => {
