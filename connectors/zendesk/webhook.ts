@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { errorAt, type Prober, warningAt } from '../../core/connector/check.ts';
+import {
+  errorAt,
+  isSameUrl,
+  type MissingItem,
+  type Prober,
+  setupSteps,
+  warningAt,
+} from '../../core/connector/check.ts';
 import type { Finding, SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { bodiesFor, latestStatuses, type Rule, signingSecret, triggers, type Webhook, webhooks } from './admin.ts';
@@ -27,7 +34,7 @@ export async function webhookFindings(
   const all = await probe({ at: 'webhook', what: 'the webhooks' }, () => webhooks(api));
   if (all === undefined) return address;
 
-  const ours = all.filter((webhook) => pointsTo(webhook, hookUrl));
+  const ours = all.filter(({ endpoint }) => isSameUrl(endpoint, hookUrl));
   const active = ours.filter(({ status }) => status === 'active');
   const verdicts = active.map((webhook) => ({ webhook, whyNot: whyUseless(webhook, rules) }));
   const useful = verdicts.filter(({ whyNot }) => whyNot === undefined).map(({ webhook }) => webhook);
@@ -59,10 +66,6 @@ function addressFindings(hookUrl: string | undefined, isStandin: boolean): Findi
   return [errorAt(at, problem, 'Put closeloop behind https and give that address')];
 }
 
-function pointsTo({ endpoint }: Webhook, hookUrl: string): boolean {
-  return URL.canParse(endpoint) && new URL(endpoint).href === new URL(hookUrl).href;
-}
-
 function presence(
   hookUrl: string,
   ours: readonly Webhook[],
@@ -90,7 +93,7 @@ function whyUseless(webhook: Webhook, rules: readonly Rule[] | undefined): strin
   if (http_method !== 'POST' || request_format !== 'json') {
     return `sends ${http_method} ${request_format}; closeloop takes POST json`;
   }
-  if (subscriptions?.includes(connected) !== true) {
+  if (!isConnected(webhook)) {
     return subscriptions?.includes(statusChanged) === true ? undefined : 'is not subscribed to "Ticket status changed"';
   }
   // Which triggers there are couldn't be read, and that has been said.
@@ -108,8 +111,8 @@ function whyUseless(webhook: Webhook, rules: readonly Rule[] | undefined): strin
 
 const namesTicket = (body: string): boolean => /"ticket_id"\s*:\s*"?\{\{\s*ticket\.id\s*\}\}/.test(body);
 
-function remedyFor({ subscriptions }: Webhook): string {
-  return subscriptions?.includes(connected) === true
+function remedyFor(webhook: Webhook): string {
+  return isConnected(webhook)
     ? `Let a trigger "Status changed to Solved" notify it (${rulesPlace}) with the JSON body {"ticket_id": "{{ticket.id}}"}`
     : `Delete it and run "closeloop setup", or edit it (${place}): request method POST, format JSON, event "Ticket status changed"`;
 }
@@ -156,6 +159,11 @@ const subscriptions = (settings: ZendeskSettings): string[] =>
 
 const Created = z.object({ webhook: z.object({ id: z.union([z.string(), z.number()]).transform(String) }) });
 
+/** What the webhook lacks, and how it is made. */
+interface MissingPart extends MissingItem {
+  make: SetupStep['apply'];
+}
+
 /**
  * The webhook that delivers to `hookUrl`: subscribed to ticket events, or where the account refuses that, connected to a
  * trigger. None without an address, nor for one that Zendesk can't reach safely: `check` says so.
@@ -167,71 +175,89 @@ export async function webhookSteps(
   create: ZendeskApi['send'],
 ): Promise<SetupStep[]> {
   if (hookUrl === undefined || !(hookUrl.startsWith('https://') || settings.baseUrl !== undefined)) return [];
+  /** A step began to make the webhook, and has not handed its secret over: its next attempt goes on. */
+  let isUnfinished = false;
+
   const find = async (): Promise<Webhook | undefined> => {
-    const ours = (await webhooks(api)).filter((webhook) => pointsTo(webhook, hookUrl));
+    const ours = (await webhooks(api)).filter(({ endpoint }) => isSameUrl(endpoint, hookUrl));
     return ours.find(({ status }) => status === 'active') ?? ours[0];
   };
+  const isCalled = async (id: string): Promise<boolean> =>
+    (await triggers(api)).some((trigger) => bodiesFor(trigger, id).length > 0);
 
-  /** Subscribed, or connected where Zendesk refuses that. Which of the two it is can't be changed later. */
-  async function made(): Promise<{ id: string; isConnected: boolean }> {
+  async function missingParts(): Promise<MissingPart[]> {
     const there = await find();
-    if (there !== undefined) return { id: there.id, isConnected: there.subscriptions?.includes(connected) === true };
-    const post = async (wanted: string[]): Promise<string> => {
-      const webhook = {
-        name: 'closeloop',
-        endpoint: hookUrl,
-        http_method: 'POST',
-        request_format: 'json',
-        status: 'active',
-        subscriptions: wanted,
-      };
-      return (await create('POST', '/api/v2/webhooks', { webhook }, Created)).webhook.id;
-    };
-    try {
-      return { id: await post(subscriptions(settings)), isConnected: false };
-    } catch (error) {
-      if (!(error instanceof CloseloopError) || error.outcome !== 'refused' || error.advice.kind === 'transient')
-        throw error;
-      return { id: await post([connected]), isConnected: true };
-    }
+    const webhook = { id: 'webhook', make: finish };
+    if (there === undefined)
+      return [{ ...webhook, what: `create the webhook "closeloop" that delivers to ${hookUrl}` }];
+    const { id, name, status } = there;
+    const activation = { id: 'activation', what: `activate the webhook "${name}"`, make: () => activate(id) };
+    const lacksTrigger = isConnected(there) && !(await isCalled(id));
+    return [
+      ...(status === 'active' ? [] : [activation]),
+      ...(lacksTrigger || isUnfinished
+        ? [{ ...webhook, what: `create the trigger that calls the webhook "${name}"` }]
+        : []),
+    ];
   }
 
-  async function connect(id: string): Promise<void> {
-    if ((await triggers(api)).some((trigger) => bodiesFor(trigger, id).length > 0)) return;
-    const trigger = {
-      title: 'closeloop: ask for feedback on solved tickets',
-      conditions: { all: [{ field: 'status', operator: 'value', value: 'solved' }], any: [] },
-      // Nothing but the id: a customer's words could break the JSON.
-      actions: [{ field: 'notification_webhook', value: [id, '{"ticket_id": "{{ticket.id}}"}'] }],
-    };
-    await create('POST', '/api/v2/triggers.json', { trigger }, z.unknown());
-  }
-
-  const finish: SetupStep['apply'] = async () => {
-    const { id, isConnected } = await made();
-    if (isConnected) await connect(id);
+  async function finish() {
+    isUnfinished = true;
+    const there = (await find()) ?? (await make(settings, hookUrl, create));
+    if (isConnected(there) && !(await isCalled(there.id))) await connect(there.id, create);
+    const secrets = { webhookSecrets: await signingSecret(api, there.id) };
+    isUnfinished = false;
     return {
       note: "Put this secret into the environment, and let this source's webhookSecrets name its variable.",
-      secrets: { webhookSecrets: await signingSecret(api, id) },
+      secrets,
     };
-  };
+  }
 
-  const there = await find();
-  if (there === undefined)
-    return [{ what: `create the webhook "closeloop" that delivers to ${hookUrl}`, apply: finish }];
-  const steps: SetupStep[] = [];
-  if (there.status !== 'active') {
-    const apply: SetupStep['apply'] = async () => {
-      const body = { webhook: { status: 'active' } };
-      await create('PATCH', `/api/v2/webhooks/${encodeURIComponent(there.id)}`, body, z.unknown());
-      return {};
+  async function activate(id: string) {
+    const body = { webhook: { status: 'active' } };
+    await create('PATCH', `/api/v2/webhooks/${encodeURIComponent(id)}`, body, z.unknown());
+    return {};
+  }
+
+  return await setupSteps(missingParts, ({ make }) => make());
+}
+
+const isConnected = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): boolean =>
+  subscriptions?.includes(connected) === true;
+
+/** Subscribed, or connected where Zendesk refuses that. Which of the two it is can't be changed later. */
+async function make(
+  settings: ZendeskSettings,
+  hookUrl: string | undefined,
+  create: ZendeskApi['send'],
+): Promise<Pick<Webhook, 'id' | 'subscriptions'>> {
+  const post = async (wanted: string[]) => {
+    const webhook = {
+      name: 'closeloop',
+      endpoint: hookUrl,
+      http_method: 'POST',
+      request_format: 'json',
+      status: 'active',
+      subscriptions: wanted,
     };
-    steps.push({ what: `activate the webhook "${there.name}"`, apply });
+    const { id } = (await create('POST', '/api/v2/webhooks', { webhook }, Created)).webhook;
+    return { id, subscriptions: wanted };
+  };
+  try {
+    return await post(subscriptions(settings));
+  } catch (error) {
+    if (!(error instanceof CloseloopError) || error.outcome !== 'refused' || error.advice.kind === 'transient')
+      throw error;
+    return await post([connected]);
   }
-  // Left by a setup that ended between the two.
-  const isConnected = there.subscriptions?.includes(connected) === true;
-  if (isConnected && !(await triggers(api)).some((trigger) => bodiesFor(trigger, there.id).length > 0)) {
-    steps.push({ what: `create the trigger that calls the webhook "${there.name}"`, apply: finish });
-  }
-  return steps;
+}
+
+async function connect(id: string, create: ZendeskApi['send']): Promise<void> {
+  const trigger = {
+    title: 'closeloop: ask for feedback on solved tickets',
+    conditions: { all: [{ field: 'status', operator: 'value', value: 'solved' }], any: [] },
+    // Nothing but the id: a customer's words could break the JSON.
+    actions: [{ field: 'notification_webhook', value: [id, '{"ticket_id": "{{ticket.id}}"}'] }],
+  };
+  await create('POST', '/api/v2/triggers.json', { trigger }, z.unknown());
 }
