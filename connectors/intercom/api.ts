@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { cached } from '../../core/connector/cached.ts';
-import type { Meaning, MeaningTable } from '../../core/connector/classify.ts';
+import { config, type Meaning, type MeaningTable, permanent } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, RateLimit, Urgency } from '../../core/connector/contract.ts';
 import { headerNumber } from '../../core/connector/quota.ts';
 import { staticToken } from '../../core/connector/token.ts';
-import { createVendorApi, type VendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import { createVendorApi, type VendorAccount, type VendorApi } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { id } from './conversation.ts';
@@ -12,23 +12,6 @@ import type { IntercomSettings } from './settings.ts';
 
 export const version = '2.16';
 
-const config = (problem: string, remedy: string): Meaning => ({ kind: 'config', problem, remedy });
-const token = config(
-  'the access token is refused, or lacks a permission',
-  "check the app's permissions, and copy its token anew (Developer Hub > Authentication)",
-);
-const gone: Meaning = { kind: 'permanent', problem: 'it does not exist any more', remedy: 'nothing is left to do' };
-const ours = config(
-  'a teammate, team or tag that closeloop names does not exist',
-  'check adminId: it has to be a teammate of the workspace',
-);
-const used = { problem: 'the rate limit is used up', remedy: 'it is tried again' };
-/** A code that means an attribute elsewhere. */
-const refused: Meaning = {
-  kind: 'permanent',
-  problem: 'Intercom refuses a value',
-  remedy: 'see what writeBack writes',
-};
 /** Limits are dealt out for so long. */
 const windowMs = 10_000;
 const codes = (names: string, meaning: Meaning): MeaningTable =>
@@ -38,14 +21,26 @@ const codes = (names: string, meaning: Meaning): MeaningTable =>
 const table: MeaningTable = {
   ...codes(
     'unauthorized token_revoked token_blocked token_not_found token_expired token_unauthorized missing_authorization 401',
-    token,
+    config(
+      'the access token is refused, or lacks a permission',
+      "check the app's permissions, and copy its token anew (Developer Hub > Authentication)",
+    ),
   ),
   ...codes(
     'api_plan_restricted forbidden action_forbidden 402 403',
     config('the plan or the app does not allow it', "check the workspace's plan and the app's permissions"),
   ),
-  ...codes('not_found conversation_not_found ticket_not_found 404', gone),
-  ...codes('admin_not_found assignee_not_found tag_not_found team_not_found', ours),
+  ...codes(
+    'not_found conversation_not_found ticket_not_found 404',
+    permanent('it does not exist any more', 'nothing is left to do'),
+  ),
+  ...codes(
+    'admin_not_found assignee_not_found tag_not_found team_not_found',
+    config(
+      'a teammate, team or tag that closeloop names does not exist',
+      'check adminId: it has to be a teammate of the workspace',
+    ),
+  ),
   intercom_version_invalid: config('Intercom no longer serves API version 2.16', 'update closeloop'),
   parameter_invalid: config(
     'an attribute does not exist, or two have its name',
@@ -62,9 +57,8 @@ const resetMs = (headers: Headers, now: Date): number | undefined => {
 function rateLimits(headers: Headers, now: Date): RateLimit[] {
   const [limit, remaining] = ['limit', 'remaining'].map((name) => headerNumber(headers, `x-ratelimit-${name}`));
   const reset = resetMs(headers, now);
-  return limit === undefined || remaining === undefined || reset === undefined
-    ? []
-    : [{ limit, remaining, resetMs: reset }];
+  if (limit === undefined || remaining === undefined || reset === undefined) return [];
+  return [{ limit, remaining, resetMs: reset }];
 }
 
 /** One condition of a search, or several. */
@@ -83,56 +77,53 @@ const Next = z.object({ next: z.object({ starting_after: z.string().nullish() })
 /** Every call to one workspace. */
 export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings, ports: ConnectorPorts) {
   const host = { us: 'api', eu: 'api.eu', au: 'api.au' }[region];
-  const bare = createVendorApi(
-    {
-      name: 'Intercom',
-      baseUrl: baseUrl ?? `https://${host}.intercom.io`,
-      credentials: staticToken(accessToken),
-      rateLimits,
-      requestIdHeader: 'x-request-id',
-      rules: {
-        table,
-        codeOf: (json) => ErrorList.safeParse(json).data?.errors[0]?.code,
-        meaningOf({ status, headers }) {
-          // In the past by our clock, or not there: a whole window.
-          if (status === 429) return { kind: 'wait', ms: resetMs(headers, ports.now()) || windowMs, ...used };
-          return status === 422 ? refused : undefined;
-        },
+  const account: VendorAccount = {
+    name: 'Intercom',
+    baseUrl: baseUrl ?? `https://${host}.intercom.io`,
+    credentials: staticToken(accessToken),
+    rateLimits,
+    requestIdHeader: 'x-request-id',
+    rules: {
+      table,
+      codeOf: (json) => ErrorList.safeParse(json).data?.errors[0]?.code,
+      meaningOf({ status, headers }) {
+        // A code that means an attribute elsewhere.
+        if (status === 422) return permanent('Intercom refuses a value', 'see what writeBack writes');
+        if (status !== 429) return undefined;
+        // In the past by our clock, or not there: a whole window.
+        const ms = resetMs(headers, ports.now()) || windowMs;
+        return { kind: 'wait', ms, problem: 'the rate limit is used up', remedy: 'it is tried again' };
       },
     },
-    ports,
-  );
-
-  const versioned = (call: VendorCall): VendorCall => ({ ...call, headers: { 'intercom-version': version } });
-  const api: VendorApi = {
-    ...bare,
-    call: (call, schema) => bare.call(versioned(call), schema),
-    find: (call, schema) => bare.find(versioned(call), schema),
-    exchange: (call) => bare.exchange(versioned(call)),
   };
+  const authorize = (token: string) => ({ authorization: `Bearer ${token}`, 'intercom-version': version });
+  const api = createVendorApi({ ...account, authorize }, ports);
 
   /** A page of what a search finds; no order is to be relied on. */
   async function search<S extends z.ZodType>(
     of: 'conversations' | 'tickets' | 'contacts',
     query: Query,
     row: S,
-    page: Page,
+    { perPage, after, urgency = 'work' }: Page,
   ) {
-    const { perPage, after, urgency = 'work' } = page;
-    const list = listOf(row);
+    const list = listOf(row).optional();
     const pagination = { per_page: perPage, ...(after !== undefined && { starting_after: after }) };
-    const { pages, ...lists } = await api.call(
-      { method: 'POST', path: `/${of}/search`, body: { query, pagination }, urgency },
-      z.object({ pages: Next, conversations: list.optional(), tickets: list.optional(), data: list.optional() }),
-    );
+    const call = { method: 'POST', path: `/${of}/search`, body: { query, pagination }, urgency } as const;
+    const Found = z.object({ pages: Next, conversations: list, tickets: list, data: list });
+    const { pages, ...lists } = await api.call(call, Found);
     const rows = lists[of === 'contacts' ? 'data' : of];
     if (rows === undefined)
       throw new CloseloopError(`Intercom: a search of ${of} without its list.`, { kind: 'permanent' });
     return { rows, next: pages?.next?.starting_after ?? undefined };
   }
 
-  /** `bare`: without naming the version, so that the app's own holds. */
-  return { ...api, bare, search, people: cached(() => peopleOf(api), 15 * 60_000, ports.now) };
+  return {
+    ...api,
+    /** Calls that do not name a version: the app's own holds. */
+    bare: createVendorApi(account, ports),
+    search,
+    people: cached(() => peopleOf(api), 15 * 60_000, ports.now),
+  };
 }
 export type Workspace = ReturnType<typeof openWorkspace>;
 

@@ -15,16 +15,23 @@ export const time = z
   .transform((seconds) => (seconds >= 0 && seconds < 1e11 ? Math.floor(seconds) : undefined))
   .optional()
   .catch(undefined);
-const text = z.string().catch('');
-const values = z.record(z.string(), z.unknown()).catch({});
-const flag = z.boolean().catch(false);
+const text = orElse(z.string(), '');
+const flag = orElse(z.boolean(), false);
+const values = orElse(z.record(z.string(), z.unknown()), {});
+/** An object whose parts may each be absent or odd, as may the object. */
+const lenient = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const object = z.object(shape);
+  return orElse(object, object.parse({}));
+};
+const named = z.object({ name: z.string() }).transform(({ name }) => name);
+const identified = z.object({ id: z.string() }).transform(({ id }) => id);
 
 export const Part = z.object({
   id: z.union([z.string(), z.number()]).transform(String).catch(''),
   part_type: text,
   body: text,
   created_at: time,
-  author: z.object({ id: somebody, type: text }).catch({ id: undefined, type: '' }),
+  author: lenient({ id: somebody, type: text }),
   app_package_code: text,
   ticket_state: text,
   previous_ticket_state: text,
@@ -37,10 +44,6 @@ export const Rating = z.object({
   updated_at: time,
 });
 
-const contacts = orElse(z.object({ contacts: listOf(z.object({ id: z.string() })) }), { contacts: [] }).transform(
-  (list) => list.contacts.map((one) => one.id),
-);
-
 export const Conversation = z.object({
   id,
   state: text,
@@ -48,15 +51,11 @@ export const Conversation = z.object({
   updated_at: time,
   title: text,
   priority: text,
-  source: z
-    .object({ type: text, delivered_as: text, subject: text })
-    .catch({ type: '', delivered_as: '', subject: '' }),
-  contacts,
+  source: lenient({ type: text, delivered_as: text, subject: text }),
+  contacts: lenient({ contacts: orElse(listOf(identified), []) }).transform(({ contacts }) => contacts),
   admin_assignee_id: somebody,
   team_assignee_id: somebody,
-  tags: orElse(z.object({ tags: listOf(z.object({ name: z.string() })) }), { tags: [] }).transform(({ tags }) =>
-    tags.map(({ name }) => name),
-  ),
+  tags: lenient({ tags: orElse(listOf(named), []) }).transform(({ tags }) => tags),
   /** Null for imported ones. */
   statistics: z
     .object({ last_close_at: time, last_closed_by_id: somebody, last_contact_reply_at: time })
@@ -80,12 +79,10 @@ export const Ticket = z.object({
   category: text,
   open: z.boolean().catch(true),
   updated_at: time,
-  ticket_state: z.object({ category: text }).catch({ category: '' }),
-  ticket_type: z.object({ name: text }).catch({ name: '' }),
+  ticket_state: lenient({ category: text }),
+  ticket_type: lenient({ name: text }),
   ticket_attributes: values,
-  ticket_parts: orElse(z.object({ ticket_parts: listOf(Part) }), { ticket_parts: [] }).transform(
-    (list) => list.ticket_parts,
-  ),
+  ticket_parts: lenient({ ticket_parts: orElse(listOf(Part), []) }).transform(({ ticket_parts }) => ticket_parts),
 });
 export type Ticket = z.output<typeof Ticket>;
 
@@ -98,7 +95,7 @@ export const Contact = z.object({
   phone: text,
   language_override: text,
   browser_language: text,
-  location: z.object({ country: text, region: text, city: text }).catch({ country: '', region: '', city: '' }),
+  location: lenient({ country: text, region: text, city: text }),
   custom_attributes: values,
   unsubscribed_from_emails: flag,
   has_hard_bounced: flag,
