@@ -4,41 +4,23 @@ import type { Params, Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
 import type { Attribute, Author, Conversation, Values } from './model.ts';
 import { invalid, noAdmin, problem } from './problem.ts';
-import { contactFields, conversationFields, search } from './search.ts';
+import { contactFields, conversationFields, searchRoute } from './search.ts';
 import { appCode, bot } from './store.ts';
 import { newest, viewContact, viewConversation } from './views.ts';
 
 export const conversationRoutes: Route<Context>[] = [
-  {
-    method: 'POST',
-    template: '/conversations/search',
-    answer: ({ req, store, settings, nowMs }) =>
-      search(
-        {
-          key: 'conversations',
-          fields: conversationFields,
-          lists: [],
-          rows: store.indexed('conversation', nowMs - settings.indexLagMs),
-          searchBy: settings.searchBy,
-        },
-        jsonBody(req),
-      ),
-  },
-  {
-    method: 'POST',
-    template: '/contacts/search',
-    answer: ({ req, store, settings }) =>
-      search(
-        {
-          key: 'data',
-          fields: contactFields,
-          lists: ['id'],
-          rows: store.indexedContacts(),
-          searchBy: settings.searchBy,
-        },
-        jsonBody(req),
-      ),
-  },
+  searchRoute('/conversations/search', ({ store, settings, nowMs }) => ({
+    key: 'conversations',
+    fields: conversationFields,
+    lists: [],
+    rows: store.indexed('conversation', nowMs - settings.indexLagMs),
+  })),
+  searchRoute('/contacts/search', ({ store }) => ({
+    key: 'data',
+    fields: contactFields,
+    lists: ['id'],
+    rows: store.indexedContacts(),
+  })),
   { method: 'GET', template: '/contacts/{id}', answer: contact },
   { method: 'POST', template: '/conversations/redact', answer: redact },
   {

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
+import { jsonBody, type StandinResponse } from '../kit/message.ts';
+import type { Route } from '../kit/router.ts';
+import type { Context } from './context.ts';
 import { problem } from './problem.ts';
 
 /** What can be searched for, and as what. */
 type Fields = Readonly<Record<string, 'text' | 'date' | 'flag' | 'number'>>;
 
-export interface Searchable {
+interface Searchable {
   /** The answer's key. */
   key: string;
   fields: Fields;
@@ -56,8 +58,18 @@ const Body = z.strictObject({
   sort: z.unknown().optional(),
 });
 
+/** The endpoint of a search in what `searched` gives. */
+export const searchRoute = (
+  template: string,
+  searched: (context: Context) => Omit<Searchable, 'searchBy'>,
+): Route<Context> => ({
+  method: 'POST',
+  template,
+  answer: (context) => search({ ...searched(context), searchBy: context.settings.searchBy }, jsonBody(context.req)),
+});
+
 /** A page of a search. Records that change meanwhile may come twice, or not. */
-export function search(what: Searchable, body: unknown): StandinResponse {
+function search(what: Searchable, body: unknown): StandinResponse {
   const parsed = Body.safeParse(body);
   if (!parsed.success) throw problem(400, 'data_invalid', 'The query is malformed');
   const { query, pagination } = parsed.data;

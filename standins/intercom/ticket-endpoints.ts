@@ -5,26 +5,17 @@ import type { Context } from './context.ts';
 import { adminOf, here, NoteOfTicket, note, setValues } from './conversation-endpoints.ts';
 import type { Conversation } from './model.ts';
 import { invalid, problem } from './problem.ts';
-import { search, ticketFields } from './search.ts';
+import { searchRoute, ticketFields } from './search.ts';
 import { appCode, bot } from './store.ts';
 import { viewTicket, viewTicketPart } from './views.ts';
 
 export const ticketRoutes: Route<Context>[] = [
-  {
-    method: 'POST',
-    template: '/tickets/search',
-    answer: ({ req, store, settings, nowMs }) =>
-      search(
-        {
-          key: 'tickets',
-          fields: ticketFields,
-          lists: [],
-          rows: store.indexed('ticket', nowMs - settings.indexLagMs),
-          searchBy: settings.searchBy,
-        },
-        jsonBody(req),
-      ),
-  },
+  searchRoute('/tickets/search', ({ store, settings, nowMs }) => ({
+    key: 'tickets',
+    fields: ticketFields,
+    lists: [],
+    rows: store.indexed('ticket', nowMs - settings.indexLagMs),
+  })),
   {
     method: 'GET',
     template: '/tickets/{id:\\d+}',
