@@ -3,59 +3,20 @@ import { afterEach, beforeEach, describe, test } from 'vitest';
 import { z } from 'zod';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
-import type { Delivery } from '../../../core/connector/contract.ts';
 import { createHubspotStandin } from '../../../standins/hubspot/standin.ts';
-import type { Fault } from '../../../standins/kit/faults.ts';
 import { serve } from '../../../standins/kit/server.ts';
 import { signZendesk } from '../../../standins/zendesk/signature.ts';
 import { createZendeskStandin } from '../../../standins/zendesk/standin.ts';
-import { type Breakage, type ConnectorSample, connectorContract, customer, secrets } from '../../support/contract.ts';
+import { fault, hookUrl, mailbox, posted } from '../../support/connectors/vendor-account.ts';
+import { type ConnectorSample, connectorContract, customer, secrets } from '../../support/contract.ts';
 
-const hookUrl = 'https://closeloop.example/hooks/contract';
-
-/** Takes what a stand-in delivers. Answers 200, as the worker does. */
-function mailbox(now: () => Date) {
-  let last: Delivery | undefined;
-  const all: Delivery[] = [];
-  const fetch: typeof globalThis.fetch = async (input, init) => {
-    const { url, method, headers } = new Request(input, init);
-    const raw = new Uint8Array(Buffer.from(String(init?.body)));
-    last = { url, method, headers: Object.fromEntries(headers), raw, receivedAt: now() };
-    all.push(last);
-    return new Response();
-  };
-  return {
-    fetch,
-    taken(): Delivery {
-      if (last === undefined) throw new Error('the stand-in delivered nothing');
-      return last;
-    },
-    /** What has come since the last time. */
-    emptied: () => all.splice(0),
-  };
-}
-
-function posted(raw: Uint8Array, headers: Record<string, string>): Delivery {
-  return { method: 'POST', url: hookUrl, headers, raw, receivedAt: new Date() };
-}
-
-/** On every call from now on. */
-function fault(how: Breakage, words: string): Fault {
-  const always = { times: 1_000 };
-  const body = { error: words, message: words, description: words, details: { value: [words] } };
-  switch (how) {
-    case '429':
-      return { ...always, status: 429, headers: { 'retry-after': '7' }, body };
-    case '401':
-      return { ...always, status: 401, body };
-    case '500':
-      return { ...always, status: 500, body };
-    case 'html':
-      return { ...always, status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` };
-    case 'silent':
-      return { ...always, delayMs: 3_600_000 };
-  }
-}
+/** As both vendors word their errors. */
+const bodyOf = (words: string): object => ({
+  error: words,
+  message: words,
+  description: words,
+  details: { value: [words] },
+});
 
 const zendeskSample: ConnectorSample = {
   connector: zendesk,
@@ -118,7 +79,7 @@ const zendeskSample: ConnectorSample = {
         const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
         return { tags, fields: filled, mails, notes };
       },
-      breakVendor: (how, words) => standin.faults.add(fault(how, words)),
+      breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words))),
       calls: () => standin.totalCalls(),
       now,
       async settle() {
@@ -144,7 +105,7 @@ const hubspotSample: ConnectorSample = {
   callsFor100: { plan: 6, ask: 2, writeBack: 1 },
   does: ['poll', 'no-answer', 'echo', 'erase', 'forget'],
   async start() {
-    const { fetch, taken, emptied } = mailbox(() => new Date());
+    const { fetch, taken, emptied } = mailbox();
     // Closings are told apart by their instants: a clock that never shows one twice.
     let clock = Date.now() - 3_600_000;
     const now = () => new Date(clock++);
@@ -204,7 +165,7 @@ const hubspotSample: ConnectorSample = {
         const { hs_lastmodifieddate: _, ...properties } = standin.ticket(number(id)).properties;
         return properties;
       },
-      breakVendor: (how, words) => standin.faults.add(fault(how, words)),
+      breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words))),
       calls: () => standin.totalCalls(),
       now,
       delivered: async () => emptied(),

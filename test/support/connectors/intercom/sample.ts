@@ -1,13 +1,10 @@
 import { intercom } from '../../../../connectors/intercom/intercom.ts';
-import type { Delivery } from '../../../../core/connector/contract.ts';
 import { signIntercom } from '../../../../standins/intercom/signature.ts';
 import { createIntercomStandin } from '../../../../standins/intercom/standin.ts';
-import type { Fault } from '../../../../standins/kit/faults.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
+import { type ConnectorSample, customer } from '../../contract/sample.ts';
+import { fault, hookUrl, mailbox, plantOneOf, posted, preflight, secondsClock } from '../vendor-account.ts';
 import { allOn, attributes } from './workspace.ts';
-
-const hookUrl = 'https://closeloop.example/hooks/contract';
 
 /** A workspace whose app delivers here, and what brings each misconfiguration about. */
 export const intercomSample: ConnectorSample = {
@@ -26,22 +23,9 @@ export const intercomSample: ConnectorSample = {
     'no right to tickets',
   ],
   async start() {
-    // Whole seconds, and never one twice: Intercom tells less apart by nothing.
-    let clock = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-    const now = (): Date => {
-      clock += 1_000;
-      return new Date(clock);
-    };
-    const box: Delivery[] = [];
-    const standin = createIntercomStandin({
-      now,
-      async fetch(input, init) {
-        const { url, method, headers } = new Request(input, init);
-        const raw = new Uint8Array(Buffer.from(String(init?.body)));
-        box.push({ url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() });
-        return new Response();
-      },
-    });
+    const now = secondsClock();
+    const { fetch, taken, emptied } = mailbox();
+    const standin = createIntercomStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     const addAttributes = (): void => {
       for (const [name, dataType] of attributes) {
@@ -67,19 +51,11 @@ export const intercomSample: ConnectorSample = {
         standin.setWebhook({ url: hookUrl, secret });
         const { id } = standin.addConversation({ contacts: [contact], subject: customer.comment });
         await standin.close({ id });
-        const delivery = box.at(-1);
-        if (delivery === undefined) throw new Error('the stand-in delivered nothing');
-        return { recordId: id, delivery };
+        return { recordId: id, delivery: taken() };
       },
       reopen: (id) => standin.reopen({ id }),
       closeAgain: (id) => standin.close({ id }),
-      sign: (raw, secret) => ({
-        method: 'POST',
-        url: hookUrl,
-        headers: { 'x-hub-signature': signIntercom(secret, raw) },
-        raw,
-        receivedAt: new Date(),
-      }),
+      sign: (raw, secret) => posted(raw, { 'x-hub-signature': signIntercom(secret, raw) }),
       gradeOn(id) {
         const grade = standin.conversation(id).values['Feedback grade'];
         return typeof grade === 'number' ? grade : null;
@@ -88,21 +64,19 @@ export const intercomSample: ConnectorSample = {
         const { values, notes, state } = standin.conversation(id);
         return { values, notes, state };
       },
-      breakVendor: (how, words) => standin.faults.add(fault(how, words)),
+      breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words))),
       calls: () => standin.totalCalls(),
       close: () => server.close(),
-      preflight: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 14 * 86_400_000 }),
+      preflight: () => preflight,
       strip: async () => standin.removeAttributes(),
       async delivered() {
         await standin.idle();
-        return box.splice(0);
+        return emptied();
       },
       async erase(_id, secret) {
         standin.setWebhook({ url: hookUrl, secret });
         await standin.deleteContact({ id: contact });
-        const told = box.at(-1);
-        if (told === undefined) throw new Error('the stand-in told nobody');
-        return told;
+        return taken();
       },
       async plant(what) {
         const plants: Readonly<Record<string, () => unknown>> = {
@@ -113,9 +87,7 @@ export const intercomSample: ConnectorSample = {
           'an attribute is there twice': () => standin.addAttribute({ name: 'Feedback grade', dataType: 'integer' }),
           'no right to tickets': () => standin.changeSettings({ lacks: ['tickets'] }),
         };
-        const act = plants[what];
-        if (act === undefined) throw new Error(`nobody knows how to plant "${what}"`);
-        act();
+        await plantOneOf(plants, what);
       },
     };
   },
@@ -126,20 +98,9 @@ const unauthorised = {
   body: { type: 'error.list', errors: [{ code: 'unauthorized', message: 'Access Token Invalid' }] },
 };
 
-/** On every call from now on. */
-function fault(how: Breakage, words: string): Fault {
-  const always = { times: 1_000 };
-  const body = { type: 'error.list', request_id: null, errors: [{ code: words, message: words }] };
-  switch (how) {
-    case '401':
-      return { ...always, status: 401, body };
-    case '429':
-      return { ...always, status: 429, headers: { 'retry-after': '7' }, body };
-    case '500':
-      return { ...always, status: 500, body };
-    case 'html':
-      return { ...always, status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` };
-    case 'silent':
-      return { ...always, delayMs: 3_600_000 };
-  }
-}
+/** As the vendor words its errors. */
+const bodyOf = (words: string): object => ({
+  type: 'error.list',
+  request_id: null,
+  errors: [{ code: words, message: words }],
+});

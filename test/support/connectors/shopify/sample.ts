@@ -1,12 +1,11 @@
 import { shopify } from '../../../../connectors/shopify/shopify.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
-import type { Fault } from '../../../../standins/kit/faults.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { signShopify } from '../../../../standins/shopify/signature.ts';
 import { createShopifyStandin } from '../../../../standins/shopify/standin.ts';
-import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
+import { type ConnectorSample, customer } from '../../contract/sample.ts';
+import { fault, hookUrl, mailbox, posted, preflight, secondsClock } from '../vendor-account.ts';
 
-const hookUrl = 'https://closeloop.example/hooks/contract';
 const topics = [
   'ORDERS_FULFILLED',
   'FULFILLMENTS_UPDATE',
@@ -72,23 +71,9 @@ export const shopifySample: ConnectorSample = {
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
   planted: Object.keys(plants),
   async start() {
-    // Whole seconds, and never one twice: a shop's dates can't tell less apart.
-    let clock = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-    const now = (): Date => {
-      clock += 1_000;
-      return new Date(clock);
-    };
-    const box: { topic: string; delivery: Delivery }[] = [];
-    const standin = createShopifyStandin({
-      now,
-      async fetch(input, init) {
-        const { url, method, headers } = new Request(input, init);
-        const raw = new Uint8Array(Buffer.from(String(init?.body)));
-        const delivery = { url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() };
-        box.push({ topic: headers.get('x-shopify-topic') ?? '', delivery });
-        return new Response();
-      },
-    });
+    const now = secondsClock();
+    const { fetch, taken, emptied } = mailbox();
+    const standin = createShopifyStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     for (const topic of topics) standin.addSubscription({ topic, uri: hookUrl });
     // Somebody else's, so that our writes are told at all.
@@ -102,11 +87,7 @@ export const shopifySample: ConnectorSample = {
       ...delivery,
       headers: { ...delivery.headers, 'x-shopify-hmac-sha256': signShopify(secret, delivery.raw) },
     });
-    const last = (topic: string): Delivery => {
-      const found = box.findLast((one) => one.topic === topic);
-      if (found === undefined) throw new Error(`the stand-in delivered no ${topic}`);
-      return found.delivery;
-    };
+    const last = (topic: string): Delivery => taken(({ headers }) => headers['x-shopify-topic'] === topic);
     return {
       settings: (secrets) => ({
         shop: standin.shop.domain,
@@ -132,17 +113,12 @@ export const shopifySample: ConnectorSample = {
       },
       reopen: async (id) => void (await standin.cancelParcel({ id })),
       closeAgain: async (id) => void (await standin.fulfil({ id })),
-      sign: (raw, secret) => ({
-        method: 'POST',
-        url: hookUrl,
-        headers: {
+      sign: (raw, secret) =>
+        posted(raw, {
           'x-shopify-topic': 'orders/fulfilled',
           'x-shopify-shop-domain': standin.shop.domain,
           'x-shopify-hmac-sha256': signShopify(secret, raw),
-        },
-        raw,
-        receivedAt: new Date(),
-      }),
+        }),
       gradeOn: (id) => {
         const text = standin.order(id).metafields['$app.feedback_grade'];
         return text === undefined ? null : Number(text);
@@ -151,17 +127,17 @@ export const shopifySample: ConnectorSample = {
         const { tags, note, metafields } = standin.order(id);
         return { tags, note, metafields };
       },
-      breakVendor: (how, words) => standin.faults.add(fault(how, words)),
+      breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words), { errors: words })),
       calls: () => standin.totalCalls(),
       close: () => server.close(),
-      preflight: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 14 * 86_400_000 }),
+      preflight: () => preflight,
       async strip() {
         standin.removeSubscriptions();
         standin.definitions().splice(0);
       },
       async delivered(secret) {
         await standin.idle();
-        return box.splice(0).map(({ delivery }) => signed(delivery, secret));
+        return emptied().map((delivery) => signed(delivery, secret));
       },
       async erase(_recordId, secret) {
         await standin.redactCustomer({ customerId });
@@ -176,20 +152,8 @@ export const shopifySample: ConnectorSample = {
   },
 };
 
-/** On every call from now on. */
-function fault(how: Breakage, words: string): Fault {
-  const always = { times: 1_000 };
-  const body = { errors: [{ message: words, extensions: { code: words }, path: [words] }], data: { [words]: words } };
-  switch (how) {
-    case '401':
-      return { ...always, status: 401, body: { errors: words } };
-    case '429':
-      return { ...always, status: 429, headers: { 'retry-after': '7' }, body };
-    case '500':
-      return { ...always, status: 500, body };
-    case 'html':
-      return { ...always, status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` };
-    case 'silent':
-      return { ...always, delayMs: 3_600_000 };
-  }
-}
+/** As Shopify words its errors. */
+const bodyOf = (words: string): object => ({
+  errors: [{ message: words, extensions: { code: words }, path: [words] }],
+  data: { [words]: words },
+});

@@ -4,13 +4,11 @@ import { settings as schema } from '../../../../connectors/webhook/settings.ts';
 import { webhook } from '../../../../connectors/webhook/webhook.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { signStandardWebhook } from '../../../../core/connector/standard-webhook.ts';
-import type { Fault } from '../../../../standins/kit/faults.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { JobboardStandin } from '../../../../standins/webhook/standin.ts';
 import { memorySnapshots } from '../../contract/memory-snapshots.ts';
-import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
-
-const hookUrl = 'https://closeloop.example/hooks/contract';
+import { type ConnectorSample, customer } from '../../contract/sample.ts';
+import { fault, hookUrl, mailbox, posted } from '../vendor-account.ts';
 
 /** The suite's secrets are words; this scheme's are random bytes. Nothing, and blanks, stay what they are. */
 const whsec = (text: string): string =>
@@ -42,15 +40,8 @@ export const webhookSample: ConnectorSample = {
     let clock = Date.now() - 60_000;
     const now = (): Date => new Date(clock++);
     const snapshots = memorySnapshots();
-    let box: Delivery[] = [];
-    const standin = new JobboardStandin({
-      async fetch(input, init) {
-        const { url, method, headers } = new Request(input, init);
-        const raw = new Uint8Array(Buffer.from(String(init?.body)));
-        box.push({ url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() });
-        return new Response();
-      },
-    });
+    const { fetch, emptied } = mailbox();
+    const standin = new JobboardStandin({ fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     const settings = (secrets?: readonly string[]) => ({
       signature: { kind: 'standard', ...(secrets && { secrets: secrets.map(whsec) }) },
@@ -65,12 +56,11 @@ export const webhookSample: ConnectorSample = {
     /** Keeps the snapshots that the deliveries carry, as the worker does. */
     const read = eventReader(schema.parse(settings(['first-secret'])));
     const hear = async (): Promise<Delivery[]> => {
-      for (const delivery of box) {
+      const heard = emptied();
+      for (const delivery of heard) {
         const events = await read(delivery);
         if (events.ok) snapshots.hear(events.events);
       }
-      const heard = box;
-      box = [];
       return heard;
     };
     const last = async (): Promise<Delivery> => {
@@ -99,11 +89,11 @@ export const webhookSample: ConnectorSample = {
       },
       sign(raw, secret) {
         const signed = signStandardWebhook({ id: 'msg_by_hand', at: new Date(), body: raw }, [whsec(secret)]);
-        return { method: 'POST', url: hookUrl, headers: signed, raw, receivedAt: new Date() };
+        return posted(raw, signed);
       },
       gradeOn: (id) => standin.job(id).feedback?.grade ?? null,
       traces: (id) => standin.job(id),
-      breakVendor: (how, words) => standin.faults.add({ times: 1_000, ...faults[how](words) }),
+      breakVendor: (how, words) => standin.faults.add(fault(how, words, { error: words })),
       calls: () => standin.totalCalls(),
       async delivered() {
         await standin.idle();
@@ -117,12 +107,4 @@ export const webhookSample: ConnectorSample = {
       close: () => server.close(),
     };
   },
-};
-
-const faults: Record<Breakage, (words: string) => Fault> = {
-  '401': (words) => ({ status: 401, body: { error: words } }),
-  '429': (words) => ({ status: 429, headers: { 'retry-after': '7' }, body: { error: words } }),
-  '500': (words) => ({ status: 500, body: { error: words } }),
-  html: (words) => ({ status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` }),
-  silent: () => ({ delayMs: 3_600_000 }),
 };

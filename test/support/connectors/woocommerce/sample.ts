@@ -1,12 +1,9 @@
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
-import type { Delivery } from '../../../../core/connector/contract.ts';
-import type { Fault } from '../../../../standins/kit/faults.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
 import { createWooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
-import { type Breakage, type ConnectorSample, customer } from '../../contract/sample.ts';
-
-const hookUrl = 'https://closeloop.example/hooks/contract';
+import { type ConnectorSample, customer } from '../../contract/sample.ts';
+import { fault, hookUrl, mailbox, plantOneOf, posted, preflight, secondsClock } from '../vendor-account.ts';
 
 /** A shop with webhooks that point here, and what brings each misconfiguration about. */
 export const woocommerceSample: ConnectorSample = {
@@ -31,22 +28,9 @@ export const woocommerceSample: ConnectorSample = {
     'a webhook with another topic',
   ],
   async start() {
-    // Whole seconds, and never one twice: a shop's dates can't tell less apart.
-    let clock = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-    const now = (): Date => {
-      clock += 1_000;
-      return new Date(clock);
-    };
-    const box: Delivery[] = [];
-    const standin = createWooCommerceStandin({
-      now,
-      async fetch(input, init) {
-        const { url, method, headers } = new Request(input, init);
-        const raw = new Uint8Array(Buffer.from(String(init?.body)));
-        box.push({ url, method, headers: Object.fromEntries(headers), raw, receivedAt: new Date() });
-        return new Response();
-      },
-    });
+    const now = secondsClock();
+    const { fetch, taken, emptied } = mailbox();
+    const standin = createWooCommerceStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     const webhook = (topic: string) =>
       standin.addWebhook({ name: `closeloop ${topic}`, topic, url: hookUrl, secret: 'first-secret' }).id;
@@ -74,19 +58,11 @@ export const woocommerceSample: ConnectorSample = {
         const billing = { email: customer.email, first_name: 'Hanna', country: 'DE', phone: '0172 9925904' };
         const { id } = standin.addOrder({ billing, customerId: ++customerId, meta: { gift: customer.comment } });
         await standin.complete(id);
-        const delivery = box.at(-1);
-        if (delivery === undefined) throw new Error('the stand-in delivered nothing');
-        return { recordId: String(id), delivery };
+        return { recordId: String(id), delivery: taken() };
       },
       reopen: async (id) => void (await standin.reopen(Number(id))),
       closeAgain: async (id) => void (await standin.complete(Number(id))),
-      sign: (raw, secret) => ({
-        method: 'POST',
-        url: hookUrl,
-        headers: { 'x-wc-webhook-signature': signWooCommerce(secret, raw) },
-        raw,
-        receivedAt: new Date(),
-      }),
+      sign: (raw, secret) => posted(raw, { 'x-wc-webhook-signature': signWooCommerce(secret, raw) }),
       gradeOn: (id) => {
         const text = standin.order(Number(id)).values.feedback_grade;
         return text === undefined ? null : Number(text);
@@ -95,16 +71,16 @@ export const woocommerceSample: ConnectorSample = {
         const { values, meta, notes, mails, recalculations } = standin.order(Number(id));
         return { values, rows: meta.length, notes: notes.map(({ note }) => note), mails, recalculations };
       },
-      breakVendor: (how, words) => standin.faults.add(fault(how, words)),
+      breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words))),
       calls: () => standin.totalCalls(),
       close: () => server.close(),
-      preflight: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 14 * 86_400_000 }),
+      preflight: () => preflight,
       async strip() {
         standin.removeWebhooks();
       },
       async delivered(_secret) {
         await standin.idle();
-        return box.splice(0);
+        return emptied();
       },
       async plant(what) {
         const { consumerKey: key, consumerSecret: secret } = standin;
@@ -124,28 +100,11 @@ export const woocommerceSample: ConnectorSample = {
             standin.changeWebhook({ id: updated, url: 'https://old.example/hooks' }),
           'a webhook with another topic': () => standin.changeWebhook({ id: updated, topic: 'order.created' }),
         };
-        const act = plants[what];
-        if (act === undefined) throw new Error(`nobody knows how to plant "${what}"`);
-        act();
+        await plantOneOf(plants, what);
       },
     };
   },
 };
 
-/** On every call from now on. */
-function fault(how: Breakage, words: string): Fault {
-  const always = { times: 1_000 };
-  const body = { code: words, message: words, data: { params: { status: words } } };
-  switch (how) {
-    case '401':
-      return { ...always, status: 401, body };
-    case '429':
-      return { ...always, status: 429, headers: { 'retry-after': '7' }, body };
-    case '500':
-      return { ...always, status: 500, body };
-    case 'html':
-      return { ...always, status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` };
-    case 'silent':
-      return { ...always, delayMs: 3_600_000 };
-  }
-}
+/** As the vendor words its errors. */
+const bodyOf = (words: string): object => ({ code: words, message: words, data: { params: { status: words } } });

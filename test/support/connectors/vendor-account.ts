@@ -1,0 +1,76 @@
+import type { Delivery, PreflightContext } from '../../../core/connector/contract.ts';
+import type { Fault } from '../../../standins/kit/faults.ts';
+import type { Breakage } from '../contract/sample.ts';
+
+/* What the samples of the vendors have in common: an account at a stand-in that delivers to this process. */
+
+export const hookUrl = 'https://closeloop.example/hooks/contract';
+
+export const preflight: PreflightContext = {
+  hookUrl,
+  grades: [1, 2, 3, 4, 5],
+  reads: [],
+  answersWithinMs: 14 * 86_400_000,
+};
+
+/** Whole seconds, and never one twice: vendors' dates tell less apart by nothing. */
+export function secondsClock(): () => Date {
+  let clock = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
+  return () => {
+    clock += 1_000;
+    return new Date(clock);
+  };
+}
+
+/** Takes what a stand-in delivers. Answers 200, as the worker does. */
+export function mailbox(now = () => new Date()) {
+  const box: Delivery[] = [];
+  const unread: Delivery[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const { url, method, headers } = new Request(input, init);
+    const raw = new Uint8Array(Buffer.from(String(init?.body)));
+    const delivery = { url, method, headers: Object.fromEntries(headers), raw, receivedAt: now() };
+    box.push(delivery);
+    unread.push(delivery);
+    return new Response();
+  };
+  return {
+    fetch,
+    /** The last one, of those that are meant. */
+    taken(isMeant: (delivery: Delivery) => boolean = () => true): Delivery {
+      const last = box.findLast(isMeant);
+      if (last === undefined) throw new Error('the stand-in delivered nothing of the kind');
+      return last;
+    },
+    /** What has come since the last time. */
+    emptied: (): Delivery[] => unread.splice(0),
+  };
+}
+
+export function posted(raw: Uint8Array, headers: Record<string, string>): Delivery {
+  return { method: 'POST', url: hookUrl, headers, raw, receivedAt: new Date() };
+}
+
+/** On every call from now on. @param body of the vendor's errors; `unauthorized`: of those with 401 */
+export function fault(how: Breakage, words: string, body: object, unauthorized = body): Fault {
+  const always = { times: 1_000 };
+  switch (how) {
+    case '401':
+      return { ...always, status: 401, body: unauthorized };
+    case '429':
+      return { ...always, status: 429, headers: { 'retry-after': '7' }, body };
+    case '500':
+      return { ...always, status: 500, body };
+    case 'html':
+      return { ...always, status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${words}</html>` };
+    case 'silent':
+      return { ...always, delayMs: 3_600_000 };
+  }
+}
+
+/** Brings a misconfiguration about, by its name. */
+export async function plantOneOf(plants: Readonly<Record<string, () => unknown>>, what: string): Promise<void> {
+  const act = plants[what];
+  if (act === undefined) throw new Error(`nobody knows how to plant "${what}"`);
+  await act();
+}
