@@ -1,13 +1,20 @@
-import type { WriteResult } from '../../../core/connector/contract.ts';
+import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
 import { redacted } from '../../../core/redaction.ts';
 import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
+import type { Journeys, Named, Operations, Queues, Timing, Vendor } from '../context.ts';
 import { removeLateAnswer } from '../erase/written-answers.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-import { writeNoAnswer } from './no-answer.ts';
-import { about, type IsLater, laterAnswer, leftTo, type WriteBackContext, writeLaterAgain } from './record-answers.ts';
+
+/** What writing back takes of a source. */
+export type WriteBackContext = Named &
+  Timing &
+  Vendor &
+  Pick<Journeys, 'store' | 'erasures'> &
+  Pick<Queues, 'queueWriteBack' | 'queueErasure'> &
+  Pick<Operations, 'log' | 'alert'>;
 
 /** Until the sweep has marked it as expired, or the next one has. Real time. */
 const expiringMs = 1_000;
@@ -170,6 +177,110 @@ async function tellParked(
 /** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */
 function isAsItWas(now: Journey, before: Journey): boolean {
   return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
+}
+
+/** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
+async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promise<JobResult> {
+  const { store, source, log } = context;
+  if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return done;
+  // That an earlier closing got no answer says nothing where a later one has.
+  const isLater: IsLater = ({ isNewer }) => isNewer;
+  const later = await laterAnswer(journey, context, isLater);
+  if (later) {
+    const why = leftTo(later, context.name);
+    await store.update(journey.id, (now) =>
+      now.state === 'expired' && !now.noAnswerWritten
+        ? { journey: { ...now, noAnswerWritten: true }, trace: [why] }
+        : undefined,
+    );
+    return done;
+  }
+  const result = await context.write({
+    ...about(journey),
+    outcome: 'no-answer',
+    marker: `${markOf(journey)}.none`,
+    grade: null,
+    comment: null,
+    answeredAt: journey.updatedAt,
+  });
+  if (!result.ok && result.why === 'error') throw result.error;
+  if (result.ok) await writeLaterAgain(journey, context, isLater);
+  const told = result.ok
+    ? [
+        ...(result.remarks ?? []),
+        ...result.findings.map((finding) => `not taken: ${finding}`),
+        '"no answer" is written on the record',
+      ]
+    : [`"no answer" can't be put on the record: ${result.message}`];
+  const after = await store.update(journey.id, (now) => {
+    // The answer came, and may have been written, while this was on its way: the record may show the older now.
+    if (now.state === 'written' && now.answer)
+      return { journey: step(now, 'answered', context.clock.now()), trace: told };
+    if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
+    return { journey: { ...now, noAnswerWritten: true }, trace: told };
+  });
+  if (after?.erasedAt) await removeLateAnswer(journey, context);
+  if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
+  log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
+  return done;
+}
+
+// Several journeys may be about one record, which shows the latest answer of them.
+
+/** What is told with any write about the journey. */
+function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
+  const { personId, requestId, maxGrade } = journey;
+  return {
+    recordId: journey.currentId ?? journey.recordId,
+    ...(personId === undefined ? {} : { personId }),
+    ...(requestId === undefined ? {} : { requestId }),
+    campaign: journey.campaignName ?? `campaign ${journey.campaign}`,
+    ...(maxGrade === undefined ? {} : { maxGrade }),
+  };
+}
+
+/** `isNewer`: it is about a later closing. */
+type IsLater = (one: { other: Journey; isNewer: boolean }) => boolean;
+
+/**
+ * The record may have been asked about twice (`again: each closing`), or be what two were merged into: it shows the later
+ * answer, whichever is written first.
+ */
+async function laterAnswer(
+  journey: Journey,
+  context: WriteBackContext,
+  isLater: IsLater,
+): Promise<Journey | undefined> {
+  const all = await context.store.records.journeysOf(about(journey).recordId);
+  const own = all.findIndex(({ id }) => id === journey.id);
+  return all.find(
+    (other, n) =>
+      n !== own && (other.state === 'answered' || other.state === 'written') && isLater({ other, isNewer: n > own }),
+  );
+}
+
+function leftTo(later: Journey, name: string): string {
+  return `not written: the record has a later answer, of journey ${refOf(name, later.id)}`;
+}
+
+/**
+ * A later answer that came while this journey's was on its way may lie under it now: it is written once more, also when it
+ * is on its way itself (`isAsItWas`).
+ */
+async function writeLaterAgain(journey: Journey, context: WriteBackContext, isLater: IsLater): Promise<void> {
+  const later = await laterAnswer(journey, context, isLater);
+  if (!later) return;
+  const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
+  const after = await context.store.update(
+    later.id,
+    ifStill(['answered', 'written'], {
+      to: 'answered',
+      at: context.clock.now(),
+      trace: [why],
+      when: ({ answer, erasedAt }) => answer !== undefined && erasedAt === undefined,
+    }),
+  );
+  if (after?.state === 'answered') await context.queueWriteBack([later.id]);
 }
 
 export async function giveUpWriteBack(
