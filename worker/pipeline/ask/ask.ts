@@ -5,9 +5,8 @@ import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
-import { create, createNeed } from './create.ts';
+import { create, createNeed, withContact } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
-import { withContact } from './with-contact.ts';
 
 /**
  * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. Whoever finds a journey

@@ -9,6 +9,7 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
+import type { Journeys, Policy, Service } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import {
@@ -25,6 +26,7 @@ import {
   type AskContext,
   backToWaiting,
   endJourney,
+  lockedMs,
   markAsked,
   postpone,
   searchBeforeAsking,
@@ -32,12 +34,43 @@ import {
 } from './ask-steps.ts';
 import { lastCounted, onList, whyIneligible } from './contact-eligibility.ts';
 import { lostRequest } from './lost-request.ts';
-import { staleMs } from './with-contact.ts';
 
 /** As the service's client calls the form of the call that creates. */
 export const createNeed = 'operation create';
 
-/** One attempt to ask: what the contact's lock protects (with-contact.ts). */
+/** A process that stood still for longer than this, between looking at the contact and sending, no longer sends. Real time. */
+const staleMs = 5_000;
+
+type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited' | 'untilService'> & Pick<Policy, 'callMs'>;
+
+/**
+ * One journey at a time asks a person, over all sources. The lock is taken only when one of this process's places for
+ * calls to the service is free, so that it is never held while queueing for one.
+ */
+export async function withContact(
+  contact: Contact,
+  context: ContactContext,
+  work: () => Promise<JobResult>,
+): Promise<JobResult> {
+  const key = contactKey(contact);
+  const token = randomUUID();
+  return await context.limited(async () => {
+    // Many jobs may have begun before the first of them found out.
+    const awayMs = await context.untilService();
+    if (awayMs > 0) return { do: 'wait', delayMs: awayMs };
+    // Longer than a look at the contact (a cut connection is tried twice) and a create take together: then the lock of a
+    // killed worker ends by itself.
+    const lockMs = 3 * context.callMs + 2 * staleMs;
+    if (!(await context.contacts.lock(key, token, lockMs))) return { do: 'wait', delayMs: lockedMs };
+    try {
+      return await work();
+    } finally {
+      await context.contacts.release(key, token);
+    }
+  });
+}
+
+/** One attempt to ask: what the contact's lock protects (`withContact`). */
 interface Attempt {
   journey: Journey;
   rule: LoadedRule;
@@ -51,7 +84,7 @@ interface Attempt {
   leaveBy: Date;
 }
 
-/** Creates the feedback request, once. The contact is ours alone meanwhile (with-contact.ts). */
+/** Creates the feedback request, once. The contact is ours alone meanwhile (`withContact`). */
 export async function create(
   journey: Journey,
   rule: LoadedRule,

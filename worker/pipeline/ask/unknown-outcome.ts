@@ -3,8 +3,8 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { asCampaignFault, needOf } from '../plan/decide.ts';
 import { type AskContext, backToWaiting, fail, lockedMs, markAsked, park, searchLater } from './ask-steps.ts';
+import { withContact } from './create.ts';
 import { type Found, findRequest, type Sought } from './find-request.ts';
-import { withContact } from './with-contact.ts';
 
 /** Attempts whose outcome was unknown and turned out to be nothing, at least; then a person should look at the service. */
 const fewAttempts = 8;
