@@ -1,16 +1,23 @@
+import { createHash } from 'node:crypto';
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { type Contact, contactFor } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import type { Findings } from '../../../core/mapping/expression.ts';
+import {
+  type Expression,
+  ExpressionSetAside,
+  evaluateFirst,
+  type Findings,
+  isTrue,
+} from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import { checkWindows, hoursOf, nextSendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Named, Policy, Service, Timing } from '../context.ts';
-import { chooseRule, inSample, type LoadedRule } from '../rules.ts';
+import type { LoadedRule } from '../rules.ts';
 
 /** What a decision needs: all of it can be had without a journey, for a preview. */
 export type DecisionContext = Pick<Named, 'name'> &
@@ -91,6 +98,53 @@ export async function decide(
     if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
     return no(error.message);
   }
+}
+
+type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; why: string };
+
+/**
+ * The first rule whose condition is true for the record, with all that its expressions give over it. JSONata's own truth
+ * (`$boolean`) decides: 0, an empty text or list, and what finds nothing are false. A condition that can't be evaluated stops
+ * the search: a later rule could be the wrong rule to ask by.
+ * @throws CloseloopError config for an expression that was stopped: its rule can't be told from the others until it is mended
+ */
+export async function chooseRule(rules: readonly LoadedRule[], shape: object): Promise<Choice> {
+  const choices = rules.map((rule) => ({ when: rule.when, then: expressionsOf(rule) }));
+  const { verdicts, findings } = await evaluateFirst(choices, shape).catch((error: unknown) => {
+    throw error instanceof ExpressionSetAside ? error.in(placesOf(error.source, rules)) : error;
+  });
+  const passed: string[] = [];
+  for (const [i, verdict] of verdicts.entries()) {
+    const rule = rules[i];
+    if (rule === undefined) break;
+    if (!verdict.ok) {
+      const why = `the condition of rule "${rule.name}" could not be evaluated: ${verdict.why}`;
+      return { rule: undefined, why };
+    }
+    if (isTrue(verdict)) return { rule, findings };
+    passed.push(`"${rule.name}"${verdict.value === undefined ? ' finds nothing in the record' : ''}`);
+  }
+  return { rule: undefined, why: `no rule's condition is true (${passed.join(', ') || 'there are no rules'})` };
+}
+
+function expressionsOf({ contact, mapping }: LoadedRule): Expression[] {
+  return [...contact, ...mapping.values()];
+}
+
+/** Where an expression stands. */
+function placesOf(source: string, rules: readonly LoadedRule[]): string {
+  const holds = (rule: LoadedRule): boolean =>
+    [rule.when, ...expressionsOf(rule)].some((one) => one?.source === source);
+  return rules
+    .filter(holds)
+    .map(({ name }) => `rule "${name}"`)
+    .join(', ');
+}
+
+/** Whether this journey belongs to the rule's sample; the same journey always gets the same answer. */
+export function inSample(share: number | undefined, journeyRef: string): boolean {
+  if (share === undefined) return true;
+  return createHash('sha256').update(journeyRef).digest().readUInt32BE(0) / 2 ** 32 < share;
 }
 
 /**

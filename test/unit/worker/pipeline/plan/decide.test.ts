@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Rule } from '../../../../worker/config/rule.ts';
-import { chooseRule, inSample, loadRule } from '../../../../worker/pipeline/rules.ts';
+import { Rule } from '../../../../../worker/config/rule.ts';
+import { chooseRule, inSample } from '../../../../../worker/pipeline/plan/decide.ts';
+import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 function rule(name: string, when?: string) {
   return loadRule(
