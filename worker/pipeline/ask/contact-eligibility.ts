@@ -1,7 +1,8 @@
+import { contactKey } from '../../../core/contact.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { asEarlier, beforeThat, elsewhere, type LastAsked } from '../../journey/contacts.ts';
+import type { Intent, Journey } from '../../journey/journey.ts';
 import type { LoadedRule } from '../rules.ts';
-import { explains } from './lost-request.ts';
 
 /** Why this person is not to be asked by this rule now, if so: the service's lists, and the throttle over all sources. */
 export function whyIneligible(
@@ -41,4 +42,77 @@ export function onList(known: ContactRecord | undefined, { campaign }: LoadedRul
     return `the contact is on the graylist of campaign ${campaign}`;
   }
   return undefined;
+}
+
+/** Clocks of two systems differ. */
+const clockSkewMs = 120_000;
+
+type Counters = Pick<ContactRecord, 'num_appeals' | 'last_appeal'>;
+
+interface LostRequest {
+  /** When it was made. */
+  at: Date;
+  why: string;
+  /** Only the service knows of it, so that somebody else may have made it. */
+  isSuspicion: boolean;
+  /** An attempt of the journey's own that was looked for already: it is looked for as it was sent. */
+  sought?: Intent;
+}
+
+/**
+ * Redis may have lost its last moments (a failover, a power cut, a restored backup), and with them that this journey has
+ * asked. Two others remember: the contact's own note here, which lies elsewhere in a cluster, and the service. When either
+ * knows of a request since the closing that no journey's note explains, it has to be looked for before anybody is asked.
+ */
+export function lostRequest(
+  journey: Journey,
+  ref: string,
+  known: Counters | undefined,
+  lastHere: LastAsked | undefined,
+): LostRequest | undefined {
+  const late = lateRequest(journey, ref, known, lastHere);
+  if (late) return late;
+  // What an attempt of this journey's own came to is known.
+  if ((journey.attempts ?? 0) > 0) return undefined;
+  // From before the closing: of a journey that was removed, whose number was given again.
+  const since = journey.closedAt.getTime() - clockSkewMs;
+  const notes = lastHere ? [...(lastHere.withdrawn ? [] : [lastHere]), ...(lastHere.earlier ?? [])] : [];
+  const noteOf = (whose: string) => notes.find(({ at, journey }) => journey === whose && at.getTime() >= since);
+  const own = noteOf(ref);
+  if (own) {
+    const why = 'its contact was noted as asked by it, which the journey does not know';
+    return { at: own.at, why, isSuspicion: false };
+  }
+  const last = known?.last_appeal;
+  const isLastUnknown = last && last.getTime() >= since && !explains(lastHere, last);
+  // Also one that the service told of when another journey has asked since.
+  const at = isLastUnknown ? last : noteOf(elsewhere)?.at;
+  const why = 'the service asked this contact since the closing, and no journey knows of it';
+  return at && { at, why, isSuspicion: true };
+}
+
+/** An attempt of its own was looked for and not found: the service may have got it, or a later one, since. */
+function lateRequest(
+  { lookedFor, contact }: Journey,
+  ref: string,
+  known: Counters | undefined,
+  lastHere: LastAsked | undefined,
+): LostRequest | undefined {
+  if (!lookedFor || !contact || lookedFor.contact !== contactKey(contact)) return undefined;
+  const { at, isSuspicion = false } = lookedFor.intent;
+  if (lastHere?.journey === ref && lastHere.at > lookedFor.at) {
+    const why = 'its contact was noted as asked by it once more, which the journey does not know';
+    return { at, why, isSuspicion: false, sought: lookedFor.intent };
+  }
+  const lastAppeal = known?.last_appeal?.getTime();
+  const hasMoved = (known?.num_appeals ?? 0) !== lookedFor.numAppeals || lastAppeal !== lookedFor.lastAppeal?.getTime();
+  if (!hasMoved) return undefined;
+  const why = "the contact's counters at the service have moved since its request was looked for";
+  return { at, why, isSuspicion, sought: lookedFor.intent };
+}
+
+/** Is the service's `last_appeal` the request of this note? */
+function explains(lastHere: LastAsked | undefined, lastAppeal: Date): boolean {
+  if (!lastHere) return false;
+  return (lastHere.scheduled ?? lastHere.at).getTime() >= lastAppeal.getTime() - clockSkewMs;
 }

@@ -32,8 +32,7 @@ import {
   searchBeforeAsking,
   searchLater,
 } from './ask-steps.ts';
-import { lastCounted, onList, whyIneligible } from './contact-eligibility.ts';
-import { lostRequest } from './lost-request.ts';
+import { lastCounted, lostRequest, onList, whyIneligible } from './contact-eligibility.ts';
 
 /** As the service's client calls the form of the call that creates. */
 export const createNeed = 'operation create';
