@@ -133,14 +133,8 @@ const Statuses = z.strictObject({
 });
 
 /** What a value of `list.filters` may hold; a filter whose placeholder has no value in a call is left out of it. */
-export const filterPlaceholders = [
-  '{campaign}',
-  '{changedSince}',
-  '{dateFrom}',
-  '{dateTo}',
-  '{contact}',
-  '{status}',
-] as const;
+const filterPlaceholders = ['{campaign}', '{changedSince}', '{dateFrom}', '{dateTo}', '{contact}', '{status}'] as const;
+type FilterPlaceholder = (typeof filterPlaceholders)[number];
 const anyBrace = /\{[^}]*\}?/g;
 
 const List = z.strictObject({
@@ -246,6 +240,11 @@ export const OperationOverrides = Partials.superRefine((overrides, context) => {
 /** The table in force: the assumed forms with the configured parts laid over them. */
 export function resolveOperations(overrides: OperationOverrides | undefined): Operations {
   return OperationTable.parse(merged(overrides));
+}
+
+/** Does a filter of the configuration send this value, so that the service can narrow the list of feedback requests by it? */
+export function canFilterBy({ list }: Operations, placeholder: FilterPlaceholder): boolean {
+  return Object.values(list.filters).some((filter) => filter.includes(placeholder));
 }
 
 function merged(overrides: OperationOverrides | undefined): unknown {

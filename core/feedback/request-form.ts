@@ -105,6 +105,11 @@ export interface RequestQuery {
   status?: string | undefined;
 }
 
+/** For the days of a query, which the service counts in a zone of its own. */
+export function dayBefore(at: Date): string {
+  return new Date(at.getTime() - 86_400_000).toISOString().slice(0, 10);
+}
+
 /** Query parameters of GET /appeals/, in order. */
 export function listParameters(table: Operations, query: RequestQuery): [name: string, value: string][] {
   const values: Record<string, string | undefined> = {

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { messageOf } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
-import { resolveOperations } from '../../core/feedback/operations.ts';
+import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { Outage, serviceEndpoint } from '../operations/outage.ts';
@@ -68,8 +68,7 @@ export class Engine {
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
     const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true);
-    const { filters } = resolveOperations(config.feedback.operations).list;
-    const isByContact = Object.values(filters).some((filter) => filter.includes('{contact}'));
+    const isByContact = canFilterBy(resolveOperations(config.feedback.operations), '{contact}');
     const shared = {
       options,
       feedback,

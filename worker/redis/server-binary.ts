@@ -30,7 +30,7 @@ export interface FindOptions {
  * @throws CloseloopError config, with what to type, where none can be had.
  */
 export async function findServerBinary({ cache, path, say }: FindOptions): Promise<ServerBinary> {
-  const installed = await onPath(path);
+  const installed = await programOnPath(['redis-server', 'valkey-server'], path);
   if (installed) return { command: installed, env: {} };
   const cached = await inCache(cache);
   if (cached) return cached;
@@ -51,8 +51,9 @@ export async function findServerBinary({ cache, path, say }: FindOptions): Promi
   }
 }
 
-async function onPath(path: string): Promise<string | undefined> {
-  for (const name of ['redis-server', 'valkey-server']) {
+/** The file of the first of these programs that a folder of the PATH has. */
+export async function programOnPath(names: readonly string[], path: string): Promise<string | undefined> {
+  for (const name of names) {
     for (const folder of path.split(delimiter).filter((entry) => entry !== '')) {
       const file = join(folder, name);
       if (await isProgram(file)) return file;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -73,19 +74,11 @@ export class KnownSources {
   /** By name. */
   async all(): Promise<KnownSource[]> {
     const stored = await this.#redis.hgetall(knownSourcesKey);
-    const known = Object.entries(stored).map(([name, text]) => ({ name, ...Entry.parse(jsonOf(text)) }));
+    const known = Object.entries(stored).map(([name, text]) => ({ name, ...Entry.parse(jsonBody(text) ?? {}) }));
     return known.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   async remove(name: string): Promise<void> {
     await this.#redis.hdel(knownSourcesKey, name);
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
   }
 }

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
-import { isOnPath } from '../../support/on-path.ts';
+import { programOnPath } from '../../../worker/redis/server-binary.ts';
 import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 
@@ -176,16 +176,19 @@ describe('deploy/kubernetes.yaml', () => {
   });
 });
 
-test.runIf(isOnPath('systemd-analyze'))('systemd takes deploy/closeloop.service as it is', async () => {
-  const verify = async (path: string) => {
-    const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', path]).catch((error) =>
-      z.object({ stderr: z.string() }).parse(error),
-    );
-    return stderr.split('\n').filter((line) => line.includes('closeloop'));
-  };
-  expect(await verify(join(root, 'deploy/closeloop.service'))).toEqual([]);
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-unit-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(join(dir, 'closeloop.service'), read('closeloop.service').replace('RestartSec=2', 'RestartSec=soon'));
-  expect(await verify(join(dir, 'closeloop.service'))).not.toEqual([]);
-});
+test.runIf(await programOnPath(['systemd-analyze'], process.env.PATH ?? ''))(
+  'systemd takes deploy/closeloop.service as it is',
+  async () => {
+    const verify = async (path: string) => {
+      const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', path]).catch((error) =>
+        z.object({ stderr: z.string() }).parse(error),
+      );
+      return stderr.split('\n').filter((line) => line.includes('closeloop'));
+    };
+    expect(await verify(join(root, 'deploy/closeloop.service'))).toEqual([]);
+    const dir = mkdtempSync(join(tmpdir(), 'closeloop-unit-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    writeFileSync(join(dir, 'closeloop.service'), read('closeloop.service').replace('RestartSec=2', 'RestartSec=soon'));
+    expect(await verify(join(dir, 'closeloop.service'))).not.toEqual([]);
+  },
+);

@@ -1,6 +1,6 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { RequestPage } from '../../../core/feedback/client.ts';
-import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
+import { dayBefore, type FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Journeys, Service } from '../context.ts';
 import { compareValues } from './shown-values.ts';
@@ -44,7 +44,7 @@ export async function findRequest(
   // suspicion knows of one request since the closing, and there may be several. A closing may lie ahead, by the vendor's clock.
   const since = (marker || isSuspicion) && journey.closedAt < intent.at ? journey.closedAt : intent.at;
   // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
-  const dateFrom = new Date(since.getTime() - 86_400_000).toISOString().slice(0, 10);
+  const dateFrom = dayBefore(since);
   const candidates: FeedbackRequest[] = [];
   const masked: FeedbackRequest[] = [];
   const ofRecord: FeedbackRequest[] = [];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { jsonBody } from '../../../core/connector/json-body.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { FeedbackClient } from '../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
@@ -156,7 +157,7 @@ async function readChanged(
 async function seenBefore(campaign: number, { redis, log, alert }: CollectContext) {
   const stored = await redis.get(seenKey(campaign));
   if (stored === null) return undefined;
-  const seen = Seen.safeParse(jsonOf(stored));
+  const seen = Seen.safeParse(jsonBody(stored));
   if (seen.success) return seen.data;
   const aside = `${seenKey(campaign)}:unreadable`;
   await redis.set(aside, stored, 'PX', asideMs);
@@ -165,14 +166,6 @@ async function seenBefore(campaign: number, { redis, log, alert }: CollectContex
   log.error({ campaign, aside }, why);
   await alert('to-do', why, 'run one version everywhere; its grades come in all the same');
   return undefined;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What changes whenever a grade or comment comes (mostly: see `fullEveryMs`). */

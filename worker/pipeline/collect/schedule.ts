@@ -1,5 +1,5 @@
 import type { FeedbackClient } from '../../../core/feedback/client.ts';
-import { resolveOperations } from '../../../core/feedback/operations.ts';
+import { canFilterBy, resolveOperations } from '../../../core/feedback/operations.ts';
 import type { Alerts } from '../../operations/alerts.ts';
 import type { Outage } from '../../operations/outage.ts';
 import { Pauses } from '../../operations/pauses.ts';
@@ -44,8 +44,11 @@ export class Collecting {
     const troubled = new Map<number, string>();
     const { connection } = engine;
     const alert = alerts.of('collect');
-    const filters = Object.values(resolveOperations(config.feedback.operations).list.filters).join();
-    const narrowed = { changedSince: filters.includes('{changedSince}'), dateFrom: filters.includes('{dateFrom}') };
+    const operations = resolveOperations(config.feedback.operations);
+    const narrowed = {
+      changedSince: canFilterBy(operations, '{changedSince}'),
+      dateFrom: canFilterBy(operations, '{dateFrom}'),
+    };
     this.stage = new Stage({
       jobs: new JobQueue({ name: 'collect', prefix: globalTag, connection, data: CollectJob, onLost }),
       source: 'collect',

@@ -1,7 +1,7 @@
 import { chunks } from '../../../core/connector/batches.ts';
 import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
-import type { FeedbackRequest, RequestQuery } from '../../../core/feedback/request-form.ts';
+import { dayBefore, type FeedbackRequest, type RequestQuery } from '../../../core/feedback/request-form.ts';
 import { areSame, type Counts, countsOfAnswer, minus, sum } from './counts.ts';
 import type { Expected } from './expected.ts';
 import { isAllWithin, type Window, WindowReading, windowFrom } from './window.ts';
@@ -91,8 +91,6 @@ async function readList(query: RequestQuery, { feedback, renew, take }: WaysCont
   }
   return { is: 'explained' };
 }
-
-const dayBefore = (at: Date): string => new Date(at.getTime() - 86_400_000).toISOString().slice(0, 10);
 
 /** The requests whose answers are expected, one by one. */
 const readEach: Way = async ({ journeys }, { campaign, before, now }, context) => {

@@ -56,8 +56,8 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   await keepWhatIsTold(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, context);
-  const untilTurn = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
-  if (untilTurn > 0) return { do: 'wait', delayMs: untilTurn };
+  const delayMs = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
+  if (delayMs > 0) return { do: 'wait', delayMs };
 
   const journeys = await journeysOf(event.recordId, context);
   const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
