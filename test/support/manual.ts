@@ -6,7 +6,7 @@ import { loadConfig } from '../../worker/config/config.ts';
 import type { Intent, Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
-import { liveClock } from '../../worker/pipeline/clock.ts';
+import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { Engine } from '../../worker/pipeline/engine.ts';
 import type { JobQueue } from '../../worker/pipeline/job-queue.ts';
@@ -52,6 +52,7 @@ export function useManual() {
       others?: readonly string[];
       general?: string;
       now?: () => Date;
+      clock?: Clock;
     } = {},
   ) => {
     const {
@@ -76,7 +77,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
       intakeConnection: redis.handle.bullIntake,
       replicated: redis.handle.replicated,
       batchWindowMs: 10,
-      clock: liveClock,
+      clock: options.clock ?? liveClock,
       ports: { ...livePorts, ...(options.now && { now: options.now }) },
       log,
     });

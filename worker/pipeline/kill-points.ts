@@ -30,6 +30,7 @@ export function withKillPoints(context: SourceContext): SourceContext {
     write: diesAfter(context.write, 'vendor-written'),
     askedIn: diesAfter(context.askedIn, 'campaign-noted'),
     queueAsk: diesAfter(context.queueAsk, 'ask-queued'),
+    queueAskIn: diesAfter(context.queueAskIn, 'ask-queued'),
     queueWriteBack: async (journeyIds) => {
       await context.queueWriteBack(journeyIds);
       if (journeyIds.length > 0) failpoint('write-back-queued');

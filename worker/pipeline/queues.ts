@@ -85,6 +85,10 @@ export function createQueues(
   { plan, ask, writeBack, erase }: JobQueues,
   { redis, seal, clock }: { redis: RedisClient; seal: Seal; clock: Clock },
 ) {
+  /** Real time. */
+  const queueAskIn = async (journeyId: string, delayMs: number): Promise<void> => {
+    await ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs }]);
+  };
   return {
     /** An event that closeloop found itself, as if a webhook had brought it. */
     queueEvent: async (event: OwnEvent, delayMs = 0): Promise<void> => {
@@ -102,9 +106,8 @@ export function createQueues(
     queueErasure: async (id: string, delayMs: number): Promise<void> => {
       await erase.add([{ id: `erasure-${id}`, data: { kind: 'go-on', erasure: id }, delayMs }]);
     },
-    queueAsk: async (journeyId: string, dueAt: Date): Promise<void> => {
-      await ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs: clock.until(dueAt) }]);
-    },
+    queueAsk: async (journeyId: string, dueAt: Date): Promise<void> => await queueAskIn(journeyId, clock.until(dueAt)),
+    queueAskIn,
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One at a time for a journey: two writes on their way to the vendor could overtake each other.
       await writeBack.addAgain(journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })));

@@ -7,7 +7,7 @@ import type { JobResult, PlanJob } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
 import { type PlanContext, plan } from './plan.ts';
 
-type PlanAndAskContext = PlanContext & AskContext;
+type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
 /** What planning read of a record counts for asking as well, for so long. Real time. */
 const freshMs = 5_000;
@@ -44,15 +44,14 @@ export function planAndAsk(
 
 /** The asking stage takes up what does not come to an end here. Who is killed in between plans again, and comes here again. */
 async function askNow(journeyId: string, context: PlanAndAskContext): Promise<void> {
-  const again = (delayMs: number) => context.queueAsk(journeyId, new Date(context.clock.now().getTime() + delayMs));
   try {
     const result = await ask({ journeyId }, context);
-    if (result.do === 'wait') await again(result.delayMs);
+    if (result.do === 'wait') await context.queueAskIn(journeyId, result.delayMs);
   } catch (error) {
     if (isRedisUnavailable(error)) throw error;
     context.log.debug({ source: context.name, why: messageOf(error) }, 'could not be asked at once');
     const advice = adviceOf(error);
-    await again((advice.kind === 'transient' && advice.retryAfterMs) || 0);
+    await context.queueAskIn(journeyId, (advice.kind === 'transient' && advice.retryAfterMs) || 0);
   }
 }
 

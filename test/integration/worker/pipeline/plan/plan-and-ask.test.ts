@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
+import { lockedMs } from '../../../../../worker/pipeline/ask/ask-steps.ts';
+import { fastClock } from '../../../../../worker/pipeline/clock.ts';
 import { planAndAsk } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
 import { anyone, eventOf, goesAhead, hour, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
 
@@ -52,6 +54,16 @@ describe('it is left to a job of the asking stage', () => {
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'waiting' });
     expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
   });
+});
+
+test('the job waits in real time, also where the clock runs faster', async () => {
+  const clock = fastClock(new Date(), 10);
+  clock.begin();
+  const fast = world.unitContext({ clock, vendor: calm.vendor });
+  const contacts = Object.assign(Object.create(fast.context.contacts), { lock: async () => false });
+  await goesOn(eventOf('a'), { ...fast.context, contacts });
+  const [job] = await fast.pipeline.jobs.ask.queue.getJobs();
+  expect(job?.opts.delay).toBe(lockedMs);
 });
 
 test('one that was killed while it asked is looked for, when the service may have ended with it', async () => {
