@@ -185,7 +185,7 @@ test('while an endpoint is down one job finds out for all, over all processes; t
   await processes[0]?.stage.jobs.add(Array.from({ length: 1_000 }, (_, n) => ({ id: `job-${n}`, data: { n } })));
   for (const { stage } of processes) stage.start();
   await until(() => calls >= 3);
-  await sleep(3_000);
+  await sleep(1_500);
   told.push(...processes.flatMap(({ toldOf }) => toldOf()));
   // Two processes with twenty places each begin with forty; after that one call in a second, two, four …
   expect(calls).toBeLessThanOrEqual(60);
@@ -236,7 +236,7 @@ test('the service being away for a while loses nothing, asks nobody twice, and i
   await until(async () => 'feedback' in (await loop.app.engine.paused()));
   expect((await ready()).ok).toBe(false);
   standin.clearCalls();
-  await sleep(3_000);
+  await sleep(1_500);
   const calls = Object.values(standin.calls()).reduce((sum, n) => sum + n, 0);
   expect(calls).toBeLessThanOrEqual(10);
   standin.faults.clear();

@@ -28,7 +28,7 @@ test('it polls a source as often as configured while another one is stuck (audit
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 http: { port: 0 }
 collect: { every: 1h }
-poll: { every: 1s }
+poll: { every: 500ms }
 sources:
   fair-stuck: { connector: stuck, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] }
   fair-free: { connector: toy, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] }`;
@@ -39,8 +39,8 @@ sources:
   const app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10 });
   await until(() => stuckPolls > 0 && polls.length > 4);
   const gaps = polls.slice(1).map((at, i) => at - (polls[i] ?? 0));
-  // Each of them at the next look: not every other time.
-  expect(gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)]).toBeLessThan(1_700);
+  // At the next look, not every other time. The shortest: a busy machine is late as well.
+  expect(Math.min(...gaps)).toBeLessThan(850);
   expect(stuckPolls).toBe(1);
   release();
   await app.close();
