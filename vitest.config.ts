@@ -18,8 +18,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@closeloop/source', 'module', 'node', 'development|production'] } },
   test: {
     // Against hanging for ever, on machines that are many times slower; no test is about time.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Most tests wait for sockets, Redis and other processes: on two cores, three files at once take half the time of one.
     maxWorkers: 3,
     setupFiles: ['test/support/same-inputs.ts'],
@@ -29,12 +29,14 @@ export default defineConfig({
       // starting one for each costs half a second of work.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], pool: 'threads', isolate: false } },
       { extends: true, test: { name: 'sockets', include: sockets, isolate: false } },
+      // Each file has a Redis of its own, and each test ends what it began.
       {
         extends: true,
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           exclude: [...sockets, ...long],
+          isolate: false,
         },
       },
       { extends: true, test: { name: 'system', include: ['test/system/**/*.test.ts'], exclude: long } },
