@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest';
+import type { Finding, PreflightContext, SetupStep } from '../../../../core/connector/contract.ts';
+import { CloseloopError } from '../../../../core/errors.ts';
+import { check } from '../../../../worker/cli/check.ts';
+import { setup } from '../../../../worker/cli/setup.ts';
+import { startLoop } from '../../../support/loop.ts';
+import { ToyVendor } from '../../../support/toy-connector.ts';
+import { printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
+
+const { beside, fresh, redis } = useCommands();
+
+describe('check and setup', () => {
+  test('two sources of one account are told of together, with the remedy (audit twice)', async () => {
+    const source = fresh();
+    const loop = await startLoop(redis, { source, others: ['twin'] });
+    const { code, rows } = await printed(() => check(beside(loop)));
+    const at = `sources.${source}, sources.twin`;
+    const remedy = expect.stringMatching(/into one of them/);
+    expect(rows).toMatchObject([{ findings: expect.arrayContaining([expect.objectContaining({ at, remedy })]) }]);
+    expect(code).toBe(0);
+    await loop.close();
+  });
+
+  const finding: Finding = { level: 'error', at: 'webhook', problem: 'there is none', remedy: 'make one' };
+
+  test('it tells the connector what it must know, and reports everything found at once', async () => {
+    const vendor = new ToyVendor();
+    const told: PreflightContext[] = [];
+    vendor.check = async (about) => {
+      told.push(about);
+      return [finding];
+    };
+    const loop = await startLoop(redis, {
+      source: fresh(),
+      vendor,
+      rule: '{ name: all, campaign: 14, contact: customer.email }',
+    });
+    const { code, rows } = await printed(() => check(beside(loop)));
+    expect(code).toBe(1);
+    expect(rows).toMatchObject([{ errors: 2, findings: expect.arrayContaining([expect.objectContaining(finding)]) }]);
+    expect(JSON.stringify(rows)).toMatch(/campaign 14 sends text messages, and no contact is a phone number/);
+    expect(told[0]).toMatchObject({
+      grades: expect.arrayContaining([1, 5]),
+      reads: [{ at: 'rules[0].contact[0]', path: ['customer', 'email'] }],
+    });
+    const words = await printed(() => check({ ...beside(loop), json: false }));
+    expect(words.out).toMatch(/error.*webhook[\s\S]*→ make one[\s\S]*2 errors/);
+    await loop.close();
+  });
+
+  test('it compares the questions of writeBack.answers with the surveys of the service (audit 35)', async () => {
+    const vendor = new ToyVendor();
+    vendor.surveyQuestions = ['711', '718', '7110'];
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { code, rows } = await printed(() => check(beside(loop)));
+    expect(code).toBe(1);
+    const about = Object(rows[0]).findings.filter(({ at }: Finding) => at.startsWith('writeBack.answers'));
+    expect(about).toEqual([
+      {
+        source: loop.store.source,
+        level: 'warning',
+        at: 'writeBack.answers.718',
+        problem: expect.stringMatching(/question 718 \("Did you find everything\?"\), or its survey, is not active/),
+        remedy: expect.any(String),
+      },
+      {
+        source: loop.store.source,
+        level: 'error',
+        at: 'writeBack.answers.7110',
+        problem: 'no survey of the service has a question 7110',
+        remedy: expect.stringMatching(/^name one of 711 "How likely.*717 "At what time\?"$/),
+      },
+    ]);
+    await loop.close();
+  });
+
+  test('what is the same for every rule is said once, with all of their places (audit 37)', async () => {
+    const rule = (name: string, campaign: number) =>
+      `{ name: ${name}, campaign: ${campaign}, contact: customer.email }`;
+    const loop = await startLoop(redis, {
+      source: fresh(),
+      rule: `${rule('one', 12)}\n      - ${rule('two', 12)}\n      - ${rule('three', 17)}`,
+    });
+    const { rows } = await printed(() => check(beside(loop)));
+    const warnings = Object(rows[0]).findings.filter(({ problem }: Finding) => /no custom field/.test(problem));
+    expect(warnings).toMatchObject([
+      {
+        at: 'rules[0].campaign, rules[1].campaign, rules[2].campaign',
+        problem: expect.stringMatching(/^campaigns 12, 17 have no custom field "closeloop"/),
+      },
+    ]);
+    await loop.close();
+  });
+
+  const wrong: [what: string, rule: string, found: RegExp][] = [
+    ['a campaign that is not there', '{ name: all, campaign: 999, contact: customer.email }', /no campaign 999/],
+    ['a campaign that is not active', '{ name: all, campaign: 19, contact: customer.email }', /not active/],
+    [
+      'a field that the campaign lacks',
+      '{ name: all, campaign: 12, contact: customer.email, fields: { Shop: ticket.store } }',
+      /no custom field ..Shop/,
+    ],
+    [
+      'a required field that is not mapped',
+      '{ name: all, campaign: 13, contact: customer.email }',
+      /requires the custom field ..Store/,
+    ],
+  ];
+  test.each(wrong)('it finds %s', async (_, rule, found) => {
+    const loop = await startLoop(redis, { source: fresh(), rule });
+    const { code, out } = await printed(() => check(beside(loop)));
+    expect([code, out]).toEqual([1, expect.stringMatching(found)]);
+    await loop.close();
+  });
+
+  test.each([
+    ['warns where grades given elsewhere have no campaign of type external to go to', 12, true, 1],
+    ['is content with an external campaign', 15, true, 0],
+    ['asks for none where no grades are given elsewhere', 12, false, 0],
+  ])('it %s', async (_, campaign, bringsExternalGrades, warnings) => {
+    const vendor = new ToyVendor();
+    vendor.bringsExternalGrades = bringsExternalGrades;
+    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email }`;
+    const loop = await startLoop(redis, { source: fresh(), vendor, rule });
+    const { out } = await printed(() => check(beside(loop)));
+    expect(out.match(/no rule names a campaign of type external/g) ?? []).toHaveLength(warnings);
+    await loop.close();
+  });
+
+  test('it tries records that closed lately against the rules, and warns of those that would not be asked', async () => {
+    const vendor = new ToyVendor();
+    vendor.close('a', { customer: {} });
+    vendor.close('b');
+    const at = new Date();
+    const event = (recordId: string) => ({ kind: 'closed' as const, recordId, at, key: recordId, what: 'toy poll' });
+    vendor.pages = async () => ({ events: ['a', 'b'].map(event), cursor: '1', done: true, reached: at });
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { code, out } = await printed(() => check(beside(loop)));
+    expect([code, out]).toEqual([0, expect.stringMatching(/1 of 2 records .* no usable contact/)]);
+    await loop.close();
+  });
+
+  test('it shows the steps, does them, and says nothing is missing the next time', async () => {
+    const vendor = new ToyVendor();
+    const done: string[] = [];
+    vendor.setup = async (): Promise<SetupStep[]> =>
+      done.length > 0
+        ? []
+        : [
+            {
+              what: 'create the field "Grade"',
+              apply: async () => {
+                done.push('field');
+                return { note: 'done', secrets: { TOY_SECRET: 's3' } };
+              },
+            },
+          ];
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    // Nobody can be asked here.
+    await expect(setup({ ...beside(loop), yes: false, json: false })).rejects.toThrow(/--yes/);
+    const listed = await printed(() => setup({ ...beside(loop), yes: false }));
+    const missing = [{ source: loop.store.source, what: 'create the field "Grade"' }];
+    expect([listed.code, listed.rows, done]).toEqual([1, [{ missing, done: [] }], []]);
+    const first = await printed(() => setup({ ...beside(loop), yes: true, json: false }));
+    expect([first.code, first.out]).toEqual([0, `${loop.store.source}: done\nTOY_SECRET=s3\n`]);
+    const second = await printed(() => setup({ ...beside(loop), yes: true }));
+    expect([second.rows, done]).toEqual([[{ missing: [], done: [] }], ['field']]);
+    await loop.close();
+  });
+
+  test.each([
+    ['says when nobody knows the grades, as options may be missing then', 999, 1],
+    ['says nothing of grades that are known', 12, 0],
+  ])('setup %s', async (_, campaign, times) => {
+    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email }`;
+    const vendor = new ToyVendor();
+    vendor.setup = async () => [];
+    const loop = await startLoop(redis, { source: fresh(), rule, vendor });
+    const { said } = await sayings(() => setup({ ...beside(loop), yes: true }));
+    expect(said.filter((line) => /grades.*"closeloop check"/.test(line))).toHaveLength(times);
+    await loop.close();
+  });
+});
+
+describe('setup of several sources', () => {
+  const throttled = (retryAfterMs: number) =>
+    new CloseloopError('Toy: too many calls (429)', { kind: 'transient', throttled: true, retryAfterMs });
+  const step = (what: string, done: string[], failures: Error[] = []): SetupStep => ({
+    what,
+    apply: async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      done.push(what);
+      return {};
+    },
+  });
+
+  test('it waits, and says so, where a vendor wants it to, when looking and when doing (audit 39)', async () => {
+    const vendor = new ToyVendor();
+    const done: string[] = [];
+    const looks = [throttled(1_200), throttled(20)];
+    const steps = [step('create the field', done, [throttled(20)]), step('create the webhook', done)];
+    vendor.setup = async () => {
+      const failure = looks.shift();
+      if (failure) throw failure;
+      return steps;
+    };
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { code, said } = await sayings(() => setup({ ...beside(loop), yes: true }));
+    expect([code, done]).toEqual([0, ['create the field', 'create the webhook']]);
+    expect(said.join('\n')).toMatch(/goes on in 2 s \(Toy: too many calls \(429\)\)/);
+    await loop.close();
+  });
+
+  test.each([
+    ['wants a longer wait than anybody sits through', throttled(3_600_000)],
+    ['refuses access', new CloseloopError('Toy: the token was revoked', { kind: 'config' })],
+  ])('it sets the others up where one vendor %s, and its exit code tells (audit 39)', async (_, error) => {
+    const vendor = new ToyVendor();
+    const done: string[] = [];
+    let looked = 0;
+    vendor.setup = async () => {
+      if (looked++ === 0) throw error;
+      return [step('create the field', done)];
+    };
+    const [source, other] = [fresh(), fresh()];
+    const loop = await startLoop(redis, { source, others: [other], vendor });
+    const { code, rows } = await printed(() => setup({ ...beside(loop), yes: true }));
+    expect(code).toBe(1);
+    expect(rows).toEqual([
+      {
+        missing: [],
+        done: [{ source: other, what: 'create the field' }],
+        failed: [{ source, why: error.message }],
+      },
+    ]);
+    await loop.close();
+  });
+});
+
+test('setup tells of the secrets that it was given also when a later step fails: they are shown once', async () => {
+  const vendor = new ToyVendor();
+  vendor.setup = async (): Promise<SetupStep[]> => [
+    { what: 'create the webhook', apply: async () => ({ secrets: { TOY_SECRET: 's3' } }) },
+    { what: 'create the field', apply: async () => Promise.reject(new Error('no right to create fields')) },
+  ];
+  const loop = await startLoop(redis, { source: fresh(), vendor });
+  for (const json of [false, true]) {
+    let out = '';
+    const { code, said } = await sayings(async () => {
+      const ended = await printed(() => setup({ ...beside(loop), yes: true, json }));
+      out = ended.out;
+      return ended.code;
+    });
+    expect([code, said.join('\n'), out]).toEqual([
+      1,
+      expect.stringMatching(/no right to create fields/),
+      expect.stringMatching(json ? /"missing":\[\{[^}]*the field"\}\].*TOY_SECRET.*s3/ : /TOY_SECRET.*s3/),
+    ]);
+  }
+  await loop.close();
+});

@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { listErasures, maskContact, retryErasures } from '../../../../worker/cli/contact.ts';
+import { status } from '../../../../worker/cli/status.ts';
+import { startLoop, until } from '../../../support/loop.ts';
+import { ToyVendor } from '../../../support/toy-connector.ts';
+import { printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
+
+const { beside, dir, fresh, redis } = useCommands();
+
+test('contact mask ends with 1 when nobody is known by the contact: it must not be taken for done', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  const mask = async (contact: string) =>
+    (await printed(() => maskContact({ ...beside(loop), contact, yes: true }))).code;
+  expect([await mask('a@exmaple.com'), await mask('A@example.com')]).toEqual([1, 0]);
+  const { rows, out } = await printed(() => status(beside(loop)));
+  const erased = [{ journeys: 0 }, { journeys: 1, contacts: 1, requestsMasked: 1, copies: 'none were written' }];
+  expect(rows).toMatchObject([{ erasures: 2, erased }]);
+  expect(out).not.toMatch(/@ex/);
+  await loop.close();
+});
+
+test('contact mask tells what was taken off records, and what the service and vendors keep (audit 7)', async () => {
+  const vendor = Object.assign(new ToyVendor(), { keeps: ['the notes: nobody can delete them'] });
+  const loop = await startLoop(redis, { source: fresh(), vendor });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  loop.feedback.standin.answer({ contact: 'a@example.com', grade: 4, comment: 'kind' });
+  await loop.journey('a.1', 'written');
+  const masking = await printed(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
+  expect(vendor.forgotten).toEqual(['a']);
+  const kept = [
+    expect.stringMatching(/^the service: grades, comments and statistics/),
+    `${loop.store.source}: the notes: nobody can delete them`,
+    expect.stringMatching(/earlier settings/),
+    expect.stringMatching(/retention\.journeys/),
+  ];
+  expect(masking).toMatchObject({ code: 0, rows: [{ journeys: 1, requestsMasked: 1, kept }] });
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ erased: [{ kept }] }]);
+  await loop.close();
+});
+
+test('contact mask keeps what the service refuses: it is shown by list and status, and done by retry (audit 3)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  loop.feedback.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 200, body: { ok: true } });
+  const options = beside(loop);
+  const held = [expect.stringMatching(/contacts are not masked: .*another shape/)];
+  expect(await printed(() => maskContact({ ...options, contact: 'a@example.com', yes: true }))).toMatchObject({
+    code: 3,
+    rows: [{ source: loop.store.source, held }],
+  });
+  const { rows: shown } = await printed(() => status(options));
+  expect(shown).toMatchObject([{ erasures: 0, erasing: [{ held }] }]);
+  const listed = await printed(() => listErasures({ ...options, subjects: false }));
+  expect(listed).toMatchObject({ code: 0, rows: [{ contacts: 1, masked: 0, held }] });
+  expect(listed.out).not.toContain('@');
+  expect((await printed(() => listErasures({ ...options, subjects: true }))).out).toContain('a@example.com');
+  expect((await printed(() => retryErasures(options))).code).toBe(3);
+  loop.feedback.standin.faults.clear();
+  expect((await printed(() => retryErasures({ ...options, erasure: 'none' }))).code).toBe(1);
+  await printed(() => retryErasures(options));
+  await until(async () => (await loop.store.get('a.1'))?.erasedAt);
+  expect((await printed(() => retryErasures(options))).code).toBe(0);
+  expect((await printed(() => listErasures({ ...options, subjects: false }))).rows).toEqual([]);
+  await loop.close();
+});
+
+test('contact mask ends with 4 when something could not be read, and says what (audit trace)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  const { source } = loop.store;
+  for (const id of ['a', 'b']) {
+    await loop.post(loop.vendor.close(id, { customer: { email: 'a@example.com' } }).delivery);
+    await loop.journey(`${id}.1`, 'asked');
+  }
+  await redis.handle.client.hset(`{cl:${source}}:journey:b.1`, 'data', 'garbage');
+  const masking = await sayings(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
+  expect(masking.code).toBe(4);
+  expect(masking.said.join('')).toContain(`may still hold their data: ${source}/b.1.`);
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ erased: [{ journeys: 1, unreadable: [`${source}/b.1`] }] }]);
+  await loop.close();
+});
+
+test('contact mask refuses a folder where closeloop never ran: nobody would be forgotten there', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  const config = join(dir, 'elsewhere.yaml');
+  writeFileSync(config, loop.text);
+  const data = join(dir, 'elsewhere');
+  const masking = maskContact({ ...beside(loop), config, data, contact: 'a@example.com', yes: true });
+  await expect(masking).rejects.toThrow(/There is no data in/);
+  await loop.close();
+});

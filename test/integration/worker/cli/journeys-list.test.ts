@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { listJourneys, showJourney } from '../../../../worker/cli/journeys.ts';
+import { preview } from '../../../../worker/cli/preview.ts';
+import { startLoop } from '../../../support/loop.ts';
+import { printed, useCommands } from '../../../support/worker/cli/commands.ts';
+
+const { beside, fresh, redis } = useCommands();
+
+describe('journeys list', () => {
+  test('it filters by state, contact, record, reason and time, and shows nothing personal', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    for (const id of ['a', 'b']) await loop.post(loop.vendor.close(id).delivery);
+    await loop.post(loop.vendor.close('c', { customer: {} }).delivery);
+    await loop.journey('a.1', 'asked');
+    await loop.journey('b.1', 'asked');
+    await loop.journey('c.1', 'skipped');
+    const { source } = loop.store;
+    const list = async (filter: object) => {
+      const { rows, out } = await printed(() => listJourneys({ ...beside(loop), limit: 50, ...filter }));
+      expect(out).not.toMatch(/@example/);
+      return rows.map((row) => Object(row).journey).toSorted();
+    };
+    expect(await list({})).toEqual([`${source}/a.1`, `${source}/b.1`, `${source}/c.1`]);
+    expect(await list({ state: 'skipped' })).toEqual([`${source}/c.1`]);
+    expect(await list({ contact: 'B@example.com' })).toEqual([`${source}/b.1`]);
+    expect(await list({ record: 'a' })).toEqual([`${source}/a.1`]);
+    expect(await list({ record: 'a', contact: 'b@example.com' })).toEqual([]);
+    expect(await list({ record: 'a', contact: 'a@example.com' })).toEqual([`${source}/a.1`]);
+    expect(await list({ error: 'NO USABLE' })).toEqual([`${source}/c.1`]);
+    expect(await list({ since: '2099-01-01' })).toEqual([]);
+    expect(await list({ limit: 1 })).toHaveLength(1);
+    const again = { recordId: 'a', closing: 'again', closedAt: new Date(), eventKey: 'again', receivedAt: new Date() };
+    await loop.store.getOrCreate(again, []);
+    expect(await list({ record: 'a', limit: 1 })).toEqual([`${source}/a.2`]);
+    await expect(list({ source: 'nobody' })).rejects.toThrow(/no source "nobody"/);
+    await expect(list({ since: 'soon' })).rejects.toThrow(/--since must be a day/);
+    const shown = await printed(() => showJourney({ ...beside(loop), journey: `${source}/a.1` }));
+    expect(shown.rows).toMatchObject([{ state: 'asked', contact: 'email' }]);
+    expect(shown.out).not.toMatch(/@example/);
+    await expect(showJourney({ ...beside(loop), journey: `${source}/zz.1` })).rejects.toThrow(/no journey/);
+    await loop.close();
+  });
+});
+
+test('people are shown times on the clock of the account, machines UTC', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  const journey = `${loop.store.source}/a.1`;
+  const words = { ...beside(loop), json: false };
+  const shown = [
+    await printed(() => listJourneys({ ...words, limit: 5 })),
+    await printed(() => showJourney({ ...words, journey })),
+    await printed(() => preview({ ...words, source: loop.store.source, record: 'a', showRecord: false })),
+  ];
+  for (const { out } of shown) {
+    expect(out).toMatch(/\d\d:\d\d:\d\d\+0[23]:00/);
+    expect(out).not.toMatch(/\d\d:\d\d[\d:.]*Z/);
+  }
+  const { out } = await printed(() => listJourneys({ ...beside(loop), limit: 5 }));
+  expect(JSON.parse(out)).toMatchObject({ updatedAt: expect.stringMatching(/Z$/) });
+  await loop.close();
+});

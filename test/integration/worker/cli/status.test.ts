@@ -1,0 +1,56 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { replayJourneys } from '../../../../worker/cli/repair.ts';
+import { status } from '../../../../worker/cli/status.ts';
+import { startLoop, until } from '../../../support/loop.ts';
+import { printed, useCommands } from '../../../support/worker/cli/commands.ts';
+
+const { beside, fresh, redis } = useCommands();
+
+test('status shows journeys by state, what waits and what webhooks missed', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  await redis.handle.client.hset(`{cl:${loop.store.source}}:poll`, 'missed', 3, 'doneAt', Date.now());
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ source: loop.store.source, journeys: { asked: 1 }, paused: [], poll: { missed: 3 } }]);
+  await loop.close();
+});
+
+test('status shows what waits for a person, and why; what waits to be planned stands in a queue (audit 36) (audit 37)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  const { source } = loop.store;
+  loop.vendor.results.push({ ok: true, findings: ['the field Score has no option 4: add it.'] });
+  await loop.post(loop.vendor.close('a').delivery);
+  const { requestId } = await loop.journey('a.1', 'asked');
+  loop.feedback.standin.answer({ request: Number(requestId), grade: 4 });
+  await loop.journey('a.1', 'parked');
+  const why = 'the record does not hold all of the answer: the field Score has no option 4: add it.';
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows).toMatchObject([{ journeys: { parked: 1 }, parked: [{ journey: `${source}/a.1`, why }] }]);
+  const { out } = await printed(() => status({ ...beside(loop), json: false }));
+  expect(stripVTControlCharacters(out)).toContain(`parked      ${source}/a.1: ${why}`);
+  expect(out).toContain('queue       no delivery waits');
+  // Mended, it is taken up again with all that are parked.
+  await printed(() => replayJourneys({ ...beside(loop), source, state: 'parked' }));
+  await loop.journey('a.1', 'written');
+  await loop.close();
+});
+
+test('status counts the deliveries that were refused, by reason, and shows that grades stand still (audit 29)', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  for (let i = 0; i < 3; i++) await loop.post('[]', { 'x-toy-secret': 'forged' });
+  await loop.post('[]', { 'x-toy-secret': '' });
+  await loop.app.close();
+  await redis.handle.client.hset('{cl}:paused', 'collect', JSON.stringify({ why: 'no key', at: new Date() }));
+  const { rows } = await until(async () => {
+    const shown = await printed(() => status(beside(loop)));
+    return /mismatch/.test(shown.out) && shown;
+  });
+  await redis.handle.client.del('{cl}:paused');
+  expect(rows).toMatchObject([
+    { source: loop.store.source, refused: { mismatch: 4 } },
+    { source: 'collect', paused: [{ stage: 'collect', why: 'no key' }] },
+  ]);
+  await loop.close();
+});
