@@ -1,4 +1,4 @@
-import { createVendorApi, defineConnector, jsonBody, listOf, staticToken, verifyHmac, z } from 'closeloop';
+import { createVendorApi, defineConnector, jsonBody, listOf, secret, staticToken, verifyHmac, z } from 'closeloop';
 
 const Ticket = z.object({
   id: z.string(),
@@ -23,8 +23,8 @@ export default defineConnector({
   name: 'deskly',
   settings: z.strictObject({
     baseUrl: z.url(),
-    apiKey: z.string().min(1),
-    webhookSecrets: z.array(z.string().trim().min(1)).min(1), // two while one replaces the other
+    apiKey: secret,
+    webhookSecrets: z.array(secret).min(1), // two while one replaces the other
   }),
   account: ({ baseUrl }) => new URL(baseUrl).host,
   open: ({ baseUrl, apiKey, webhookSecrets }, ports) => {
