@@ -1,11 +1,11 @@
 import type { AnswerValue, WriteBack, WriteResult } from './contract.ts';
 
-/* What an answer consists of, and the rules of writing it that are the same at every vendor. Nothing here sends anything. */
+/* The parts of an answer, and the rules of writing them that hold at every vendor. Pure: nothing here sends a request. */
 
 /** `answers.17`: the answer to question 17 of a survey. Settings name the places of answers by the same names. */
 export type PartName = 'grade' | 'comment' | 'answeredAt' | 'status' | `answers.${string}`;
 
-/** One part of an answer. A grade or comment of null takes an earlier one away, as the newest answer counts. */
+/** One part of an answer. A null grade or comment clears the earlier value, because the newest answer counts. */
 export type AnswerPart =
   | { part: 'grade'; value: number | null }
   | { part: 'comment'; value: string | null }
@@ -13,7 +13,7 @@ export type AnswerPart =
   | { part: 'status'; value: WriteBack['outcome'] }
   | { part: `answers.${string}`; value: AnswerValue };
 
-/** That no answer came changes nothing but the status; questions that nobody answered keep what they have. */
+/** The parts to write. `no-answer` changes the status alone; places of unanswered questions keep their values. */
 export function partsOf({ outcome, grade, comment, answeredAt, answers = {} }: WriteBack): AnswerPart[] {
   const status: AnswerPart = { part: 'status', value: outcome };
   if (outcome === 'no-answer') return [status];
@@ -26,7 +26,7 @@ export function partsOf({ outcome, grade, comment, answeredAt, answers = {} }: W
   ];
 }
 
-/** Where parts go, as settings (`writeBack`) name the places: a property, a field's id, a key. */
+/** Where the parts go, as `writeBack` in the settings names the places: properties, ids of fields, keys. */
 export interface AnswerPlaces<Place> {
   grade?: Place | undefined;
   comment?: Place | undefined;
@@ -36,7 +36,7 @@ export interface AnswerPlaces<Place> {
   answers?: Readonly<Record<string, Place>> | undefined;
 }
 
-/** The places that are named, by part. */
+/** The configured places, by part. */
 export function placesOf<Place>({ answers = {}, ...places }: AnswerPlaces<Place>): Map<PartName, Place> {
   const found = new Map<PartName, Place>();
   for (const part of ['grade', 'comment', 'answeredAt', 'status'] as const) {
@@ -75,7 +75,7 @@ export const surveyText = (answer: AnswerValue, between = ', '): string =>
 
 const cutMark = '… (cut)';
 
-/** A text of at most so many UTF-16 units, with a mark where it was cut; never within a surrogate pair. */
+/** The text, cut to `mostUnits` UTF-16 units with a mark at its end; never within a surrogate pair. */
 export function cut(text: string, mostUnits: number): string {
   if (text.length <= mostUnits) return text;
   return text.slice(0, mostUnits - cutMark.length).replace(/[\uD800-\uDBFF]$/, '') + cutMark;
@@ -93,10 +93,10 @@ export function tagsOf({ outcome, grade }: Pick<WriteBack, 'outcome' | 'grade'>)
   return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
 }
 
-/** One of `tagsOf`, of whatever answer. */
+/** Is this a tag that `tagsOf` gives for some answer? */
 export const isAnswerTag = (tag: string): boolean => /^fb_(answered|no_answer|grade_\d+)$/.test(tag);
 
-/** The note of an answer, for the vendor's markup to be put around its lines. */
+/** The note of an answer, without markup. */
 interface AnswerNote {
   title: string;
   /** '' for none. */
@@ -170,14 +170,14 @@ export function isOutdated<Place>(
 /** For the trace. An older answer never replaces a newer one. */
 export const newerStays = (record: string): string => `the ${record} holds a newer answer, which stays`;
 
-/** The result of an answer that is not written for that reason. */
+/** The result for an answer that is not written because the record holds a newer one. */
 export const notOverNewer = (record: string): WriteResult => ({
   ok: true,
   findings: [],
   where: `nothing, as ${newerStays(record)}`,
 });
 
-/** Of several with one key the newest; of several of one time the last in the list. */
+/** The newest item of each key; of items with the same time the last in the list. */
 export function newestBy<T>(items: Iterable<T>, keyOf: (item: T) => string, timeOf: (item: T) => Date): Map<string, T> {
   const newest = new Map<string, T>();
   for (const item of items) {

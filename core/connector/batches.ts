@@ -2,14 +2,14 @@ import { CloseloopError } from '../errors.ts';
 import { VendorError } from './classify.ts';
 import type { WriteBack, WriteResult } from './contract.ts';
 
-/** For calls that take a limited number of things. */
+/** Lists of at most `size` items, for calls with a limit. */
 export function chunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
 }
 
 /**
- * Batches of at most `size` answers, with no record twice in one: the vendor would work on both at once. An answer goes into
- * the first batch that has room, so that a later answer to the same record is always in a later batch.
+ * Batches of at most `size` answers. A batch holds each record once, as the vendor would process both answers at the same
+ * time. An answer goes into the first batch with room, so that a later answer to a record is always in a later batch.
  */
 export function batchesOf(items: readonly WriteBack[], size: number): WriteBack[][] {
   const batches: WriteBack[][] = [];
@@ -45,9 +45,9 @@ export async function writeInBatches(
 }
 
 /**
- * Writes one after the other, for vendors that take one in a call. A failure that is about one record is its own result; after
- * any other (a quota, a token, the network) no further call is made, and what is left fails for the same reason.
- * @param notFound The result for a record that turns out to be gone.
+ * Writes the items one by one, for vendors without bulk writes. A permanent failure is the result of its item alone; after any
+ * other failure (a quota, a token, the network) no further call is made, and the remaining items get the same error.
+ * @param notFound The result for a record that the vendor no longer has.
  */
 export async function writeInTurn<Item>(
   items: readonly Item[],

@@ -1,6 +1,6 @@
 import type { Connector } from './contract.ts';
 
-/** A connector that ships with closeloop: loaded when a source names it, as each brings its vendor's client along. */
+/** A connector that ships with closeloop. It is loaded when a source names it, because it imports its vendor's client. */
 export interface BuiltIn {
   readonly name: string;
   load(): Promise<Connector>;

@@ -1,10 +1,10 @@
 /**
- * What `load` gave, for so long as it counts as fresh.
- * @param loadedAfter loads again what was loaded before that moment; `now`: in any case
+ * Returns the loaded value while it is fresh.
+ * @param loadedAfter reloads a value that was loaded before this instant; `now` always reloads
  */
 export type Cached<T> = (loadedAfter?: Date | 'now') => Promise<T>;
 
-/** Loads at most once in `ttlMs`, however many ask at once. A failure is told to those who wait for it, and is not kept. */
+/** Caches what `load` returns for `ttlMs`. Concurrent callers share one load. A load that fails rejects for them and is not cached. */
 export function cached<T>(load: () => Promise<T>, ttlMs: number, now: () => Date): Cached<T> {
   let current: { value: Promise<T>; at: number } | undefined;
   return (loadedAfter) => {

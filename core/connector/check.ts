@@ -24,14 +24,14 @@ export interface Probe {
   what: string;
 }
 
-/** Reads one thing after the other. What can't be read becomes a finding and hides nothing else. */
+/** Reads parts of the account one after the other. A failed read becomes a finding, and the other reads go on. */
 export interface Prober {
   readonly findings: readonly Finding[];
-  /** Undefined: it could not be read. */
+  /** Undefined when the read failed. */
   probe<T>(probe: Probe, read: () => Promise<T>): Promise<T | undefined>;
 }
 
-/** @param findingOf What an error of `read` says to the operator; undefined where that has been said already. */
+/** @param findingOf the finding for an error of `read`; undefined where another finding covers the error already */
 export function prober(findingOf: (probe: Probe, error: unknown) => Finding | undefined): Prober {
   const findings: Finding[] = [];
   return {
@@ -48,7 +48,7 @@ export function prober(findingOf: (probe: Probe, error: unknown) => Finding | un
   };
 }
 
-/** Something that the account lacks. */
+/** A field, webhook … that the account lacks. */
 export interface MissingItem {
   /** The same at every comparison: `options of user field "last_grade"`. */
   id: string;
@@ -56,14 +56,14 @@ export interface MissingItem {
   what: string;
 }
 
-/** What the settings need, compared with what the account has: `check` tells the findings, `setup` makes what is missing. */
+/** What the settings need, compared with what the account has: `check` reports the findings, `setup` creates the missing items. */
 export interface Comparison<Item extends MissingItem = MissingItem> {
   findings: Finding[];
-  /** In the order in which it has to be made. */
+  /** In the order of creation. */
   missing: Item[];
 }
 
-/** Several comparisons as one, in their order. */
+/** Several comparisons in one, in their order. */
 export function combined<Item extends MissingItem>(comparisons: readonly Comparison<Item>[]): Comparison<Item> {
   return {
     findings: comparisons.flatMap(({ findings }) => findings),
@@ -72,8 +72,8 @@ export function combined<Item extends MissingItem>(comparisons: readonly Compari
 }
 
 /**
- * A step for everything that is missing. Each step compares again and makes what is missing then, so that it can be applied
- * again after a failure, and while others change the account.
+ * One step per missing item. A step compares again before it creates its item, so that it can be repeated after a failure and
+ * while other people change the account.
  */
 export async function setupSteps<Item extends MissingItem>(
   compare: () => Promise<readonly Item[]>,
@@ -103,10 +103,10 @@ export const unseenWebhook = (vendor: string, remedy: string): Finding =>
     remedy,
   );
 
-/** The names that records are presented with, by their first name; an empty object where nothing is known of the names below. */
+/** The names in a presented record, second-level names by first-level name; an empty object where any name may occur below. */
 export type ShapeNames = Readonly<Record<string, Readonly<Record<string, true>>>>;
 
-/** Those of a shape as it is presented; of a list those of its first entry. */
+/** The names of a presented shape; for a list, the names of its first entry. */
 export function namesOf(shape: object): ShapeNames {
   const namesIn = (part: unknown) => {
     const one: unknown = Array.isArray(part) ? part[0] : part;
@@ -117,8 +117,8 @@ export function namesOf(shape: object): ShapeNames {
 }
 
 /**
- * Names that expressions read and no record has. A warning, as an expression may reach its names in more ways than can be told
- * from outside.
+ * Warnings for names that expressions read and no record has. Not errors: an expression can build a name in ways that nothing
+ * outside it sees.
  * @param hint Where else a name may be found: 'custom fields are under `fields`'
  */
 export function unknownReads(

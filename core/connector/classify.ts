@@ -3,11 +3,11 @@ import { retryAfterMs } from './retry-after.ts';
 import type { HttpResponse } from './send.ts';
 
 /*
- * What a vendor's answer means for the job that asked: one table from status to advice, which a vendor extends by what is
- * peculiar to it. Nothing of an answer gets into a message but its status and the vendor's own code.
+ * What a vendor's response means for the job that sent the request: one table from status to advice, which each vendor extends.
+ * Messages repeat only the status and the vendor's error code of a response, never its text.
  */
 
-/** What is wrong, and what to do about it, in two halves: `check` shows them apart. Without the status, which is added. */
+/** The problem and its remedy, which `check` shows apart. Without the status, which is added. */
 interface Words {
   problem: string;
   remedy: string;
@@ -16,10 +16,10 @@ interface Words {
 export type Meaning = Words &
   (
     | {
-        /** The vendor did nothing but ask us to wait: for Retry-After, else for `ms`, its documented window. */
+        /** The vendor did not execute the call and asks the client to wait: for Retry-After, else for `ms`, its documented window. */
         kind: 'wait';
         ms?: number;
-        /** Who waits: default the whole account. `endpoint`: the calls of this endpoint (`VendorCall.endpoint`). */
+        /** What is paused: by default all calls of the account. `endpoint`: the calls of `VendorCall.endpoint`. */
         pauses?: 'account' | 'endpoint' | 'nobody';
         /** Default `refused`. */
         outcome?: Outcome;
@@ -29,13 +29,13 @@ export type Meaning = Words &
         kind: 'transient';
         /** Default `unknown`: the vendor may have done the work. */
         outcome?: Outcome;
-        /** How long this call waits where no Retry-After says it. */
+        /** How long this call waits where the response has no Retry-After. */
         ms?: number;
-        /** The same, and nobody may call the account before. */
+        /** The same, for all calls of the account. */
         pauseMs?: number;
       }
     | {
-        /** This call never will succeed. What a page says (a proxy's?), or a redirect, is doubtful by itself. */
+        /** This call will never succeed. A page (of a proxy, perhaps) and a redirect are doubtful by default. */
         kind: 'permanent';
         doubtful?: boolean;
       }
@@ -43,8 +43,8 @@ export type Meaning = Words &
   );
 
 /**
- * Rows by the vendor's own code (`REQUEST_LIMIT_EXCEEDED`), by status (`429`), or by kind of answer: `3xx`, `4xx`, `5xx`,
- * `404 page` (with a body that isn't JSON), `503 later` (with Retry-After), `page` (2xx without JSON), `shape` (2xx that the schema
+ * Rows by the vendor's error code (`REQUEST_LIMIT_EXCEEDED`), by status (`429`), or by kind of response: `3xx`, `4xx`, `5xx`,
+ * `404 page` (a body that isn't JSON), `503 later` (with Retry-After), `page` (2xx without JSON), `shape` (2xx that the schema
  * refuses).
  */
 export type MeaningTable = Readonly<Record<string, Meaning>>;
@@ -60,14 +60,14 @@ export const permanent = meaning('permanent');
 /** The same call may succeed later. */
 export const transient = meaning('transient');
 
-/** What is peculiar to a vendor. The first that says something counts, from top to bottom; then the standard table. */
+/** How a vendor's responses differ from the standard table. The first rule that applies counts, from top to bottom. */
 export interface ResponseRules {
   /**
-   * What only the whole answer tells, also of one with 2xx (GraphQL's errors), or what depends on the call: a right that is
-   * lacking, say.
+   * For what only the whole response tells, also with 2xx (GraphQL's errors), or what depends on the call (the scope that its
+   * path needs).
    */
   meaningOf?: (response: HttpResponse, path: string) => Meaning | undefined;
-  /** The vendor's own name of what is wrong: a code out of the body, never its prose. Its row comes before the status's. */
+  /** The vendor's error code in the body, never its prose. The row of the code comes before the row of the status. */
   codeOf?: (json: unknown) => string | undefined;
   table?: MeaningTable;
 }
@@ -76,7 +76,7 @@ export interface Classification extends Words {
   advice: Advice;
   outcome: Outcome;
   status: number;
-  /** The vendor's own; '' where it named none. */
+  /** The vendor's error code; '' where the response has none. */
   code: string;
   pause?: { ms: number; of: 'account' | 'endpoint' };
 }
@@ -105,7 +105,7 @@ const standard: MeaningTable = {
   shape: permanent('the answer has another shape than documented', 'report it as a bug in closeloop'),
 };
 
-/** What an answer means; undefined: it is what was asked for, as far as its status and its codes say. @param path of the call */
+/** What a response means; undefined for a success, as far as status and codes tell. @param path of the call */
 export function classifyResponse(
   response: HttpResponse,
   now: Date,
@@ -120,7 +120,7 @@ export function classifyResponse(
   return meaning && classified(meaning, response, code, now);
 }
 
-/** Under which an answer is looked up, the narrowest first; none for a good one. */
+/** The keys under which a response is looked up, the narrowest first; none for a success. */
 function keysOf(response: HttpResponse): string[] {
   const { status, headers } = response;
   if (status >= 200 && status < 300) return isPage(response) ? ['page'] : [];
@@ -129,7 +129,7 @@ function keysOf(response: HttpResponse): string[] {
   return [...suffixes.map((suffix) => `${status}${suffix}`), `${status === 408 ? 5 : Math.floor(status / 100)}xx`];
 }
 
-/** Something else than JSON: of a proxy, a firewall, a login. An empty body says nothing. */
+/** A body that is not JSON: of a proxy, a firewall, a login. An empty body is no page. */
 const isPage = ({ text, json }: HttpResponse): boolean => text.trim() !== '' && json === undefined;
 
 function classified(meaning: Meaning, response: HttpResponse, code: string, now: Date): Classification {
@@ -141,7 +141,7 @@ function classified(meaning: Meaning, response: HttpResponse, code: string, now:
   return { ...words, status, code, ...consequences(meaning, given, isPage(response)) };
 }
 
-/** A vendor that asks us to wait but not for how long is left alone for a minute, the usual window. */
+/** The pause where a vendor asks the client to wait and gives no time: a minute, the usual window. */
 const unsaidMs = 60_000;
 
 type Consequences = Pick<Classification, 'advice' | 'outcome' | 'pause'>;
@@ -150,7 +150,7 @@ function consequences(meaning: Meaning, given: number | undefined, isDoubtful: b
   switch (meaning.kind) {
     case 'wait': {
       const { ms, pauses = 'account', outcome = 'refused' } = meaning;
-      // "0" is no wait: it is the vendor's window where that is known, and the usual one elsewhere.
+      // Retry-After: 0 means the vendor's window where that is known, else the usual one.
       const waitMs = given || ms;
       const advice: Advice = {
         kind: 'transient',
@@ -178,7 +178,7 @@ function pauseOf(ms: number, of: 'account' | 'endpoint' | 'nobody'): Pick<Classi
   return of === 'nobody' || ms <= 0 ? {} : { pause: { ms, of } };
 }
 
-/** The answer has another shape than the schema takes. @param where places in the answer, never their values */
+/** For a response of another shape than the schema takes. @param where places in the response, never their values */
 export function classifyShape(
   response: HttpResponse,
   where: string,
@@ -191,17 +191,17 @@ export function classifyShape(
   return { ...found, outcome: 'unknown' };
 }
 
-/** A call to a vendor that didn't give what was asked for. */
+/** A call to a vendor failed. */
 export class VendorError extends CloseloopError {
   override readonly name = 'VendorError';
   readonly problem: string;
   readonly remedy: string;
-  /** HTTP; 0 where there was no answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
-  /** The vendor's own; '' where it named none. */
+  /** The vendor's error code; '' where the response has none. */
   readonly code: string;
 
-  /** @param place begins the message: account, method and path, without ids */
+  /** @param place the beginning of the message: account, method and path, without ids */
   constructor(
     place: string,
     found: Omit<Classification, 'pause'>,
@@ -214,7 +214,7 @@ export class VendorError extends CloseloopError {
     this.code = found.code;
   }
 
-  /** Does the vendor say that there is no such thing (any more)? */
+  /** Does the vendor say that the resource does not exist (any more)? */
   get isGone(): boolean {
     return this.status === 404 && this.advice.kind === 'permanent' && this.advice.doubtful !== true;
   }

@@ -26,7 +26,7 @@ export interface Delivery {
   receivedAt: Date;
 }
 
-/** What a request of the vendor's is answered. */
+/** The response to a request of the vendor. */
 export interface HttpReply {
   status: number;
   headers?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface HttpReply {
 /** Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded. */
 export type Verdict = { ok: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
 
-/** What a delivery holds: events for the queue, and the reason for everything that was left out. */
+/** The content of a delivery: events for the queue, and the reason for each part that is left out. */
 export type Events =
   | {
       ok: true;
@@ -47,59 +47,59 @@ export type Events =
   | { ok: false /** What is wrong with the body, without quoting it. */; why: string };
 
 /**
- * A page of what changed since a point in time, oldest first. The worker hands the events on like those of webhooks, and
- * stores `cursor` only then: a page may come again, so its events' keys name the closing, not the look.
+ * A page of the changes since an instant, oldest first. The worker queues the events like those of webhooks and stores `cursor`
+ * only then: a page may come again, so the key of an event names the closing, not the poll.
  */
 export interface PollPage {
-  /** Of any kind: also that a person is to be forgotten, or a grade that was given at the vendor. */
+  /** Events of any kind, also erasures and grades given at the vendor. */
   events: SourceEvent[];
-  /** Where the next page begins. At most 2,000 characters. */
+  /** The begin of the next page. At most 2,000 characters. */
   cursor: string;
-  /** Nothing more for now: the next poll begins at `cursor`. */
+  /** The last page for now: the next poll begins at `cursor`. */
   done: boolean;
-  /** How far in time this page reaches. */
+  /** All changes before this instant have been seen. */
   reached: Date;
 }
 
 /**
  * Is the record closed now, and by which closing?
- * `closing` names this open→closed transition: the same for every look at it, another after reopening and closing again.
- * Read for `ask`, a connector that would need more calls for it may give '': that the record is closed has to do then.
+ * `closing` names this open→closed transition: the same at every read, another after reopening and closing again. For `ask`, a
+ * connector that would need more calls to know the closing may give '': the worker then checks only that the record is closed.
  */
 export type RecordState =
   | { is: 'closed'; closing: string; closedAt: Date }
-  /** `lookAgainAt`: it will count as closed then, if nothing else happens (no word of delivery: the fallback). Real time. */
+  /** `lookAgainAt`: the real time at which the record will count as closed if nothing else happens (a parcel without a delivery event). */
   | { is: 'open'; lookAgainAt?: Date }
   /** Never ask: merged, deleted, spam, requester is an agent … `why` is a sentence for the trace. */
   | { is: 'out'; why: string };
 
 /** A record as rules and mappings see it. `shape` is the connector's documented, typed presentation. */
 export interface PresentedRecord<Shape extends object = object> {
-  /** The id asked for; `currentId` differs after a merge. */
+  /** The requested id; `currentId` differs after a merge. */
   id: string;
   currentId: string;
   state: RecordState;
-  /** What expressions run over. JSON values only. */
+  /** The input of expressions. JSON values only. */
   shape: Shape;
-  /** The vendor's id of the person who would be asked: finds their journeys when they are to be forgotten. */
+  /** The vendor's id of the customer who would be asked. Erasures find the customer's journeys by it. */
   personId?: string;
-  /** The person's IANA zone and language (BCP 47) where the vendor knows them. */
+  /** The customer's IANA zone and language (BCP 47) where the vendor knows them. */
   timeZone?: string;
   locale?: string;
 }
 
-/** An answer to be put on a record, or that none came. */
+/** An answer to write on a record, or the fact that none came. */
 export interface WriteBack {
   recordId: string;
-  /** `no-answer`: the journey expired (grade and comment are null, `answeredAt` is when). Only where the source asks for it. */
+  /** `no-answer`: the journey expired at `answeredAt`; grade and comment are null. Only with `writesNoAnswer`. */
   outcome: 'answered' | 'no-answer';
-  /** As in `PresentedRecord.personId`, where it was known. */
+  /** As in `PresentedRecord.personId`, where known. */
   personId?: string;
   /** The feedback request. */
   requestId?: string;
   /** Answers of a survey, by question id. */
   answers?: Readonly<Record<string, AnswerValue>>;
-  /** Names this version of this journey's answer: one note per `marker`, found again after an unknown outcome. */
+  /** Names this version of the journey's answer: one note per `marker`, which a retry after an unknown outcome looks for. */
   marker: string;
   grade: number | null;
   comment: string | null;
@@ -116,45 +116,45 @@ export type ReadResult<Shape extends object = object> =
 
 export type WriteResult =
   /**
-   * `findings`: what of the answer the vendor didn't take, with the remedy (a dropdown value that doesn't exist …): the
-   * journey is parked until a person has acted, and written again then.
-   * `remarks`: what else the trace should say, about which nobody has to do anything (the record holds a later answer …).
-   * `where`: for the trace, when it isn't the record itself ("the requester's user field, as the ticket is closed").
+   * `findings`: the parts of the answer that the vendor didn't store, with the remedy (a dropdown lacks the value …). The journey
+   * is parked until a person has acted, and its answer is written again then.
+   * `remarks`: further lines for the trace, which need no action (the record holds a later answer …).
+   * `where`: for the trace, if the answer is not on the record itself ("the requester's user field, as the ticket is closed").
    */
   | { ok: true; findings: string[]; remarks?: string[]; where?: string }
-  /** The record can't be written any more: a closed ticket. Kept on our side, not retried. */
+  /** The record can't be written any more: a closed ticket. closeloop keeps the answer and does not retry. */
   | { ok: false; why: 'closed' | 'not-found'; message: string }
   /**
-   * A CloseloopError that is permanent: the vendor refuses this record as it is (a required field is empty …), and the
-   * message says what a person has to mend. The journey is parked until then.
+   * A permanent CloseloopError: the vendor refuses this record in its present state (a required field is empty …), and the
+   * message says what a person has to change. The journey is parked until then.
    */
   | { ok: false; why: 'error'; error: Error };
 
 /**
- * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, sealed at
- * rest with the installation's key. Names are the source's own.
+ * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, encrypted with the
+ * installation's key. Each source has its own names.
  */
 export interface Vault {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
-  /** One at a time over all processes: whoever comes second finds what the first one stored. */
+  /** Runs `work` under a lock that all processes share: the second caller finds what the first one stored. */
   locked<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * For vendors without an API to read records from: the snapshots that their events carry (`RecordEvent.snapshot`). The worker
- * keeps the newest, by the event's `at`, before it does anything else about the event: one store for all processes, whatever
- * came twice or late. A snapshot is kept as long as the record has a journey, otherwise as long as a settled journey, and
- * goes when the person is erased.
+ * For vendors without an API that reads records: the snapshots in their events (`RecordEvent.snapshot`). Before the worker
+ * processes an event it stores the snapshot, unless it holds one of a later event (`at`): one store for all processes, right also
+ * when events come twice or late. A snapshot lives as long as the record has a journey, otherwise as long as a settled journey,
+ * and is deleted when the person is erased.
  */
 export interface RecordSnapshots {
   /** One per id, in order; undefined for a record without a snapshot. */
   of(recordIds: readonly string[]): Promise<unknown[]>;
 }
 
-/** What the worker hands to a connector when it opens a source. */
+/** What the worker passes to a connector when it opens a source. */
 export interface ConnectorPorts extends Ports {
-  /** Where the vendor has to deliver; left out while `http.publicUrl` isn't configured. */
+  /** The address for the vendor's webhooks; left out while `http.publicUrl` isn't configured. */
   hookUrl?: string;
   log: Log;
   budget: Budget;
@@ -163,85 +163,85 @@ export interface ConnectorPorts extends Ports {
 }
 
 /**
- * One configured account, open for work. Methods are safe to call concurrently. What goes wrong is a CloseloopError
- * (errors.ts) whose advice says what the queue does; a zod error (the vendor answered in another shape) is permanent.
+ * One configured account, open for work. Methods are safe to call concurrently. They throw a CloseloopError (errors.ts), whose
+ * advice says what the queue does; a zod error (the response has another shape) is permanent.
  */
 export interface Source<Shape extends object = object> {
   /**
-   * What a vendor is answered that only tries the address, or is about to use it: a HEAD, a GET with a challenge, an unsigned
-   * ping. Asked before `verify`, about any method; undefined: a delivery like any other. Pure. Left out: deliveries come by
-   * POST, and nothing else does.
+   * The response to a request by which the vendor tests the address: a HEAD, a GET with a challenge, an unsigned ping. Called
+   * before `verify`, for any method; undefined: the request is a delivery. Pure. Left out: the vendor sends nothing but
+   * deliveries, by POST.
    */
   handshake?(request: Delivery): HttpReply | undefined;
   /** Is this delivery signed with one of the configured secrets? Pure. */
   verify(delivery: Delivery): Verdict;
-  /** What it says. Called only after `verify`. Pure; a promise only for expressions of the configuration. */
+  /** The events in a delivery. Called only after `verify`. Pure; a promise only for expressions of the configuration. */
   events(delivery: Delivery): Events | Promise<Events>;
   /**
    * Reads up to any number of records in as few vendor calls as possible; one result per id, in order.
-   * `purpose: 'plan'` needs everything rules can see; `'ask'` needs state only (is it still closed, merged, deleted?)
-   * and may leave the rest of `shape` out.
-   * A failure of the whole call (429, network) is thrown; a failure of some records is in their results.
+   * `plan` needs everything that rules can read; `ask` needs the state only (still closed? merged? deleted?) and may leave
+   * the rest of `shape` out.
+   * Throws for a failure of the whole call (429, network); a failure of one record is its result.
    */
   read(recordIds: readonly string[], purpose: 'plan' | 'ask'): Promise<ReadResult<Shape>[]>;
-  /** Writes grades on records, in as few vendor calls as possible, and checks that the vendor took them. One result per item, in order. */
+  /** Writes answers on records in as few vendor calls as possible, and checks that the vendor stored them. One result per item, in order. */
   writeBack(items: readonly WriteBack[]): Promise<WriteResult[]>;
   /**
-   * What changed since a cursor, or since an instant when there is none: at most one vendor call's worth of records, out of
-   * the budget as `background`. Finds what webhooks missed, and what `backfill` asks for. Left out: nothing does.
+   * The changes since a cursor, or since an instant where there is no cursor: at most the records of one vendor call, with the
+   * urgency `background`. Finds closings that webhooks missed, and serves `backfill`. Left out: neither works.
    */
   poll?(from: { cursor: string } | { since: Date }): Promise<PollPage>;
-  /** Everything that would keep this source from working, found at the live account. Changes nothing. */
+  /** Everything in the live account that would keep this source from working. Changes nothing. */
   check?(about: PreflightContext): Promise<Finding[]>;
-  /** The steps that are still missing at the vendor, in order; none when everything is there. Looks only: `apply` acts. */
+  /** The missing steps of the setup at the vendor, in order; none when it is complete. Reads only: `apply` acts. */
   setup?(about: PreflightContext): Promise<SetupStep[]>;
   /**
-   * Takes off records again all that `writeBack` put there, for people who are to be forgotten. May be repeated; records that
-   * are gone are none of its business. What has to stay is in the result: in words for the proof, without personal data
-   * ("the notes: Zendesk deletes none"). Left out: everything stays, and the proof says so.
+   * Removes from records all that `writeBack` put there, for a person who is to be forgotten. Repeatable; ignores records that
+   * the vendor no longer has. Returns what could not be removed, in words for the proof, without personal data ("the notes:
+   * Zendesk deletes none"). Left out: everything stays, and the proof says so.
    */
   forget?(recordIds: readonly string[]): Promise<string[]>;
   /** Expired journeys are written back as `no-answer`. */
   writesNoAnswer?: boolean;
-  /** Its events bring grades given elsewhere (`ExternalGradeEvent`): some rule has to name an external campaign. */
+  /** Its events bring grades given elsewhere (`ExternalGradeEvent`): a rule has to name an external campaign. */
   bringsExternalGrades?: boolean;
-  /** What the bodies of deliveries may be beside JSON. */
+  /** Content types of deliveries beside JSON. */
   alsoTakes?: readonly ('form' | 'xml')[];
-  /** Bytes of a delivery's body. Default 1 MiB; vendors that send a record's whole history need more. */
+  /** The largest body of a delivery in bytes. Default 1 MiB; vendors that send a record's whole history need more. */
   largestBody?: number;
-  /** The questions (`writeBack.answers`) whose answers it writes, by id: `check` looks for them among the service's surveys. */
+  /** Ids of the questions in `writeBack.answers`: `check` looks for them among the service's surveys. */
   surveyQuestions?: readonly string[];
-  /** What people write for a record (the vendor's own address of it …). Left out: they write it as events do. */
+  /** How people may write a record's id (as the vendor's address of the record …). Left out: as events do. */
   recordNames?: {
-    /** As events name the record; undefined: it can't be one of this source. */
+    /** The id as in events; undefined: no record of this source. */
     parse(written: string): string | undefined;
-    /** How to write it: 'deal-7 or ticket-7'. */
+    /** Examples: 'deal-7 or ticket-7'. */
     like: string;
   };
-  /** How many records one vendor call takes; the worker gathers this many before it calls `read` or `writeBack`. */
+  /** How many records one vendor call takes; the worker collects this many before it calls `read` or `writeBack`. */
   batchSize: number;
-  /** What a delivery is answered that was taken: 202 unless the vendor needs exactly 200, and the body that it wants. */
+  /** The response to a stored delivery: 202 unless the vendor needs exactly 200, and the body that the vendor wants. */
   taken: HttpReply & { status: 200 | 202 };
-  /** And one that could not be stored, where the vendor keeps it longer for it. Default: 503 with Retry-After. Never a 2xx. */
+  /** The response to a delivery that could not be stored, where another one makes the vendor retry longer. Default: 503 with Retry-After. */
   notStored?: HttpReply & { status: 429 | 500 | 503 };
 }
 
 /** What `check` and `setup` know of the rest of the configuration. */
 export interface PreflightContext {
-  /** Where the vendor has to deliver; left out while `http.publicUrl` isn't configured. */
+  /** The address for the vendor's webhooks; left out while `http.publicUrl` isn't configured. */
   hookUrl?: string;
-  /** Every grade that the rules' campaigns can give, ascending; empty where they couldn't be read. */
+  /** Every grade of the rules' campaigns, ascending; empty where the campaigns couldn't be read. */
   grades: readonly number[];
-  /** What the rules' expressions read of the record: `at` is the place in the configuration, `path` its names. */
+  /** The names that the rules' expressions read of the record: `at` is the place in the configuration, `path` the names. */
   reads: readonly { at: string; path: readonly string[] }[];
   /** From closing to the last moment at which an answer is still expected. */
   answersWithinMs: number;
 }
 
-/** One thing that is wrong. An `error` keeps the source from working; a `warning` will surprise somebody. */
+/** A problem. An `error` keeps the source from working; a `warning` has effects that people may not expect. */
 export interface Finding {
   level: 'error' | 'warning';
-  /** The place: a path in the source's settings (`writeBack.grade`), or a thing at the vendor (`webhook`). */
+  /** A path in the source's settings (`writeBack.grade`), or an object at the vendor (`webhook`). */
   at: string;
   /** No personal data, no secrets. */
   problem: string;
@@ -253,26 +253,25 @@ export interface SetupStep {
   /** 'create the ticket field "Feedback grade" (integer)' */
   what: string;
   /**
-   * Does it. `note`: what a person has to do with the outcome, if anything. `secrets`: by the setting that takes them (shown
-   * once, under the variable that the configuration names there), or by a variable's name. May be applied again after a
-   * failure.
+   * Executes the step; repeatable after a failure. `note`: what a person has to do next, if anything. `secrets`: by the setting
+   * that takes each (shown once, under the variable that the configuration names there), or by a variable's name.
    */
   apply(): Promise<{ note?: string; secrets?: Readonly<Record<string, string>> }>;
 }
 
 /** A source whose settings have been parsed. */
 export interface ParsedSource {
-  /** The vendor's account, whose quota all sources of it share; `undefined`: the source is alone in it. */
+  /** The vendor's account: all sources of one account share its quota. `undefined`: no other source uses the account. */
   account: string | undefined;
   open(ports: ConnectorPorts): Source;
 }
 
-/** What a connector's file exports. `defineConnector` hides the type of its settings, so that one list holds them all. */
+/** The export of a connector's file. `defineConnector` hides the type of the settings, so that one list holds all connectors. */
 export interface Connector {
   readonly name: string;
   /** Settings of a source of this connector, for the configuration's schema. `writeBack` is part of them. */
   readonly settings: z.ZodType;
-  /** The same schema, by which the worker parses a source's settings once: what comes out can be opened. */
+  /** The same schema, whose result can be opened: the worker parses a source's settings once. */
   readonly sources: z.ZodType<ParsedSource>;
   /** As `sources` says of settings as written. */
   account(settings: unknown): string | undefined;
@@ -280,8 +279,8 @@ export interface Connector {
 }
 
 /**
- * Declares a connector: its name, the settings it takes in a source's section of the configuration, and how to open one.
- * `account` and `open` get the parsed value.
+ * Declares a connector: its name, its settings in a source's section of the configuration, and how to open a source. `account` and
+ * `open` get the parsed settings.
  */
 export function defineConnector<Settings extends z.ZodType>(definition: {
   name: string;

@@ -8,7 +8,7 @@ export const oneEvent = <Event extends SourceEvent>(event: Event) => ({
   ignored: [],
 });
 
-/** @param act A person has to do something about it, which `why` says. */
+/** @param act a person has to act; `why` says how */
 export const noEvent = (what: string, why: string, act?: true) => ({
   ok: true as const,
   events: [],

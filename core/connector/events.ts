@@ -5,15 +5,15 @@ import { z } from 'zod';
 const Happened = z.object({
   /** When it happened at the vendor; the time of receipt where the vendor doesn't say. */
   at: z.coerce.date(),
-  /** Same for every repetition of this event, different for every other event of the source. */
+  /** The same for every repetition of this event, another for every other event of the source. */
   key: z.string(),
   /** In words, for the trace: "status SOLVED, was OPEN". No personal data. */
   what: z.string(),
 });
 
 /**
- * The record as an event carries it (`RecordSnapshots`): JSON values. Erasures read in it, where they are there, `shape` and `personId` as in
- * `PresentedRecord`, and `contacts`: texts, all that the person is known by.
+ * The record as an event carries it (`RecordSnapshots`): JSON values. Erasures read `shape` and `personId` as in
+ * `PresentedRecord`, and `contacts` (all addresses and numbers of the person), where the snapshot has them.
  */
 const Snapshot = z.record(z.string(), z.unknown()).optional();
 
@@ -30,17 +30,17 @@ export const RecordEvent = Happened.extend({
   kind: z.enum(['closed', 'changed']),
   /** The record, unique within the source: no spaces, no ':', at most 100 characters. */
   recordId: z.string(),
-  /** The vendor says that it closed, not only that it may have: a record found open gets a journey that says so. */
+  /** The vendor says that the record closed, not only that it may have: a record that is read as open gets a journey that says so. */
   certain: z.boolean().optional(),
-  /** Which closing it is, where the event already tells (`RecordState`): one that has a journey isn't read again. */
+  /** The closing, where the event names it (`RecordState`): a closing that has a journey isn't read again. */
   closing: z.string().optional(),
-  /** With `changed`: the record lives on as this one. What was asked about it is written there from now on. */
+  /** With `changed`: the record that this one was merged into. Answers about this record are written there from now on. */
   mergedInto: z.string().optional(),
   /** Personal data only with `closed`. */
   snapshot: Snapshot,
 });
 
-/** A person is to be forgotten: masked at the Feedback service, taken out of their journeys. Any of the three finds them. */
+/** A person is to be forgotten: masked at the Feedback service, removed from their journeys. Any of the three lists finds the person. */
 export type EraseEvent = z.output<typeof EraseEvent>;
 export const EraseEvent = Happened.extend({
   kind: z.literal('erase'),
@@ -73,7 +73,7 @@ export const SurveyEvent = Happened.extend({
   answers: z.record(z.string(), AnswerValue),
 });
 
-/** The vendor has taken our access away: the source stops until a person has given it back. `what` says who must do what. */
+/** The vendor revoked closeloop's access: the source stops until a person restores it. `what` says who must do what. */
 export type RevokedEvent = z.output<typeof RevokedEvent>;
 export const RevokedEvent = Happened.extend({ kind: z.literal('revoked') });
 
@@ -89,5 +89,5 @@ export const SourceEvent = z.discriminatedUnion('kind', [
 export const isRecordEvent = (event: SourceEvent): event is RecordEvent =>
   event.kind === 'closed' || event.kind === 'changed';
 
-/** A delivery of more events is refused: it could not be stored before the vendor gives up. No vendor sends more than 100. */
+/** A delivery of more events is refused: storing them would take longer than the vendor waits. No vendor sends more than 100. */
 export const mostEvents = 500;

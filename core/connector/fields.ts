@@ -2,35 +2,35 @@ import type { PartName } from './answer.ts';
 import { type Comparison, errorAt, type MissingItem, warningAt } from './check.ts';
 import type { Finding } from './contract.ts';
 
-/* Fields that settings name (`writeBack`), compared with those that a vendor has: by their names, which need not be unique. */
+/* The fields that `writeBack` names, compared with the vendor's fields by name. Names need not be unique. */
 
-/** What a part of an answer has to be written to. */
+/** The field that a part of an answer is written to. */
 export interface NeededField {
   part: PartName;
   name: string;
-  /** Types as the vendor calls them: the one that `setup` makes, and others that do. */
+  /** The vendor's types: the type that `setup` creates, and others that fit. */
   types: readonly [made: string, ...others: string[]];
 }
 
-/** One that the vendor has. */
+/** A field of the vendor. */
 export interface HeldField {
   name: string;
   type: string;
-  /** Nobody gets on without filling it in. */
+  /** People have to fill it in. */
   required: boolean;
 }
 
 export interface FieldWords<Item extends MissingItem> {
   /** Whose fields: 'conversations'. */
   of: string;
-  /** What the vendor calls one: 'attribute'. */
+  /** The vendor's word for a field: 'attribute'. */
   field: string;
-  /** Where a person finds them. */
+  /** Where a person finds the fields. */
   place: string;
   missing: (needed: NeededField) => Item;
 }
 
-/** @param held Those that are in use, without archived ones. */
+/** @param held the vendor's fields in use, without archived ones */
 export function compareFields<Item extends MissingItem>(
   needed: readonly NeededField[],
   held: readonly HeldField[],

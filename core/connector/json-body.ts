@@ -3,9 +3,9 @@ export function jsonBody(body: Uint8Array | string): unknown {
   return parsed(body);
 }
 
-/** The same, with all the digits of whole numbers: those that a number can't hold come as text. Ids have that many. */
+/** The same, but integers beyond 2^53 become strings with all their digits: ids are that long. */
 export function exactJsonBody(body: Uint8Array | string): unknown {
-  // The third argument is the digits as written; the types don't know it yet.
+  // TypeScript's types lack the third argument, which holds the digits as written.
   return parsed(body, (_key, value: unknown, context?: { source?: string }) => {
     const source = context?.source;
     const isWhole = typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source);

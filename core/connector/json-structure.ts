@@ -1,4 +1,4 @@
-/** Deeper than anything that a service or a vendor documents, several times over; nothing that reads it recurses further. */
+/** Several times the depth of any documented body, and safe for recursive readers. */
 const mostLevels = 64;
 /**
  * Lists, objects and their entries: a hundred tickets with 300 custom fields each have 200,000. This many take V8 some
@@ -9,8 +9,8 @@ const mostEntries = 300_000;
 const [quote, backslash, comma, openList, openObject, closeList, closeObject] = Buffer.from('"\\,[{]}');
 
 /**
- * Why this text should not be parsed as JSON, without quoting it; undefined when its structure is bearable. It need not be
- * JSON: then the parser says so.
+ * Why this text should not be parsed as JSON, without quoting it; undefined when its structure is bearable. Whether it is JSON
+ * at all is left to the parser.
  */
 export function tooIntricate(text: Uint8Array, most = mostEntries): string | undefined {
   let levels = 0;

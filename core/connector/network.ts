@@ -1,6 +1,6 @@
 /*
- * Which failures of a request were never sent: the one place that says so, for the service and for vendors. Codes are those
- * of Node 24's fetch (undici 7), seen by provoking them.
+ * Which failed requests were never sent: the one place that decides it, for the service and for vendors. The codes are those of
+ * Node 24's fetch (undici 7), found by provoking each failure.
  */
 
 const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
@@ -14,8 +14,8 @@ const unreachable = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 /**
- * Raised while the two sides introduce themselves. Other ERR_SSL_* come from a running connection (a broken record, an
- * alert after TLS 1.3's early finish) and so after the request may have been read.
+ * Raised during the TLS handshake. Other ERR_SSL_* come from an established connection (a broken record, an alert after TLS
+ * 1.3's early finish), when the server may have read the request.
  */
 const handshake =
   /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$|ERR_SSL_WRONG_VERSION_NUMBER$|ERR_SSL_UNSUPPORTED_PROTOCOL$|ERR_SSL_\w*HANDSHAKE_FAILURE$|ERR_SSL_\w*PROTOCOL_VERSION$)/;
@@ -47,13 +47,13 @@ function isBlockedPort(error: unknown): boolean {
   return false;
 }
 
-/** Did the connection die, as opposed to never coming about or being given up by us? */
+/** Did an established connection end? Not: it was never established, or closeloop gave it up. */
 export function isCut(error: unknown): boolean {
   const { code, connecting } = faultOf(error);
   return cut.has(code) && !connecting;
 }
 
-/** Why a call never left; undefined where it may have. */
+/** Why a request was never sent; undefined where it may have been. */
 export type NeverSent = 'blocked-port' | 'no-name' | 'too-late' | 'no-connection' | 'no-tls';
 
 export function neverSentBy(error: unknown): NeverSent | undefined {

@@ -1,13 +1,13 @@
 import { CloseloopError } from '../errors.ts';
 
-/** Of any list that is read to its end in one go: ten thousand pages of a hundred. */
+/** The most entries of a list that is read to its end: ten thousand pages of a hundred. */
 const mostPages = 10_000;
-/** Of a cursor or an address, as each is kept while the list is read: more than anybody takes back. */
+/** The longest cursor or address: all of them are kept in memory while the list is read. */
 export const longestNext = 8_192;
 
 /**
- * Watches over the way through the pages of a list: whoever names the same next page again, or ever new ones, would be asked
- * for ever. Call it with each next page's cursor or address.
+ * Guards the reading of a list against a vendor that names the same next page again, or new pages without end. Call it with the
+ * cursor or address of each next page.
  * @param list for the message: 'Zendesk acme: audits'
  * @throws CloseloopError permanent
  */

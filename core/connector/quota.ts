@@ -1,38 +1,37 @@
 /**
- * What a call is for. Sweeps (`background`: polls, backfills) leave the larger part of a quota to those for whom a
- * person waits.
+ * The priority of a call. `background` (polls, backfills) leaves the larger part of a quota to `work`.
  */
 export type Urgency = 'work' | 'background';
 
-/** What the vendor's headers say is left of one of its limits. */
+/** One limit of the vendor, as its headers report it. */
 export interface Quota {
   limit: number;
   remaining: number;
-  /** Milliseconds until it is full again. */
+  /** Milliseconds until the limit is full again. */
   resetMs: number;
 }
 
 /** One of several limits of the account (`daily` …), or of an endpoint with a limit of its own; without a name the account's. */
 export type RateLimit = Quota & { name?: string };
 
-/** A bucket of points that fills up again by the second, as vendors have it that charge a call for what it asks. */
+/** A bucket of points that refills every second, at vendors that charge a call by its content. */
 export interface PointsBucket {
   limit: number;
   available: number;
   perSecond: number;
 }
 
-/** A call that is charged in points, for a number of records that the bucket may lower. */
+/** A call that costs points, for a number of records that the bucket may lower. */
 export interface PointsWanted {
-  /** At most, and before the vendor gives back what the call didn't need: without a record, and for each. */
+  /** The price before the vendor returns unused points: of the call without a record, and of each record. */
   base: number;
   each: number;
-  /** Records: not more, and not fewer (default 1) than so many. */
+  /** The most and the least (default 1) records. */
   most: number;
   least?: number;
-  /** Of the first call of the same work: the rest of it goes on before what came after it. */
+  /** `since` of the first call of the same work: its further calls precede later work. */
   since?: number;
-  /** What the bucket is taken for until an answer has told. */
+  /** The bucket's size until a response reports it. */
   assumed: Omit<PointsBucket, 'available'>;
 }
 
@@ -41,8 +40,8 @@ export interface PointsTaken {
   records: number;
   since: number;
   /**
-   * To be called when the call is over: what its answer says of the bucket; `unspent` when the vendor never got it or
-   * refused it; `unknown` otherwise.
+   * Call it after the call, with the bucket that the response reports; `unspent` when the request never arrived or was
+   * refused; `unknown` otherwise.
    */
   settle(said: PointsBucket | 'unspent' | 'unknown'): Promise<void>;
 }
@@ -55,20 +54,20 @@ export interface Budget {
    */
   take(endpoint?: string, urgency?: Urgency): Promise<void>;
   /**
-   * Waits until the bucket affords the call, however long: the oldest work of all processes first, and `background` behind
-   * `work`. Before `take`, at vendors that charge in points.
+   * Waits without a limit until the bucket affords the call: the oldest work of all processes first, `background` after `work`.
+   * Called before `take`, at vendors that charge in points.
    */
   takePoints(wanted: PointsWanted, urgency?: Urgency): Promise<PointsTaken>;
-  /** The vendor told us to stop: no call of this account (or endpoint), from any process, before `ms` have passed. */
+  /** The vendor asks to pause: no process calls this account (or endpoint) before `ms` have passed. */
   pause(ms: number, endpoint?: string): Promise<void>;
   /**
-   * What an answer's headers say. A used-up quota holds everybody back until it is full again, a half-used one the
-   * background. @param name One of several limits of the account: "daily" …; or an endpoint, and then it holds for that.
+   * Reports the headers of a response. A used-up quota delays all calls until it is full again, a half-used one those with
+   * `background`. @param name one of several limits of the account ("daily" …), or an endpoint, whose calls alone are delayed
    */
   reportRemaining(quota: Quota, name?: string): Promise<void>;
 }
 
-/** Tells the budget what the headers of an answer say. */
+/** Reports the limits in the headers of a response to the budget. */
 export async function applyRateLimits(budget: Budget, limits: readonly RateLimit[]): Promise<void> {
   for (const { name, ...quota } of limits) await budget.reportRemaining(quota, name);
 }

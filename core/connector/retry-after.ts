@@ -1,4 +1,4 @@
-/** Nobody means more; a longer one would hold an account back for ever. */
+/** A day: a longer time is a mistake and would block the account. */
 const longestMs = 86_400_000;
 
 /**

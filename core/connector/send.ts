@@ -4,49 +4,49 @@ import { tooIntricate } from './json-structure.ts';
 import { faultOf, isCut, neverSentBy } from './network.ts';
 
 /*
- * The one place that sends: to the service, to vendors, to whoever takes answers and alerts. Whoever answers may be broken,
- * or somebody else, so that nothing of an answer is believed before it is known to be of a bearable size.
+ * The one place that sends HTTP requests: to the service, to vendors, to receivers of answers and alerts. A response may come
+ * from a broken server or from somebody in between, so its size and structure are limited before it is parsed.
  */
 
 /**
- * Bytes of an answer, after decompression: a page of 1,000 records whose comments are as long as they can be has some 12 MB.
- * While one is read it takes up to four times as much memory: as pieces, whole, as text, and what it says.
+ * The largest response in bytes, after decompression: a page of 1,000 records with the longest comments has some 12 MB. Reading
+ * takes up to four times as much memory: chunks, bytes, text, parsed JSON.
  */
 const mostBytes = 16 * 1024 * 1024;
-/** An error needs few words; what is longer is a page of somebody in between. */
+/** The largest response with an error status; longer ones are pages of somebody in between. */
 const mostErrorBytes = 1024 * 1024;
 
 export interface SendOptions {
-  /** For the whole call, from connecting to the last byte. */
+  /** The deadline for the whole call, from connecting to the last byte. */
   timeoutMs: number;
-  /** The caller's own wish to stop. */
+  /** Lets the caller stop the call. */
   signal?: AbortSignal | undefined;
-  /** Only so many bytes of the answer are looked at; the rest is left unread. */
+  /** Reads only so many bytes of the response. */
   head?: number;
   /**
-   * A GET is sent once more, within the same time, when the connection died before an answer began: an idle kept connection
-   * that the other side had just closed looks like that.
+   * Sends a GET once more, within the same deadline, if the connection ended before a response began: as it does where the
+   * server had just closed an idle keep-alive connection.
    */
   repeatsCut?: boolean;
 }
 
-/** An answer, read to its last byte; redirects are answers like others. */
+/** A response, read to its last byte; redirects are not followed. */
 export interface HttpResponse {
   status: number;
   ok: boolean;
   headers: Headers;
   /** '' also for an error whose body can't be read. */
   text: string;
-  /** Undefined: it isn't JSON. Parsed at each look. */
+  /** Undefined for a body that isn't JSON. Parsed at each access. */
   readonly json: unknown;
 }
 
-/** No answer, or none that could be read. The message never quotes one. */
+/** There was no response, or an unreadable one. The message never quotes it. */
 export class SendFailure extends Error {
   override readonly name = 'SendFailure';
-  /** `late`: the time ran out. `stopped`: by the caller. `cut`: the network. `unbearable`: too large, or nested too deep. */
+  /** `late`: the deadline passed. `stopped`: by the caller. `cut`: by the network. `unbearable`: too large or nested too deep. */
   readonly why: 'late' | 'stopped' | 'cut' | 'unbearable';
-  /** Whether the other side may have done the work. */
+  /** Whether the server may have executed the request. */
   readonly outcome: Outcome;
   /** Node's or undici's; '' where there is none. */
   readonly code: string;

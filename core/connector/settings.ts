@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../address.ts';
 
-/* Settings that connectors of several vendors take. */
+/* Settings that the connectors of several vendors share. */
 
 /** A credential. */
 export const secret = z.string().trim().min(1, 'is empty');

@@ -1,19 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Delivery, Verdict } from './contract.ts';
 
-/** How a vendor signs its deliveries, declared. */
+/** Declares how a vendor signs its deliveries. */
 export interface HmacScheme {
   /** The header that holds the signature, in small letters. */
   header: string;
   algorithm: 'sha1' | 'sha256' | 'sha512';
   encoding: 'base64' | 'hex';
-  /** Of hex: only the small letters that the vendor writes. Default: capitals, too, as some write them. */
+  /** Accept only lower-case hex. Default: both cases, as some vendors write capitals. */
   smallOnly?: true;
-  /** What stands before the digest: `sha256=`. */
+  /** The text before the digest: `sha256=`. */
   prefix?: string;
-  /** Where the vendor signs a time as well: its header, how it is written, how far it may be from ours, both ways. */
+  /** Where the vendor signs a time as well: its header, its format, and the tolerance in both directions. */
   timestamp?: { header: string; as: 'seconds' | 'milliseconds' | 'iso'; toleranceMs: number };
-  /** What is signed, one part after the other. Default: the body. With `timestamp` it has to hold that, or anybody could put in another. */
+  /** The signed parts, in order. Default: the body. With `timestamp` they have to include the time, or it could be forged. */
   signed?: (delivery: SignedDelivery, timestamp: string) => readonly (string | Uint8Array)[];
 }
 
@@ -27,7 +27,7 @@ export function signHmac(secret: string, delivery: SignedDelivery, scheme: HmacS
   return prefix + hmac.digest(encoding);
 }
 
-/** Other spellings of a time are none. */
+/** Other formats are refused. */
 const written = { seconds: /^\d{1,12}$/, milliseconds: /^\d{13}$/, iso: /./ };
 
 /** Is the delivery signed with one of the secrets? Always tries all of them, each in constant time. */
@@ -37,7 +37,7 @@ export function verifyHmac(delivery: Delivery, secrets: readonly string[], schem
   const signedAt = timestamp === undefined ? '' : (delivery.headers[timestamp.header] ?? '');
   if (given === '' || (timestamp !== undefined && signedAt === '')) return { ok: false, why: 'unsigned' };
   if (timestamp !== undefined && !written[timestamp.as].test(signedAt)) return { ok: false, why: 'mismatch' };
-  // In base64 capitals would be other letters.
+  // Case matters in base64.
   const isAnyCase = encoding === 'hex' && scheme.smallOnly !== true;
   const digest = isAnyCase ? prefix + given.slice(prefix.length).toLowerCase() : given;
   if (
@@ -47,7 +47,7 @@ export function verifyHmac(delivery: Delivery, secrets: readonly string[], schem
     return { ok: false, why: 'mismatch' };
   if (timestamp === undefined) return { ok: true };
   const ageMs = Math.abs(delivery.receivedAt.getTime() - millisecondsOf(signedAt, timestamp.as));
-  // Not `>`: a time that is no date gives NaN, which must not pass.
+  // Not `>`: an unreadable time gives NaN, which must not pass.
   return ageMs <= timestamp.toleranceMs ? { ok: true } : { ok: false, why: 'stale' };
 }
 
@@ -57,8 +57,8 @@ function millisecondsOf(text: string, as: 'seconds' | 'milliseconds' | 'iso'): n
 }
 
 /**
- * For vendors that sign nothing: is the whole value of this header one of the secrets (`Bearer …` included)? Weak: who has
- * seen one delivery can send any other.
+ * For vendors that sign nothing: is the whole value of this header one of the secrets (`Bearer …` included)? Weak: whoever has
+ * seen one delivery can send others.
  */
 export function verifySecretHeader(delivery: Delivery, secrets: readonly string[], header: string): Verdict {
   const given = delivery.headers[header] ?? '';
@@ -66,14 +66,14 @@ export function verifySecretHeader(delivery: Delivery, secrets: readonly string[
   return matchesAny(given, secrets, (secret) => secret) ? { ok: true } : { ok: false, why: 'mismatch' };
 }
 
-/** All of them are compared, whatever the first ones say; an empty secret matches nothing. */
+/** Compares all secrets, also after a match; an empty secret matches nothing. */
 function matchesAny(given: string, secrets: readonly string[], expected: (secret: string) => string): boolean {
   return secrets
     .map((secret) => secret !== '' && isEqual(Buffer.from(expected(secret)), Buffer.from(given)))
     .includes(true);
 }
 
-/** Are these the same bytes? In constant time for those of one length: the one place that compares signatures. */
+/** Are these the same bytes? In constant time for equal lengths: the one place that compares signatures. */
 export function isEqual(expected: Uint8Array, given: Uint8Array): boolean {
   return expected.length === given.length && timingSafeEqual(expected, given);
 }

@@ -7,15 +7,15 @@ import { isEqual } from './signature.ts';
  * Signed are the bytes `id.timestamp.body`; a secret is the base64 of 24 to 64 random bytes after `whsec_`.
  */
 
-/** Clocks may differ by this, both ways: what the reference libraries allow. */
+/** The tolerance of the reference libraries, in both directions. */
 const toleranceMs = 300_000;
-/** A rotating sender signs twice; nobody signs with more than this many. */
+/** A sender that rotates its secret signs twice; more signatures than this are ignored. */
 const mostSignatures = 10;
-/** Each costs a pass over the whole body; those of a shared secret cost one together. */
+/** Each costs a pass over the whole body; all signatures by shared secrets cost one pass per secret. */
 const mostPublicSignatures = 4;
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** What a setting may hold: `whsec_…`, with or without that, or the public key of a sender that signs with `v1a`. */
+/** Is this a secret, with or without `whsec_`, or the public key (`whpk_…`) of a sender that signs with `v1a`? */
 export function isStandardSecret(text: string): boolean {
   return text.startsWith('whpk_') ? publicKey(text).length === 32 : isKey(secretKey(text));
 }

@@ -2,31 +2,34 @@ import { z } from 'zod';
 import type { PollPage, Source, SourceEvent } from './contract.ts';
 import { jsonBody } from './json-body.ts';
 
-/* A poll at vendors that search by time: one search after the other, a page a call, and again from a little before where the last began. */
+/*
+ * A poll of a vendor that searches by time. A sweep runs the searches one after the other, one page per call; the next sweep covers
+ * the time from shortly before the instant at which the last one began.
+ */
 
 /** One search of a sweep. */
 export interface SweepSearch {
   /**
-   * A page of what happened since `from`; earlier events are left out of it. `after`: the last page's `next`, of the same `from`.
-   * `next` undefined: this was the last page.
+   * A page of the events since `from`; the sweep drops earlier events. `after` is the `next` of the previous page, of the same
+   * `from`. An undefined `next` marks the last page.
    */
   page(from: Date, after: string | undefined): Promise<{ events: readonly SourceEvent[]; next: string | undefined }>;
 }
 
 interface SweepOptions {
   now: () => Date;
-  /** How far behind its own clock the vendor's search may be. */
+  /** How far the vendor's search index may lag. */
   overlapMs: number;
-  /** Searches may lose something for good: once in a while a sweep goes further back, never to before the first one. */
+  /** An index may miss changes for good: every `everyMs` a sweep begins `backMs` back, but never before the first sweep's begin. */
   deep?: { everyMs: number; backMs: number };
 }
 
 const instant = z.iso.datetime().transform((text) => new Date(text));
 
 const Cursor = z.object({
-  /** Where the first sweep began: what was before is none of ours. */
+  /** The begin of the first sweep: earlier events do not count. */
   first: instant,
-  /** From where this sweep looks, and when it began; null: it has not yet. */
+  /** The begin of the time that this sweep covers, and when the sweep began; null before its first page. */
   since: instant,
   began: instant.nullable(),
   deepAt: instant,
@@ -44,7 +47,7 @@ export function createSweep(searches: readonly SweepSearch[], options: SweepOpti
     const start = isDeep ? later(cursor.first, new Date(began.getTime() - deep.backMs)) : cursor.since;
     const found = await searches[cursor.search]?.page(start, cursor.after ?? undefined);
     const events = (found?.events ?? []).filter(({ at }) => at >= start).sort((a, b) => Number(a.at) - Number(b.at));
-    // Who names the same page again would be asked for ever.
+    // A vendor that names the same page again would be called for ever.
     const next = found?.next === cursor.after ? undefined : found?.next;
     const goesOn: Partial<Cursor> | undefined =
       next !== undefined
@@ -62,7 +65,7 @@ export function createSweep(searches: readonly SweepSearch[], options: SweepOpti
   };
 }
 
-/** Whole seconds: most vendors tell no less. */
+/** Rounded down to seconds, the resolution of most vendors. */
 function beginning(since: Date, now: Date): Cursor {
   const first = new Date(Math.floor(since.getTime() / 1_000) * 1_000);
   return { first, since: first, began: null, deepAt: now, search: 0, after: null };

@@ -5,28 +5,27 @@ import type { ConnectorPorts } from './contract.ts';
 /** The token that calls carry. */
 export interface Credentials {
   current(): Promise<string>;
-  /** The vendor refused this one: another, worth a second attempt; undefined where there is none. */
+  /** A token for a second attempt after the vendor refused this one; undefined where there is none. */
   instead(refused: string): Promise<string | undefined>;
 }
 
-/** A token that was fetched; `refreshToken` where the vendor replaced the one that it was traded for. */
+/** A fetched token; `refreshToken` where the vendor replaced the refresh token. */
 export interface GrantedToken {
   token: string;
   refreshToken?: string | undefined;
   lifeMs: number;
 }
 
-/** One that holds until a person replaces it in the configuration. */
+/** A token that is valid until a person replaces it in the configuration. */
 export function staticToken(token: string): Credentials {
   return { current: async () => token, instead: async () => undefined };
 }
 
-/** Fetched anew when so much of its life is over. */
+/** A token is renewed after this share of its lifetime. */
 const usedUp = 0.75;
 
 /**
- * Tokens of a grant that knows no refresh token, each fetched anew before its life is over: in time for every caller. Those that
- * come while one is fetched share it.
+ * Tokens of a grant without refresh tokens, each renewed before it expires. Concurrent callers share one request.
  */
 export function clientCredentials(fetchToken: () => Promise<GrantedToken>, now: () => Date): Credentials {
   let held: { token: string; renewAt: number } | undefined;
@@ -50,22 +49,22 @@ export function clientCredentials(fetchToken: () => Promise<GrantedToken>, now: 
   return {
     current,
     async instead(refused) {
-      // Somebody else may have fetched a newer one meanwhile, which deserves its own chance.
+      // Another caller may have fetched a newer token meanwhile.
       if (held?.token === refused) held = undefined;
       return await current();
     },
   };
 }
 
-/** What all processes share. `of` names the refresh token of the configuration that all this came from. */
+/** What all processes share. `of` identifies the configured refresh token that the stored tokens come from. */
 const Stored = z.object({ of: z.string(), refreshToken: z.string(), accessToken: z.string(), renewAt: z.number() });
 type Stored = z.output<typeof Stored>;
 
 /**
- * Access tokens that are traded for a refresh token. One process at a time trades it, and the vendor may replace it: the new one
- * is in the vault before anything is done with the access token, and the others find both there. Should the configuration
- * get another refresh token (somebody connected the account anew), what was stored no longer counts.
- * @param name of what is stored, in the source's vault
+ * Access tokens that are traded for a refresh token. One process at a time trades it, and the vendor may replace it: the new
+ * refresh token is in the vault before the access token is used, and the other processes find both there. A new refresh token in
+ * the configuration (somebody connected the account anew) invalidates what is stored.
+ * @param name the name in the source's vault
  */
 export function refreshedToken(
   { name, configured }: { name: string; configured: string },
@@ -90,7 +89,7 @@ export function refreshedToken(
     vault.locked(name, async () => {
       const known = await stored();
       if (known && good(known, refused)) return known;
-      // A vault that takes nothing has to say so before the vendor replaces the one token that is good.
+      // A vault that can't store has to fail before the vendor replaces the only valid refresh token.
       if (known === undefined) await store({ of, refreshToken: configured, accessToken: '', renewAt: 0 });
       const askedAt = now().getTime();
       const last = known?.refreshToken ?? configured;
@@ -113,13 +112,13 @@ export function refreshedToken(
     current: () => get(),
     async instead(refused) {
       const token = await get(refused);
-      // A renewal that others had begun may have found nothing wrong with it.
+      // A renewal that another caller had begun may have kept the refused token.
       return token === refused ? get(refused) : token;
     },
   };
 }
 
-/** What a token endpoint answers. Source: RFC 6749, section 5.1. */
+/** The response of a token endpoint. Source: RFC 6749, section 5.1. */
 export const TokenGrant = z
   .object({
     access_token: z.string().min(1),

@@ -6,7 +6,7 @@ import { applyRateLimits, type Quota, type RateLimit, type Urgency } from './quo
 import { type HttpResponse, SendFailure, send } from './send.ts';
 import type { Credentials } from './token.ts';
 
-/** A vendor account as its calls need to know it. */
+/** A vendor account, as calls need it. */
 export interface VendorAccount {
   /** Begins every message: 'Freshdesk acme'. */
   name: string;
@@ -18,21 +18,21 @@ export interface VendorAccount {
   authorize?: (token: string) => Record<string, string>;
   /** For one call, to the last byte. Default 30,000. */
   timeoutMs?: number;
-  /** Only so many bytes of an answer are looked at. */
+  /** Reads only so many bytes of a response. */
   head?: number;
-  /** What the headers of an answer say of the account's limits, and of the endpoint's (`VendorCall.endpoint`). */
+  /** The limits in a response's headers: of the account, and of the endpoint (`VendorCall.endpoint`). */
   rateLimits?: (headers: Headers, now: Date, endpoint: string | undefined) => readonly RateLimit[];
-  /** Limits of endpoints (`VendorCall.endpoint`) that no header tells. */
+  /** Limits of endpoints (`VendorCall.endpoint`) that no header reports. */
   untoldLimits?: Readonly<Record<string, Quota>>;
-  /** What is peculiar to its answers. */
+  /** How its responses differ from the standard table. */
   rules?: ResponseRules;
-  /** What it means that there was no answer. Default: transient. */
+  /** The meaning of a missing response. Default: transient. */
   unanswered?: (failure: SendFailure) => Meaning | undefined;
-  /** The header that holds the vendor's own name of a call, for its support. */
+  /** The header with the vendor's id of a request, for the vendor's support. */
   requestIdHeader?: string;
-  /** The JSON of an answer; undefined where it holds none. Default: its text, as JSON. */
+  /** The JSON of a response; undefined where it has none. Default: the body, parsed. */
   jsonOf?: (response: HttpResponse) => unknown;
-  /** Another way to send: a vendor's own client, underneath. */
+  /** Sends instead of `fetch`: the vendor's own client. */
   transport?: typeof globalThis.fetch;
 }
 
@@ -40,9 +40,9 @@ export interface VendorCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Continues the base address; may hold a query. */
   path: string;
-  /** What messages call it: no personal data, no ids. Default: method and path, whose numbers are left out. */
+  /** The call in messages: no personal data, no ids. Default: method and path without numbers. */
   place?: string;
-  /** Sent as JSON; a text as it is. */
+  /** Sent as JSON; a string is sent as it is. */
   body?: object | string;
   /** Sent form-encoded. */
   form?: Readonly<Record<string, string>>;
@@ -54,18 +54,18 @@ export interface VendorCall {
 
 export interface VendorApi {
   /**
-   * One attempt, out of the budget and within the deadline; repeating is the queue's business. The answer's JSON as
-   * `schema` describes it (`undefined` is parsed for a body that is empty).
-   * @throws VendorError for everything else: what it advises is in the table of classify.ts
+   * One attempt, out of the budget and within the deadline; the queue repeats. Returns the JSON of the response, parsed by
+   * `schema` (`undefined` for an empty body).
+   * @throws VendorError for every other response, with the advice of the table in classify.ts
    */
   call<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>>;
-  /** The same; `undefined` when the vendor says that there is no such thing (404). */
+  /** The same; `undefined` for a resource that does not exist (404). */
   find<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S> | undefined>;
-  /** The same as `call`, in its steps: the answer, whatever it says; a token that is refused is replaced once. */
+  /** First step of `call`: the response, whatever its status. A refused token is replaced once. */
   exchange(call: VendorCall): Promise<HttpResponse>;
-  /** Then: is it what was asked for? Pauses whom it asks to wait. @throws VendorError */
+  /** Second step: classifies the response, and pauses the calls that the vendor asks to wait. @throws VendorError for a failure */
   accept(call: VendorCall, response: HttpResponse): Promise<void>;
-  /** Then: what it says. @throws VendorError for another shape */
+  /** Third step: parses the body. @throws VendorError for another shape */
   parse<S extends z.ZodType>(call: VendorCall, response: HttpResponse, schema: S): z.output<S>;
 }
 
@@ -73,12 +73,12 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 
 type VendorPorts = Pick<ConnectorPorts, 'fetch' | 'now' | 'budget'>;
 
-/** As messages name a call. */
+/** The call in messages. */
 function placeOf({ name }: VendorAccount, { method, path, place }: VendorCall): string {
   return `${name}: ${place ?? `${method} ${(path.split('?')[0] ?? '').replace(/\/\d+(?=\/|$)/g, '/{id}')}`}`;
 }
 
-/** The calls to one vendor account, the way every connector needs them. */
+/** The client of one vendor account. */
 export function createVendorApi(account: VendorAccount, ports: VendorPorts): VendorApi {
   const { credentials, rules, requestIdHeader } = account;
   const attempt = (call: VendorCall, token: string | undefined) => sendOnce(account, ports, call, token);
@@ -130,7 +130,7 @@ export function createVendorApi(account: VendorAccount, ports: VendorPorts): Ven
   };
 }
 
-/** One attempt, out of the budget, which is told what the response's headers say of it. */
+/** One attempt, out of the budget. Reports the limits in the response's headers to the budget. */
 async function sendOnce(
   account: VendorAccount,
   ports: VendorPorts,
@@ -156,7 +156,7 @@ async function sendOnce(
   return { status, ok, headers, text, json: jsonOf(response) };
 }
 
-/** An id that got into a path must not lead out of its resource, nor cut the query off. */
+/** An id in a path must neither lead to another resource nor cut off the query. */
 const leadsElsewhere = /[/\\](\.|%2e){1,2}([/\\?]|$)|#/i;
 
 function requestOf({ method, body, form, headers }: VendorCall, credentials: Record<string, string>): RequestInit {
@@ -170,7 +170,7 @@ function requestOf({ method, body, form, headers }: VendorCall, credentials: Rec
   };
 }
 
-/** The error for a call that was not answered. */
+/** The error for a call without a response. */
 function unanswered(place: string, failure: SendFailure, peculiar: VendorAccount['unanswered']): VendorError {
   const { message, outcome, cause } = failure;
   const { kind, problem, remedy } = peculiar?.(failure) ?? {
