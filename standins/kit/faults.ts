@@ -47,8 +47,13 @@ export class FaultQueue {
     return this.#cleared.signal;
   }
 
-  add(fault: Fault): void {
-    this.#pending.push({ fault, left: fault.times ?? 1 });
+  /** @returns what drops whatever of it has not been used up */
+  add(fault: Fault): () => void {
+    const entry = { fault, left: fault.times ?? 1 };
+    this.#pending.push(entry);
+    return () => {
+      this.#pending = this.#pending.filter((one) => one !== entry);
+    };
   }
 
   /** Drops them all. Requests that are being delayed are worked on at once. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag, tagOf } from '../redis/keys.ts';
-import { releaseLock, takeLock } from '../redis/lock.ts';
+import { releaseLock, renewLock, takeLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 
 /** So many calls in a row have failed, over all processes: the endpoint is down. */
@@ -12,8 +12,9 @@ const lookEveryMs = 1_000;
 /** Between two probes: doubled each time. Real time. */
 const firstProbeMs = 1_000;
 const longestProbeMs = 60_000;
-/** A prober that was killed is followed by the next after this long: longer than a vendor's slowest call. Real time. */
-const probeLockMs = 60_000;
+/** The next process probes this long after the one that did was killed. Renewed while the probe lasts. Real time. */
+const probeLockMs = 10_000;
+const renewEveryMs = 3_000;
 /** Failures that nobody has met again for so long are forgotten. Real time. */
 const forgetMs = 3_600_000;
 
@@ -146,13 +147,23 @@ export class Outage {
     return { endpoint: this.endpoint, since, why, untilProbeMs };
   }
 
-  /** Whoever gets it finds out; under `token` until `endProbe`, or a minute after its process died. */
-  async takeProbe(token: string): Promise<boolean> {
-    return await takeLock(this.#redis, `${this.#key}:probe`, token, probeLockMs);
-  }
-
-  async endProbe(token: string): Promise<void> {
-    await releaseLock(this.#redis, `${this.#key}:probe`, token);
+  /**
+   * One job over all processes finds out whether the endpoint is back. A process that is killed or stands still meanwhile
+   * leaves the probe to the next job after ten seconds.
+   * @param token of the job
+   * @returns what ends the probe; undefined while another job probes
+   */
+  async takeProbe(token: string): Promise<(() => Promise<void>) | undefined> {
+    const lock = `${this.#key}:probe`;
+    if (!(await takeLock(this.#redis, lock, token, probeLockMs))) return undefined;
+    const renewing = setInterval(() => {
+      // With Redis away the lock ends by itself: at worst two jobs probe.
+      renewLock(this.#redis, lock, token, probeLockMs).catch(() => undefined);
+    }, renewEveryMs).unref();
+    return async () => {
+      clearInterval(renewing);
+      await releaseLock(this.#redis, lock, token);
+    };
   }
 
   /** One look at a time, shared by all who ask. */

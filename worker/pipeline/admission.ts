@@ -12,7 +12,7 @@ type Admission =
   /** Put it back: another job of the stage is in hand already, or the process is about to end. Real time. */
   | { may: 'wait'; delayMs: number };
 
-type Endpoint = Pick<Outage, 'down' | 'takeProbe' | 'endProbe'>;
+type Endpoint = Pick<Outage, 'down' | 'takeProbe'>;
 
 /**
  * Lets no job begin while an endpoint that it may call is down: one is held in hand, all others stay in the queue and cost
@@ -58,11 +58,12 @@ export class Door {
         const found = await this.#find();
         if (!found) return this.#open({ hasWaited: true });
         const { endpoint, down } = found;
-        if (down.untilProbeMs === 0 && (await endpoint.takeProbe(token))) {
-          // Another one may have found out since this process looked.
+        const endProbe = down.untilProbeMs === 0 ? await endpoint.takeProbe(token) : undefined;
+        if (endProbe) {
+          // Another job may have found out since this process looked.
           if ((await endpoint.down({ now: true }))?.untilProbeMs === 0)
-            return { may: 'run', hasWaited: true, done: () => endpoint.endProbe(token) };
-          await endpoint.endProbe(token);
+            return { may: 'run', hasWaited: true, done: endProbe };
+          await endProbe();
         }
         await sleep(lookEveryMs);
       }

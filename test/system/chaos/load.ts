@@ -64,6 +64,8 @@ export interface Stage {
 
 /** How many kills the load may run ahead of: those that are under way at once. */
 const killsAhead = 5;
+/** A worker is killed, though the service has got no request, after so long: a job of a killed worker is taken up after 10 s. */
+const mostIdleMs = 15_000;
 
 /** Plays the plan. Returns what happened to the records, and when: by their keys. */
 export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[]>> {
@@ -89,11 +91,17 @@ export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[
     ...plan.faults.map((fault) => ({ at: fault.at, run: () => world.order(fault) })),
   ].sort((a, b) => a.at - b.at);
 
+  /** On a slow machine a worker that is killed on time was never at work: nobody would be asked before the faults are over. */
+  const nextRequest = async (): Promise<void> => {
+    const [before, latest] = [world.taken.length, Date.now() + mostIdleMs];
+    while (world.taken.length === before && Date.now() < latest) await pause(50, signal);
+  };
   let killed = 0;
   const suffering = Object.entries(processes).flatMap(([hit, list]) =>
     list.map(async (one, which) => {
       for (const kill of plan.kills.filter((fault) => fault.hit === hit && fault.which === which)) {
         await pause(kill.afterMs, signal);
+        if (hit === 'worker') await nextRequest();
         await one.suffer(kill);
         killed++;
       }

@@ -58,6 +58,11 @@ export interface PlannedFault {
   at: number;
   on: 'feedback' | Vendor;
   fault: ServerFault;
+  /**
+   * What nobody has met by then is dropped; left out: kept. While a server counts as down only one job at a time calls it: faults that waited
+   * for calls would keep it down to the end, and no process would be killed at work.
+   */
+  forMs?: number;
 }
 
 export interface Plan {
@@ -153,7 +158,7 @@ function planFaults({ loadMs, closings }: PlanOptions, chance: Chance): PlannedF
   return Array.from({ length: count }, (): PlannedFault => {
     const on = chance.of<PlannedFault['on']>(['feedback', 'feedback', 'feedback', 'desk', 'crm']);
     const fault = { ...planFault(on, chance), times: chance.int(1, 5) };
-    return { at: chance.int(0, loadMs), on, fault };
+    return { at: chance.int(0, loadMs), on, fault, forMs: chance.int(200, 1_200) };
   }).sort((a, b) => a.at - b.at);
 }
 

@@ -189,7 +189,7 @@ ${rulesFor(campaigns.crm, 'contact.email', 'ticket.subject')}
       if (person !== undefined) void crm.privacyDelete(person);
     },
     contactOf: (personId) => [...people.crm].find(([, id]) => id === personId)?.[0],
-    order: ({ on, fault }) => servers[on].order(fault),
+    order: ({ on, fault, forMs }) => servers[on].order(fault, forMs),
     endFaults() {
       for (const server of Object.values(servers)) server.endFaults();
     },
@@ -222,7 +222,7 @@ function rulesFor(campaign: number, contact: string, subject: string): string {
 
 interface FaultyServer {
   url: string;
-  order(fault: ServerFault): void;
+  order(fault: ServerFault, forMs?: number): void;
   endFaults(): void;
   close(): Promise<void>;
 }
@@ -242,9 +242,10 @@ async function serveFaulty(handle: (req: StandinRequest) => Promise<StandinRespo
   );
   return {
     url: server.url,
-    order({ afterWork = false, retryAfter, ...fault }) {
+    order({ afterWork = false, retryAfter, ...fault }, forMs) {
       const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } };
-      (afterWork ? late : faults).add({ ...fault, ...headers });
+      const drop = (afterWork ? late : faults).add({ ...fault, ...headers });
+      if (forMs !== undefined) setTimeout(drop, forMs).unref();
     },
     endFaults() {
       faults.clear();
