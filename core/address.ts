@@ -1,13 +1,13 @@
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Does an address lead to this machine? For an address that can't be read: no. */
+/** Whether an address leads to this machine; false for an address that can't be parsed. */
 export function isLoopback(url: string): boolean {
   return loopback.test(URL.parse(url)?.hostname ?? '');
 }
 
 /**
- * May secrets go to this address? https, or http to this machine (tests and stand-ins); no name and password in it.
- * @param part `origin`: nothing but a host and a port · `path`: perhaps a path, nothing behind it · `any`
+ * Whether secrets may be sent to this address: https, or http to this machine (tests and stand-ins), without a user name and password.
+ * @param part what the address may hold: `origin`: host and port only · `path`: also a path, no query · `any`
  */
 export function isSafeAddress(text: string, part: 'origin' | 'path' | 'any' = 'any'): boolean {
   const url = URL.parse(text);

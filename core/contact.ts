@@ -30,7 +30,7 @@ interface RejectedCandidate {
   why: string;
 }
 
-/** Of one list that an expression found, as many are looked at: each costs the work of reading a phone number. */
+/** The most candidates taken from one list that an expression found: parsing phone numbers is expensive. */
 export const mostCandidates = 50;
 
 export type ContactChoice =
@@ -42,13 +42,13 @@ const AsciiEmail = z.email().max(254);
 const foreignDomain =
   /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)+$/u;
 
-/** Also an internationalised address: letters of any script before the `@`, and in the domain, in Unicode or as punycode. */
+/** Accepts internationalised addresses: letters of any script before the `@`, a domain in Unicode or in punycode. */
 function isEmail(text: string): boolean {
   if (AsciiEmail.safeParse(text).success) return true;
   const at = text.lastIndexOf('@');
   const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
   if (!foreignDomain.test(domain) || Buffer.byteLength(text) > 254) return false;
-  // The same address with a stand-in for each foreign letter, to be judged like any other.
+  // Each non-ASCII letter is replaced by an ASCII one, so that the same checks apply.
   const lettered = composed(local).replace(/[\p{L}\p{M}\p{N}]/gu, 'x');
   const host = domainToASCII(domain).replace(/\.xn--[a-z0-9-]+$/i, '.example');
   return AsciiEmail.safeParse(`${lettered}@${host}`).success;
@@ -70,8 +70,7 @@ export function parseContact(text: string, options: ContactOptions = {}): Contac
 }
 
 /**
- * The contact as the service knows it: phone numbers in international form, outer spaces gone. An identifier is left as it is
- * written.
+ * The contact as the service stores it: phone numbers in international form, outer spaces removed, identifiers unchanged.
  * @throws CloseloopError permanent, as `parseContact`.
  */
 export function normaliseContact(contact: Contact): Contact {
@@ -87,17 +86,15 @@ function normalValue({ kind, value }: Contact): string {
 }
 
 /**
- * Equal for all that names one contact, whatever its kind: a contact matches every request whose phone, email or identifier
- * equals it, ignoring case, a number is one contact with `+` and with `00`, with spaces and without, and so is an
- * e-mail address whatever form its domain is written in. Never throws: the
- * service's own records are compared with it, whatever is in them.
+ * A key that is equal for every spelling of one contact, whatever its kind: case, spaces, `+` or `00` before a number, and the
+ * form of an internationalised domain make no difference. Never throws, as it is also computed for the service's records.
  */
 export function contactKey({ value }: Contact): string {
   const text = withoutUnseen(value);
   return composed(withDomain(international(text) ?? text, domainToASCII)).toLowerCase();
 }
 
-/** An e-mail address with its internationalised domain in the other form: `münchen.de` and `xn--mnchen-3ya.de` are one. */
+/** The e-mail address with its internationalised domain in the other form: `münchen.de` for `xn--mnchen-3ya.de`, and back. */
 function withDomain(text: string, write: (domain: string) => string): string {
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
@@ -107,8 +104,8 @@ function withDomain(text: string, write: (domain: string) => string): string {
 }
 
 /**
- * Every form under which a contact that a person or a vendor wrote may be known, the usual one first: the service promises to
- * take the international forms of a mobile number for one, and keeps the identifier of an external request as it was written.
+ * Every form under which the service may have stored a contact that a person or a vendor wrote, the usual form first. The
+ * service treats the international forms of a mobile number as equal, and stores identifiers as they were sent.
  * Empty for text that can't name a contact.
  */
 export function contactForms(written: string, options: ContactOptions = {}): Contact[] {
@@ -126,7 +123,7 @@ export function contactForms(written: string, options: ContactOptions = {}): Con
   return [...forms.values()];
 }
 
-/** A number as it may have been written where nothing normalised it: without its country, too. */
+/** The spellings of a number that nothing normalised: also without its country. */
 function numberForms({ kind, value }: Contact, { defaultCountry }: ContactOptions): string[] {
   if (kind !== 'phone') return [];
   const abroad = `00${value.slice(1)}`;
@@ -134,7 +131,7 @@ function numberForms({ kind, value }: Contact, { defaultCountry }: ContactOption
   if (number === undefined) return [abroad];
   const national = number.formatNational();
   const groups = national.match(/\d+/g) ?? [];
-  // Bare digits may be somebody's customer number.
+  // Digits alone may be a customer number.
   const isAtHome = defaultCountry !== undefined && number.country === defaultCountry;
   const bare = isAtHome ? [groups.join(''), `${number.nationalNumber}`] : [];
   const international = number.getType() === 'MOBILE' ? [] : [abroad, number.formatInternational()];
@@ -191,9 +188,9 @@ function usable(candidate: unknown, campaignType: CampaignType, options: Contact
 }
 
 /**
- * Requests of the caller's own channel go by identifier (specification section 2: "the identifier of an external feedback
- * request"), and anything is one. A mobile number, and any that is written with its country, is written as the service
- * writes it, so that a look-up finds it. Other digits may be a customer's number.
+ * The contact of an external campaign is an identifier (specification section 2: "the identifier of an external feedback
+ * request"), which may be any text. Mobile numbers, and numbers with a country, are normalised as the service does, so that a
+ * look-up finds them. Other digits may be a customer number and stay as they are.
  */
 function ownChannel(text: string, options: ContactOptions): Usable {
   const number = mobile(text, options);
@@ -220,7 +217,7 @@ function mobile(text: string, options: ContactOptions): Usable {
   }
   if (number.ext !== undefined) return { ok: false, why: 'an extension, which no text message reaches' };
   const type = number.getType();
-  // In North America and elsewhere the number alone doesn't tell a mobile from a landline: those get the benefit of the doubt.
+  // In North America and elsewhere a number does not show whether it is mobile or fixed: such numbers are accepted.
   if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return { ok: false, why: kindOfNumber(type) };
   return { ok: true, contact: { kind: 'phone', value: number.number } };
 }
@@ -230,20 +227,20 @@ function kindOfNumber(type: string | undefined): string {
 }
 
 /**
- * A number as people type it into a form, in international form where it can be understood; else as it is. `country` (ISO 3166,
- * "DE") is that of the address it stands in: a wrong one gives valid but foreign numbers.
+ * Converts a number that a person typed into international form; returns it unchanged where it can't be parsed. `country`
+ * (ISO 3166, "DE") is the country of the customer's address: with a wrong country the result is valid, and somebody else's.
  */
 export function internationalPhone(written: string, country: string | undefined): string {
   const text = written.trim();
   const known = country !== undefined && isSupportedCountry(country) ? country : undefined;
   const number = phoneNumber(text, { defaultCountry: known });
-  // International form would drop it, and make a number of it that no text message should go to.
+  // International form would drop the extension, and no text message should go to the number without it.
   return number === undefined || number.ext !== undefined ? text : number.number;
 }
 
 /**
- * Digits with the calling code but no plus ("49171…") also read as a national number, and a valid one: a landline that nobody
- * has. Where they don't make a mobile number but do with a plus, they are taken for that.
+ * Digits with a calling code but no plus ("49171…") also parse as a valid national landline number. Where the digits are a
+ * mobile number only with a plus, the plus is added.
  */
 function phoneNumber(text: string, options: ContactOptions): PhoneNumber | undefined {
   const number = validNumber(withPlus(text), options);
@@ -255,7 +252,7 @@ function phoneNumber(text: string, options: ContactOptions): PhoneNumber | undef
 }
 
 function validNumber(text: string, { defaultCountry }: ContactOptions): PhoneNumber | undefined {
-  // No number holds one, and every address does: libphonenumber takes longer to find that out than the rest of a contact does.
+  // An `@` rules out a phone number; libphonenumber would take longer to find that out than the rest of the parsing.
   if (text.includes('@')) return undefined;
   const number = parsePhoneNumberFromString(text, {
     extract: false,
@@ -265,8 +262,8 @@ function validNumber(text: string, { defaultCountry }: ContactOptions): PhoneNum
 }
 
 /**
- * International form (`+372…`) of a number that is written with its country, or understood by the default one; also of one in
- * no numbering plan. Undefined for everything else, and for a number with an extension, which is another contact.
+ * International form (`+372…`) of a number that has a country, or parses with the default country; also of a number that is in
+ * no numbering plan. Undefined for everything else, and for a number with an extension, which is a different contact.
  */
 function international(text: string, options: ContactOptions = {}): string | undefined {
   const number = phoneNumber(text, options);
@@ -275,7 +272,7 @@ function international(text: string, options: ContactOptions = {}): string | und
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-/** `00372…` → `+372…`: the specification reads both alike, whatever a country's own dialling prefix is. */
+/** `00372…` → `+372…`: equal by the specification, whatever a country's dialling prefix is. */
 function withPlus(text: string): string {
   return isInternational(text) ? text.replace(/^(?:00|＋)/, '+') : text;
 }
@@ -284,7 +281,7 @@ function isInternational(text: string): boolean {
   return /^(?:\+|＋|00)[\s().-]*[\d０-９]/.test(text);
 }
 
-/** A URL can't carry a lone dot segment, encoded or not: it would name another path. */
+/** A path segment of `.` or `..`, encoded or not, would change the path of the URL. */
 function identifierFlaw(value: string): string | undefined {
   if (isBlank(value)) return 'empty';
   if (value === '.' || value === '..') return 'a contact that no address can name';

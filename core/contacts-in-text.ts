@@ -2,30 +2,30 @@ import { type Contact, type ContactOptions, contactKey, parseContact } from './c
 import { CloseloopError } from './errors.ts';
 import { firstOf } from './spread.ts';
 
-/** A contact that stands in a text, from `from` up to `to`. */
+/** A contact found in a text, at the characters `from` up to `to`. */
 interface Mention {
   from: number;
   to: number;
   keys: string[];
 }
 
-/** No address and no number is longer. */
+/** The longest address or number. */
 const longest = 320;
-/** What stands between two words of a text, and what between two parts of a web address, which an address may hold itself. */
+/** Separators between words, and between the parts of a URL: the latter may also be part of an e-mail address. */
 const words = /[^\s<>"(),;:\\[\]]+/g;
 const parts = /[^/?&#=|{}']+/g;
 const points = ".!*'";
 const numbers = /(?<![\w@])(?:\+|00)?\d[\d ().\u00a0/-]{5,}\d(?![\w@])/g;
 
-/** Keys of the contacts that a text names: as a whole, or among other words. Each is found when it is asked for. */
+/** Yields the keys of the contacts in a text: the whole text as one contact, and contacts among other words. Lazy. */
 export function* contactsInText(text: string, options: ContactOptions): Generator<string> {
   for (const { keys } of mentionsIn(text, options)) yield* keys;
 }
 
-/** Of one text so many contacts are looked at, one by one. */
+/** The most contacts that are parsed in one text. */
 const mostMentions = 1_000;
 
-/** The text without those that are forgotten; undefined: nothing is left of it, or it names more than anybody reads. */
+/** The text without the contacts to forget; undefined where nothing is left, or the text holds too many contacts to parse. */
 export function withoutContacts(
   text: string,
   isForgotten: (key: string) => boolean,
@@ -52,7 +52,7 @@ function* mentionsIn(text: string, options: ContactOptions): Generator<Mention> 
   for (const found of [addressesIn(text, options), matchesOf(numbers, text)]) {
     for (const { from, word } of found) {
       const contact = contactIn(word, options);
-      // Also for what is none: reading it is the work.
+      // Counts candidates that turn out to be no contact, too: parsing is what takes time.
       yield { from, to: from + word.length, keys: contact ? keysOf(contact, word) : [] };
     }
   }
@@ -82,7 +82,7 @@ function* addressesIn(text: string, options: ContactOptions): Generator<Word> {
   }
 }
 
-/** The end of a sentence is none of the address. */
+/** Punctuation at the end of a sentence does not belong to the address. */
 function withoutPoints({ from, word }: Word): Word {
   let [begin, end] = [0, word.length];
   while (begin < end && points.includes(word.charAt(begin))) begin++;
@@ -90,12 +90,12 @@ function withoutPoints({ from, word }: Word): Word {
   return { from: from + begin, word: word.slice(begin, end) };
 }
 
-/** A number without its country has two: by the default country, and as an identifier that is written so. */
+/** A number without a country has two keys: in the default country, and as an identifier. */
 function keysOf(contact: Contact, written: string): string[] {
   return [...new Set([contactKey(contact), contactKey({ ...contact, value: written })])];
 }
 
-/** Of what may be one: an address, or four digits at least. */
+/** Only text that may be a contact is parsed: with an `@`, or at least four digits. */
 function contactIn(text: string, options: ContactOptions): Contact | undefined {
   if (text.length > longest || !/@|\d{4}/.test(text.replace(/[\s()./-]/g, ''))) return undefined;
   try {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
 /*
- * Shapes of what others send. It may be long and wrong all over, and zod reports each wrong entry: 300,000 of them would stop
- * every other work of the process for seconds. These read entry by entry and report the first wrong one, with all that is wrong
- * with it.
+ * Schemas for lists and objects that others send. zod reports every wrong entry, and a list of 300,000 wrong entries would block
+ * the event loop for seconds. These schemas parse entry by entry and report only the first wrong entry.
  */
 
 /** Every entry in the shape of `item`. @param most of a list whose entries are judged one by one later */
@@ -20,7 +19,7 @@ export function listOf<Item extends z.ZodType>(item: Item, most = Number.POSITIV
   });
 }
 
-/** An object under whatever keys, with every value in the shape of `value`. */
+/** An object with any keys, whose values all match `value`. */
 export function mapOf<Value extends z.ZodType>(value: Value) {
   return z.record(z.string(), z.unknown()).transform((entries, context): Record<string, z.output<Value>> => {
     const read: [key: string, value: z.output<Value>][] = [];
@@ -33,7 +32,7 @@ export function mapOf<Value extends z.ZodType>(value: Value) {
   });
 }
 
-/** `fallback` for what is absent or has another shape: zod's own `catch` writes a report that nobody reads. */
+/** `fallback` for a value that is absent or invalid, without the error report that zod's `catch` builds. */
 export function orElse<Schema extends z.ZodType, Fallback>(schema: Schema, fallback: Fallback) {
   return z
     .unknown()

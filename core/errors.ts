@@ -5,15 +5,15 @@ import { redacted } from './redaction.ts';
 /** What the queue does with a failed job. Nobody decides by message text or class name. */
 export type Advice =
   /**
-   * The same job may succeed later. `retryAfterMs` is the other side's own figure, never a guess; a day at most.
-   * `throttled`: the other side did nothing but ask us to wait; the wait spends no attempt.
+   * The same job may succeed later. `retryAfterMs` is what the other side's answer said, never a guess; at most a day.
+   * `throttled`: the other side only asked for a wait (rate limit); the wait spends no attempt.
    */
   | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean }
-  /** This job never will. `doubtful`: what says so may be a proxy between; a few tries must agree before it is believed. */
+  /** This job will never succeed. `doubtful`: the answer may be a proxy's, so several attempts have to agree. */
   | { kind: 'permanent'; doubtful?: boolean }
   /**
-   * No job of this source will, until an operator acts. `only`: just the jobs that need this ('campaign 12',
-   * 'rule "phone team"', 'operation create') wait for the operator, all others go on.
+   * No job of this source will succeed until an operator acts. `only`: the jobs that need this ('campaign 12',
+   * 'rule "phone team"', 'operation create') wait for the operator; all other jobs go on.
    */
   | { kind: 'config'; doubtful?: boolean; only?: string };
 
@@ -31,7 +31,7 @@ export class CloseloopError extends Error {
   override readonly name: string = 'CloseloopError';
   readonly advice: Advice;
   readonly outcome: Outcome;
-  /** What the other side calls this very call, for its support. Not in `message`: equal faults must read alike. */
+  /** The other side's id of this call, for its support. Not part of `message`: equal faults have equal messages. */
   readonly reference: string | undefined;
 
   constructor(
@@ -42,14 +42,14 @@ export class CloseloopError extends Error {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.advice = withinADay(advice);
     this.outcome = options.outcome ?? 'refused';
-    // From an answer, where anybody on the way may have written it.
+    // Comes from a response header, which any proxy may have set.
     this.reference = /^[\w:.-]{1,100}$/.test(options.reference ?? '') ? options.reference : undefined;
   }
 }
 
 const aDayMs = 86_400_000;
 
-/** Nobody means years, and what is no number is no wait: an answer may say anything, and whoever waits believes it. */
+/** Caps the wait that an answer asks for at a day, and ignores a value that is no number. */
 function withinADay(advice: Advice): Advice {
   if (advice.kind !== 'transient' || advice.retryAfterMs === undefined) return advice;
   const { retryAfterMs, ...rest } = advice;
@@ -58,8 +58,8 @@ function withinADay(advice: Advice): Advice {
 }
 
 /**
- * What to do about anything thrown. An answer of another shape than documented is permanent: it will have that shape
- * again. A bug of ours (neither) is transient: it is retried, then fails visibly.
+ * The advice for anything thrown. An answer in an undocumented shape is permanent, as the next answer will have the same shape.
+ * Any other error is a bug of closeloop's own: transient, so that the job is retried and then fails visibly.
  */
 export function adviceOf(error: unknown): Advice {
   if (error instanceof CloseloopError) return error.advice;
@@ -67,25 +67,25 @@ export function adviceOf(error: unknown): Advice {
 }
 
 /**
- * What anything thrown says, for the log or the trace. Errors of Node, of libraries and of a connector's own bugs quote the
- * values that they stumbled over: of those nothing is told that stands in quotation marks or looks like an address.
+ * The message of anything thrown, for the log or the trace. Errors of Node and of libraries quote the values that caused them:
+ * everything in quotation marks, and everything that looks like an address, is left out.
  */
 export function messageOf(error: unknown): string {
   if (error instanceof CloseloopError) return redacted(error.message);
   if (error instanceof ZodError) return `another shape than expected, at ${mismatchesOf(error).slice(0, 5).join('; ')}`;
   const text = error instanceof Error ? error.message : String(error);
-  // The operating system's: it names a file or an address, not a value.
+  // An error of the operating system names a file or an address, not a value.
   if (error instanceof Error && 'syscall' in error) return redacted(text);
-  // It quotes the JSON from somewhere in its middle.
+  // A SyntaxError of JSON.parse quotes part of the JSON.
   if (error instanceof SyntaxError && text.endsWith('is not valid JSON')) return 'a text that is not valid JSON';
   return redacted(text.replaceAll(quotation, (whole, inner: string) => (codeName.test(inner) ? whole : '"…"')));
 }
 
 const quotation = /(?<![\p{L}\p{N}])["'`]([\s\S]*?)["'`](?![\p{L}\p{N}])/gu;
-/** What code calls something: `(reading 'length')`. */
+/** A name from code, as in `(reading 'length')`. */
 const codeName = /^[a-z_$][\w$]{0,39}$/;
 
-/** Where anything thrown comes from, for whoever mends it: the name, the message as it may be told, and the places. */
+/** The name, the redacted message and the stack frames of anything thrown, for debugging. */
 export function stackOf(error: Error): string {
   const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return [`${redacted(error.name)}: ${messageOf(error)}`, ...places].join('\n');

@@ -3,19 +3,19 @@ import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
 
 const require = createRequire(import.meta.url);
 
-/** The numbering plans of the world: 20 MB that a process which meets no phone number does without, loaded with the first. */
+/** libphonenumber's metadata takes 20 MB, and is loaded with the first phone number. */
 const plans = (): typeof import('libphonenumber-js/max') => require('libphonenumber-js/max');
 
 export function isSupportedCountry(code: string): code is CountryCode {
   return plans().isSupportedCountry(code);
 }
 
-/** Undefined for text that is no number. */
+/** Undefined for text that is no phone number. */
 export function parsePhoneNumberFromString(
   text: string,
   options: { extract?: false; defaultCountry?: CountryCode } = {},
 ): PhoneNumber | undefined {
-  // An e-mail address, or a name: most contacts.
+  // Most contacts are e-mail addresses or names.
   if (text.includes('@') || !/\p{Nd}/u.test(text)) return undefined;
   return plans().parsePhoneNumberFromString(text, options);
 }

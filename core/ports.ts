@@ -1,4 +1,4 @@
-/** Everything that makes two runs differ comes in through here; only an entry point or a test builds one. */
+/** Every source of nondeterminism. Only an entry point or a test builds one. */
 export interface Ports {
   fetch: typeof globalThis.fetch;
   now: () => Date;
@@ -8,7 +8,7 @@ export interface Ports {
   sleep: (ms: number) => Promise<void>;
 }
 
-/** One event that matters, for people and machines. Never pass personal data. */
+/** A structured log, one line per event. Never pass personal data. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

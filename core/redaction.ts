@@ -1,13 +1,13 @@
 /*
- * A second line of defence for what is written anywhere: code passes no personal data and no secrets, and if it does, or a
- * library's text quotes them, they are taken out.
+ * The second line of defence for logs, traces and errors: code passes no personal data and no secrets, and what slips through, or
+ * is quoted by a library, is removed here.
  */
 
 export const removed = '[removed]';
 
-/** Each in the form that people and programs write it in, and as it stands in an address (%40 for @). */
+/** Each pattern matches the plain form and the form in a URL (%40 for @). */
 const taken: readonly [what: RegExp, instead: string][] = [
-  // Whatever stands before a host: a name and a password. The password may hold an @ itself.
+  // User name and password before a host. The password may contain an @.
   [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi, `$1${removed}@`],
   [/([?&][\w-]*(?:token|secret|key|password|signature|code|auth|mail|phone|contact)=)[^\s&#"'<>]+/gi, `$1${removed}`],
   [/\b(Bearer|Basic|Token) (?=\S*[\d=+/])[\w+/=.~-]{8,}/g, `$1 ${removed}`],
@@ -19,15 +19,15 @@ const taken: readonly [what: RegExp, instead: string][] = [
   [/\b00[1-9](?: ?\d){7,13}(?!\d)/g, removed],
 ];
 
-/** Nobody reads on, and a disk is not to be filled by what somebody sent. */
+/** The longest text that is written: a sender must not be able to fill the disk. */
 const longest = 20_000;
 
 /**
- * `text` without e-mail addresses, international phone numbers, and credentials; cut where it is longer than anybody reads.
- * Whatever begins a pattern has a bound: else each character of a long word would cost all those behind it.
+ * `text` without e-mail addresses, international phone numbers and credentials, cut to a maximum length. Every pattern begins
+ * with a bounded repetition, so that a long word takes linear time.
  */
 export function redacted(text: string): string {
-  // What stands across the end is taken out before it is cut.
+  // Redacts before cutting, as a match may lie across the cut.
   const shown = taken.reduce((rest, [what, instead]) => rest.replaceAll(what, instead), text.slice(0, longest + 1_000));
   return text.length > longest ? `${shown.slice(0, longest)}… (${text.length} characters)` : shown;
 }

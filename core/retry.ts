@@ -14,12 +14,12 @@ export interface RetryPolicy {
   forMs: number;
 }
 
-/** Seconds at first, every half hour at most in the end, for a week: a vendor's bad day, or weekend, loses nothing. */
+/** Seconds at first, half an hour at most, for a week: an outage of a day or a weekend loses nothing. */
 export const patient: RetryPolicy = { firstMs: 1_000, longestMs: 1_800_000, forMs: 7 * 86_400_000 };
 
-/** How a job has fared until now. */
+/** The failures of a job so far. */
 export interface Failing {
-  /** Counts from 1, the one that just failed. */
+  /** The attempt that just failed, from 1. */
   attempt: number;
   /** Since its first failure, without success in between. */
   elapsedMs: number;
@@ -27,15 +27,15 @@ export interface Failing {
   doubts: number;
 }
 
-/** How long to wait when the other side asked for a wait but not for how long. */
+/** The wait when the other side asked for a wait without saying how long. */
 const throttledMs = 5_000;
 
-/** So many doubtful failures are believed. */
+/** After this many doubtful failures the job counts as failed for good. */
 const mostDoubts = 5;
 
 /**
- * @param random 0 ≤ x < 1: the whole wait is drawn by lot ("full jitter"), so that jobs that failed together don't
- *   return together. A server's own figure is a lower bound, never shortened.
+ * @param random 0 ≤ x < 1: the whole wait is random ("full jitter"), so that jobs that failed together are not retried
+ *   together. A server's Retry-After is a lower bound.
  */
 export function nextStep(advice: Advice, failing: Failing, random: number, policy: RetryPolicy = patient): Step {
   const { attempt, elapsedMs, doubts } = failing;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Each of these, so many in one turn of the event loop: what is done with a hundred thousand must not keep timers, sockets and
- * everybody else waiting.
+ * Yields the items, a limited number in one turn of the event loop, so that work on a hundred thousand items does not delay
+ * timers and sockets.
  */
 export async function* spread<Item>(items: Iterable<Item>, aTurn = 100): AsyncGenerator<Item> {
   let left = aTurn;
@@ -16,12 +16,12 @@ export async function* spread<Item>(items: Iterable<Item>, aTurn = 100): AsyncGe
   }
 }
 
-/** The same, in lists of at most `size`: as many as one command to Redis may well hold. */
+/** The items in lists of at most `size`, for commands to Redis of bounded length. */
 export function* slices<Item>(items: readonly Item[], size = 500): Generator<Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
-/** The first of these; those behind them are not even made. */
+/** The first items; a generator is not asked for more. */
 export function firstOf<Item>(items: Iterable<Item>, most: number): Item[] {
   const found: Item[] = [];
   for (const item of items) {

@@ -40,7 +40,7 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** It isn't sent once this moment has passed: a transient error with outcome `never-sent` then. */
+  /** After this moment the call is not sent: a transient error with outcome `never-sent`. */
   leaveBy?: Date | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface CustomFieldQuery {
   changedSince?: string | undefined;
 }
 
-/** A page of the export. One record of another shape must not hide the others: what is wrong with it is told beside them. */
+/** A page of the export. Records in an unexpected shape are listed in `unreadable`, with what is wrong, and hide no others. */
 export interface RequestPage extends Page<FeedbackRequest> {
   unreadable: FeedbackError[];
 }
@@ -88,10 +88,10 @@ export interface FeedbackClient {
   request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
   /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
   create(request: NewRequest, options?: CreateOptions): Promise<FeedbackRequest>;
-  /** External campaigns only, like `comment`. Any 2xx answer but a page counts: what it holds isn't specified. */
+  /** External campaigns only, like `comment`. Any 2xx answer that is no HTML page counts as success: its body is not specified. */
   grade(id: string, grade: number, options?: CallOptions): Promise<void>;
   comment(id: string, text: string, options?: CallOptions): Promise<void>;
-  /** Only while the status is that of a scheduled request; else a permanent error with status 400. */
+  /** Only for a request that is still scheduled; else a permanent error with status 400. */
   cancel(id: string, options?: CallOptions): Promise<void>;
 
   /** Undefined: no feedback request of this account matches the contact, or it was masked. */
@@ -153,7 +153,7 @@ function createReader(http: Http) {
       seen.add(at);
       const page: z.output<typeof envelope> = await get(at, envelope, place, options);
       size = Math.max(size, page.results.length);
-      // The list may grow while it is read, by as much as that.
+      // The list may grow by this much while it is read.
       const most = Math.min(mostPages, page.count / Math.max(1, size) + sparePages);
       if (seen.size > most) throw endless(place, `go on beyond its ${page.count} entries`);
       yield { count: page.count, results: page.results };
@@ -226,7 +226,7 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
     }
   }
 
-  /** One record after the other is for callers who need them all: the first unreadable one ends it. */
+  /** For callers who need every record: throws at the first unreadable one. */
   async function* requests(query?: RequestQuery, options?: CallOptions): AsyncGenerator<FeedbackRequest> {
     for await (const { results, unreadable } of requestPages(query, options)) {
       yield* results;
@@ -245,7 +245,7 @@ function requestOperationsOf(
     return { ...form, place, operation, signal: options?.signal };
   }
 
-  /** What a 2xx answer to it holds isn't specified; but a page is of somebody in between, and the service knows nothing. */
+  /** The body of a 2xx answer is not specified, but an HTML page comes from a proxy: the service did not get the call. */
   async function command(call: Call): Promise<void> {
     const answer = await http.send(call);
     const isPage = !answer.body.json && /html/i.test(answer.headers.get('content-type') ?? '');
@@ -352,9 +352,9 @@ function badArgument(what: string): FeedbackError {
   );
 }
 
-/** What the service puts on a page, and what is worked on in one turn: one that holds more is given on in several. */
+/** Records on a page by the specification. A longer page is passed on in parts, to keep the event loop free. */
 const mostRecords = 1_000;
-/** Of one list: a hundred million records. */
+/** The most pages of one list: a hundred million records. */
 const mostPages = 100_000;
 const sparePages = 100;
 

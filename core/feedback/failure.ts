@@ -6,14 +6,14 @@ import { shownField } from '../mismatches.ts';
 import type { OperationName } from './operations.ts';
 import { shownMessage } from './shown-message.ts';
 
-/* What an answer other than success, or no answer, means and what to do about it. Pure. */
+/* Turns an answer other than success, or none, into an error with advice. Pure. */
 
 /** A call as errors name it. `place` has no personal data in it: `GET /contacts/:contact`. */
 export interface Place {
   place: string;
-  /** One of the five whose form is assumed: its errors say where to change the form. */
+  /** One of the five operations whose form is assumed: its errors name the setting that changes the form. */
   operation?: OperationName | undefined;
-  /** Where the form puts custom fields, so that a refused one comes out under its own name. */
+  /** Where the form puts custom fields, so that an error shows the field's own name. */
   customFieldsAt?: string | undefined;
   /** Names of the custom fields that were sent. */
   customFieldNames?: readonly string[] | undefined;
@@ -61,8 +61,8 @@ export class FeedbackError extends CloseloopError {
 }
 
 /**
- * Does it say that the service has no request of this contact? Only by the service's own words: any other 404 is a wrong
- * address, or somebody else's. Source: specification section 7.
+ * Whether the service has no request of this contact, by the message of specification section 7: any other 404 means a wrong
+ * address, or comes from a proxy.
  */
 export function isNobody(error: unknown): boolean {
   return (
@@ -93,7 +93,7 @@ const keyRemedies: Readonly<Record<string, string>> = {
 };
 const unknownKeyRemedy = 'the service does not accept the key: check feedback.apiKey against Settings, API keys';
 
-/** Messages that quote nothing we sent, so that ours may repeat them. Source: specification section 7. */
+/** The service's messages that quote no values, so that an error may repeat them. Source: specification section 7. */
 const harmless: readonly string[] = [
   ...Object.keys(keyRemedies),
   'Parameter "campaign" is required.',
@@ -124,7 +124,7 @@ interface Classification {
 
 function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): Classification {
   const { status } = answer;
-  // A page may be a proxy's, and pass; the service itself answers in JSON.
+  // The service answers in JSON. An HTML page is a proxy's, and may be temporary.
   const doubt = answer.body.json ? {} : { doubtful: true };
   const refused = (kind: 'permanent' | 'config', meaning: string, more: object = doubt): Classification => ({
     advice: { kind, ...more },
@@ -135,7 +135,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
     call.operation === undefined
       ? ''
       : `; the form of this call is an assumption, see feedback.operations.${call.operation}`;
-  /** What is wrong with the form is wrong for every record, and a person's to mend; other calls are not touched by it. */
+  /** A wrong form fails for every record until a person mends it; other operations are not affected. */
   const misformed = (meaning: string, more: object = doubt): Classification =>
     refused(
       call.operation === undefined ? 'permanent' : 'config',
@@ -181,7 +181,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
   }
 }
 
-/** The service's own words for what it doesn't have; anything else with 404 is said by somebody who knows no such path. */
+/** The service's own messages for what it does not have; any other 404 means that the path does not exist. */
 const nothingThere = /^(?:Not found\.|No \w+ matches the given query\.)$/;
 const noCampaign = 'No Campaign matches the given query.';
 
@@ -200,7 +200,7 @@ function notFound(answer: Answer, call: Place, said: Said): Classification {
   return { advice: { kind: 'config', ...(!isKnown && { doubtful: true }), ...only }, outcome: 'refused', meaning };
 }
 
-/** Is the request for a campaign that isn't there for us: switched off, set back to a draft, or another account's? */
+/** Whether the campaign can't be used: it is inactive, a draft, or belongs to another account. */
 export function isAboutCampaign(error: FeedbackError): boolean {
   return error.status === 403 || (error.status === 404 && error.detail === noCampaign);
 }
@@ -210,7 +210,7 @@ const required = /^this field is required\.?$/i;
 const unknownName =
   /\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|undeclared|extra|no such)\b.*\b(?:field|parameter|key|property|attribute)s?\b/i;
 
-/** What the call lacks, or has too much, by the service's word: names, whatever the record's values. */
+/** The parameters that the service says are missing or unknown: wrong names, whatever a record's values. */
 export function misnamed({ status, fields }: FeedbackError): string[] {
   if (status !== 400 || fields === undefined) return [];
   const isAboutName = (text: string) => required.test(text) || unknownName.test(text);
@@ -260,7 +260,7 @@ function wordsOf(answer: Answer, call: Place): Said {
   };
 }
 
-/** Of what is refused, so much is told. A name stands before all that lies below it: a long one must not be there a thousand times. */
+/** Limits of what an error repeats. A name is repeated before each message below it, so its length is limited, too. */
 const mostFields = 100;
 const longestName = 300;
 
@@ -298,7 +298,7 @@ export function shapeFailure(
   return new FeedbackError(message, { kind: 'permanent', doubtful: true }, { outcome, status });
 }
 
-/** The error for a 2xx answer that isn't JSON at all: a maintenance or login page, so it may pass. */
+/** The error for a 2xx answer that isn't JSON: a maintenance or login page, so the same call may succeed later. */
 export function notJsonFailure(answer: Answer, call: Place, outcome: Outcome): FeedbackError {
   const type = /^[\w.+-]+\/[\w.+-]+/.exec(answer.headers.get('content-type') ?? '')?.[0] ?? 'no content type';
   const message = `Feedback service: ${call.place} answered ${answer.status} without JSON (${type}): something other than the service answers at feedback.baseUrl.`;

@@ -52,7 +52,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
-    // Assigned, as Node's types know another release of undici than the one that is installed.
+    // By Object.assign, as Node's types are of another release of undici than the installed one.
     const given = leaveBy ? Object.assign(init, { dispatcher: leavingBy(leaveBy, ports.now) }) : init;
     try {
       const { status, headers, json } = await send(ports.fetch, `${prefix}${path}`, given, {
@@ -60,7 +60,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
         signal,
         repeatsCut: true,
       });
-      // The parser's error quotes the text, so it goes no further.
+      // The parser's error quotes the text, so it is not passed on.
       return { status, headers, body: json === undefined ? { json: false } : { json: true, value: json } };
     } catch (error) {
       if (!(error instanceof SendFailure)) throw error;
@@ -99,7 +99,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
   return { send: sendCall, pathOf };
 }
 
-/** After a 2xx that can't be read: a read has changed nothing, anything else was probably done. */
+/** The outcome of a call whose 2xx answer can't be read: a read changed nothing, any other call was probably carried out. */
 export function outcomeOf(call: Pick<Call, 'method'>): Outcome {
   return call.method === 'GET' ? 'refused' : 'unknown';
 }

@@ -16,16 +16,16 @@ const Place = z
   .regex(segments, { error: 'is not a place in a JSON body; give a name or a dot path such as data.grade' })
   .refine((text) => !unsafeSegment.test(text), { error: 'holds a name that JavaScript reserves' });
 const RootOrPlace = z.union([z.literal(''), Place]);
-/** Null: not sent (in a body), not there (in a record). */
+/** Null: the value is not sent (body), or the service does not show it (record). */
 const PlaceOrNone = Place.nullable();
 
 const Method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-/** A GET may be repeated by us and by anything on the way, so nothing that changes something is one. */
+/** Without GET: closeloop and proxies may repeat a GET, so no operation that changes something may be one. */
 const ChangeMethod = Method.exclude(['GET']);
 const Scalar = z.union([z.string(), z.number(), z.boolean()]);
-/** Sent as they are, whatever the call: `{data.type: appeal}`. */
+/** Values sent with every call: `{data.type: appeal}`. */
 const Constants = z.record(Place, Scalar);
-/** From the base address on, with `:id` or `:campaign` in the path or the query: `/appeals/get?number=:id`. */
+/** Continues the base address, with `:id` or `:campaign` in the path or the query: `/appeals/get?number=:id`. */
 const PathTemplate = z.string().superRefine((text, context) => {
   const flaw = pathFlaw(text);
   if (flaw !== undefined) context.addIssue({ code: 'custom', message: flaw });
@@ -132,7 +132,7 @@ const Statuses = z.strictObject({
   scheduled: z.string().min(1).describe('The status of a request that can still be cancelled, as the record spells it'),
 });
 
-/** What a value of `list.filters` may hold; a filter whose placeholder has no value in a call is left out of it. */
+/** The placeholders in values of `list.filters`; a call that has no value for a filter's placeholder leaves the filter out. */
 const filterPlaceholders = ['{campaign}', '{changedSince}', '{dateFrom}', '{dateTo}', '{contact}', '{status}'] as const;
 type FilterPlaceholder = (typeof filterPlaceholders)[number];
 const anyBrace = /\{[^}]*\}?/g;
@@ -230,7 +230,7 @@ export type OperationOverrides = z.output<typeof Partials>;
 
 /** `feedback.operations` of the configuration. Also finds what can't work once merged: a grade without a place to go. */
 export const OperationOverrides = Partials.superRefine((overrides, context) => {
-  // zod comes here with flawed parts too; those have their own message already.
+  // zod calls this for invalid parts too, which are reported already.
   const table = OperationTable.safeParse(merged(overrides));
   for (const { path, message } of table.success ? gaps(table.data) : []) {
     context.addIssue({ code: 'custom', path, message });

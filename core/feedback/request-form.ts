@@ -6,7 +6,7 @@ import { shownPath } from '../mismatches.ts';
 import { isBlank } from '../visible-text.ts';
 import type { Operations } from './operations.ts';
 
-/* Requests and records in whatever form the table of `operations.ts` gives them. Pure. */
+/* Builds requests and reads records in the form that the table of `operations.ts` says. Pure. */
 
 /** One value of a custom field as it is sent. */
 export type CustomValue = string | number | boolean;
@@ -46,7 +46,7 @@ interface JsonObject {
   [key: string]: unknown;
 }
 
-/** A value and the place it goes to; null: it isn't sent. */
+/** A value and its place in the body; null: not sent. */
 type Placed = readonly [place: string | null, value: unknown];
 
 export function createForm(table: Operations, request: NewRequest): CallForm {
@@ -105,7 +105,7 @@ export interface RequestQuery {
   status?: string | undefined;
 }
 
-/** For the days of a query, which the service counts in a zone of its own. */
+/** For the dates of a query: a day of margin, as the service's days are in its own time zone. */
 export function dayBefore(at: Date): string {
   return new Date(at.getTime() - 86_400_000).toISOString().slice(0, 10);
 }
@@ -131,7 +131,7 @@ export function listParameters(table: Operations, query: RequestQuery): [name: s
   return parameters;
 }
 
-/** Text in which nothing is to be seen, null and an absent key mean the same: nothing. */
+/** Invisible text, null and an absent key all mean: no text. */
 const text = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
@@ -169,7 +169,7 @@ const Fields = z.object({
 
 type ParsedRecord =
   | { ok: true; request: FeedbackRequest }
-  /** Places that don't fit, as the service calls them, and what was expected; never a value. */
+  /** The service's names of the places that are wrong, and what was expected there; never a value. */
   | { ok: false; mismatches: string[] };
 
 /**
@@ -271,7 +271,7 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
   return template.replace(/:([A-Za-z]\w*)/g, (_whole, name: string) => pathSegment(values[name] ?? ''));
 }
 
-/** An empty value or a dot segment, encoded or not, would name another path. */
+/** An empty value or a dot segment, encoded or not, would change the path. */
 function pathSegment(value: string): string {
   if (value !== '' && value !== '.' && value !== '..' && value.isWellFormed()) return encodeURIComponent(value);
   const message = 'The id of the feedback request is empty or one that no address can name: give the id of its record.';

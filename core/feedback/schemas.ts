@@ -11,7 +11,7 @@ import { listOf, mapOf } from '../entries.ts';
 const Timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const TimeOfDay = z.iso.time({ precision: 0 });
 const Count = z.int().min(0);
-/** An average of nothing is null. */
+/** The average of no grades is null. */
 const Figure = z.number().nullable();
 
 export const metrics = ['avg', 'csat', 'nps', 'survey'] as const;

@@ -3,18 +3,17 @@ import type { Dispatcher } from 'undici';
 
 const require = createRequire(import.meta.url);
 
-/** A tenth of a second and 30 MB, for creating requests alone: loaded with the first one. */
+/** undici takes a tenth of a second and 30 MB to load, and only creating requests needs it: loaded with the first request. */
 const undici = (): typeof import('undici') => require('undici');
 
-/** Thrown by `fetch` as a cause: the call would have left too late, and did not leave. */
+/** The cause of the error that `fetch` throws when the deadline had passed before anything was sent. */
 class LeftTooLate extends Error {
   readonly code = 'CLOSELOOP_LEFT_TOO_LATE';
 }
 
 /**
- * A dispatcher for `fetch` that looks at the clock again in the very moment in which a request would be written into its
- * connection. A process may stand still between any two steps (a suspended machine, SIGSTOP), also while it connects, and
- * no timer runs before what the connection brings.
+ * A dispatcher for `fetch` that checks the deadline at the moment in which the request is written to the connection. A process
+ * may be suspended at any time (a paused machine, SIGSTOP), also while it connects, and a timer would fire too late.
  */
 export function leavingBy(moment: Date, now: () => Date): Dispatcher {
   return undici()

@@ -1,6 +1,6 @@
 /**
- * Words of validation messages. A message of the service may quote what it refuses, which may be a contact or a comment: of its
- * words only these are repeated.
+ * The words of validation messages that an error may repeat. The service's messages may quote refused values, such as a contact
+ * or a comment, so all other words are left out.
  */
 const words = new Set(
   `a an and any are as at available be been before after between blank boolean both by can cannot character characters choice

@@ -3,7 +3,7 @@ import type { Outcome } from '../errors.ts';
 import type { Place } from './failure.ts';
 import { FeedbackError } from './failure.ts';
 
-/** The error for a call that `fetch`, or the reading of its body, gave up. The message never quotes the cause's. */
+/** The error for a call for which `fetch`, or reading the body, failed. The message never quotes the cause. */
 export function networkFailure(error: unknown, call: Place): FeedbackError {
   const { code } = faultOf(error);
   const never = (what: string, remedy: string): FeedbackError => failure(call, what, remedy, 'never-sent', error);
@@ -36,7 +36,7 @@ export function timeoutFailure(call: Place, timeoutMs: number): FeedbackError {
   return failure(call, `no complete answer within ${timeoutMs} ms`, 'the service may have done the work', 'unknown');
 }
 
-/** The caller gave up. `sent`: whether anything may have left before. */
+/** The error for a call that its caller aborted. `sent`: whether the request may have left before. */
 export function abortFailure(call: Place, sent: boolean): FeedbackError {
   const remedy = sent ? 'the service may have done the work' : 'nothing was sent';
   return failure(call, 'stopped on request', remedy, sent ? 'unknown' : 'never-sent');

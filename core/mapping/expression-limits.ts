@@ -1,18 +1,18 @@
-/** Limits of every evaluation, wherever it runs. */
+/** Limits of every evaluation, in the thread and outside. */
 export const limits = {
-  /** Milliseconds of its thread's own work that one expression may take over one record. */
+  /** Milliseconds of the thread's CPU time for one expression over one record. */
   timeMs: 1_000,
   /** Nested evaluations: some 20 nested function calls that aren't tail calls. */
   depth: 200,
-  /** Entries of any list made on the way. */
+  /** Entries of any list that an evaluation makes. */
   list: 100_000,
-  /** Characters of any text made on the way, and of the result as JSON. */
+  /** Characters of any text that an evaluation makes, and of the result as JSON. */
   text: 1_000_000,
-  /** Characters of the record as JSON. More than this is no ticket and no order. */
+  /** Characters of the record as JSON. */
   input: 2_000_000,
 } as const;
 
-/** What went wrong, as JSONata's code and place; its own messages quote the record's values and stay behind. */
+/** A failure, as JSONata's code and position. JSONata's messages are not used: they quote the record's values. */
 export interface Failure {
   code: string;
   /** Characters from the start, about where the fault is. */

@@ -14,7 +14,7 @@ export function pathsOf(ast: unknown): string[][] {
   if (!path.success) return Object.values(ast).flatMap(pathsOf);
   const { steps } = path.data;
   const [first] = steps;
-  // The rest of a path runs over what its first step gives, no longer over the record.
+  // The later steps of a path run over the result of the first step, not over the record.
   if (first.type !== 'name') return first.type === 'variable' ? [] : pathsOf(first);
   const end = steps.findIndex(({ type }) => type !== 'name');
   return [(end < 0 ? steps : steps.slice(0, end)).map(({ value }) => String(value))];

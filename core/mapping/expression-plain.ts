@@ -3,12 +3,12 @@ import { type Evaluated, limits } from './expression-limits.ts';
 import { Fault, isFunction, isNumber, truth } from './expression-truth.ts';
 
 /*
- * Paths, comparisons, `and`, `or`, `in`, `$not()` and constants, evaluated right here: what nearly every rule consists of.
- * Their work grows with the record only, so that they need no guard. Everything means exactly what it means to JSONata,
- * whose functions these follow one by one (a property test compares the two).
+ * Evaluates paths, comparisons, `and`, `or`, `in`, `$not()` and constants on the main thread: nearly every rule needs no more.
+ * Their cost grows with the record only, so that they need no time limit. The functions follow those of JSONata one by one, and
+ * a property test compares the results.
  */
 
-/** A list that JSONata itself made: one of length 1 is its only entry, an empty one is nothing. */
+/** A sequence, as JSONata calls a list that it made itself: of length 1 it is equal to its entry, an empty one is undefined. */
 class Sequence extends Array<unknown> {}
 
 type Run = (record: unknown) => unknown;
@@ -17,7 +17,7 @@ const Node = z.looseObject({ type: z.string(), value: z.unknown().optional(), po
 type Node = z.output<typeof Node>;
 const Nodes = z.array(Node);
 
-/** Parts that change what a node means, and that only JSONata itself knows. */
+/** Properties of a node that change its meaning, and that only JSONata implements. */
 const others = [
   'predicate',
   'stages',
@@ -46,12 +46,12 @@ export function plainEvaluation(ast: unknown): ((record: unknown) => Evaluated) 
   };
 }
 
-/** The result as it would come back from the thread: a copy, of JSON values. */
+/** The result as the thread would return it: a copy, of JSON values. */
 function asJson(value: unknown): unknown {
   if (isFunction(value)) throw new Fault({ code: 'function' });
   if (typeof value === 'number') return finite('', value) === 0 ? 0 : value;
   if (typeof value === 'boolean' || value === null || value === undefined) return value;
-  // Each character is 6 in JSON at most: \u0000.
+  // A character takes at most 6 characters in JSON: \u0000.
   if (typeof value === 'string' && value.length < limits.text / 8) return value;
   const json = JSON.stringify(value, finite);
   if (json.length > limits.text) throw new Fault({ code: 'too-much' });
@@ -115,7 +115,7 @@ function lookup(input: unknown, key: string): unknown {
   return typeof input === 'object' && input !== null && !isFunction(input) ? own(input, key) : undefined;
 }
 
-/** Into one sequence, however deep lists lie in lists: copied from level to level, their entries would cost each level again. */
+/** Flattens nested lists into one sequence, without copying the entries once per level. */
 function gather(list: readonly unknown[], key: string, found: Sequence): Sequence {
   for (const entry of list) {
     if (Array.isArray(entry)) {
@@ -167,7 +167,7 @@ function walk(record: unknown, keys: readonly string[]): unknown {
   return input;
 }
 
-/** Runs a part of an operator: a fault is the operator's, whatever it was before. */
+/** Evaluates an operand; its fault is reported at the operator. */
 function at<T>({ position, value }: Node, run: () => T): T {
   try {
     return run();
@@ -277,7 +277,7 @@ function all(nodes: unknown, depth: number): Run[] | undefined {
 
 function list(node: Node, depth: number): Run | undefined {
   const runs = all(node.expressions, depth);
-  // A list written within a list stays one; any other is poured in.
+  // A list literal within a list stays a list; the entries of any other list are appended.
   const isList = Nodes.safeParse(node.expressions).data?.map(({ value }) => value === '[') ?? [];
   return (
     runs &&
@@ -295,7 +295,7 @@ function list(node: Node, depth: number): Run | undefined {
 
 const Pairs = z.array(z.tuple([z.looseObject({ type: z.literal('string'), value: z.string() }), Node]));
 
-/** Only one of constants: over a record that is a list, JSONata groups its entries. */
+/** Only an object of constants: over a record that is a list, JSONata groups the entries. */
 function object(node: Node, depth: number): Run | undefined {
   const pairs = Pairs.safeParse(node.lhs).data;
   const keys = pairs?.map(([{ value }]) => value) ?? [];

@@ -4,11 +4,11 @@ import { createContext, runInContext, Script } from 'node:vm';
 import { type Failure, limits } from './expression-limits.ts';
 
 /*
- * JSONata in a JavaScript context of its own, in which there is neither `process`, `require`, `fetch` nor the environment.
- * It runs in a thread (expression-worker.ts) that is ended when an expression takes too long, as a regular expression that
- * backtracks can't be interrupted otherwise, or when its memory is used up. V8 ends the whole process, though, when a single
- * piece is larger than what a thread may have. So nothing large is made at once: JSONata's own limit holds for lists, and
- * here texts are measured before they are put together, and every value that an expression makes on its way.
+ * JSONata in a JavaScript context of its own, without `process`, `require`, `fetch` and the environment. The context runs in a
+ * thread (expression-worker.ts) that is terminated when an expression takes too long (a backtracking regular expression can't be
+ * interrupted otherwise) or uses up the memory. V8 ends the whole process, though, when a single allocation exceeds the thread's
+ * memory. So JSONata's own limit bounds lists, and the sandbox checks the length of texts before they are joined, and the size of
+ * every intermediate value.
  */
 
 /** As `Evaluated`; the value is JSON, undefined where nothing was found. */
@@ -25,7 +25,7 @@ const sandboxSource = `
   var tooMuch = function () { return { code: 'too-much' }; };
   var stringify = JSON.stringify, join = Array.prototype.join;
 
-  /** Throws for a value that would be a longer text than is allowed; lists may hold the same large value many times. */
+  /** Throws for a value whose text would be too long: a list may hold the same large value many times. */
   function measure(value, perLevel) {
     var left = ${limits.text}, stack = [[value, 0]], depth = 0;
     while (stack.length > 0) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
 import { compileExpression } from './expression.ts';
 
-/** A JSONata expression as a setting: a syntax error is a mistake of the configuration. Describe what it runs over. */
+/** The schema of a setting that holds a JSONata expression, with its syntax checked. Add a description of the input. */
 export const ExpressionSource = z
   .string()
   .trim()

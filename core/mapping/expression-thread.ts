@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { limits } from './expression-limits.ts';
 import { progressOf, sourcesOf, type Task, type TaskReport, threadName } from './expression-worker.ts';
 
-/** The expression that used up its time or its memory, or that others like it have taken the place of. */
+/** Thrown for an expression that used up its time or memory, or was not run because others did just before. */
 export class ExpressionStopped extends Error {
   override readonly name = 'ExpressionStopped';
   readonly source: string;
@@ -23,15 +23,15 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
-/** Megabytes: some ten times what the largest record needs. A thread that needs more is ended by V8. */
+/** Megabytes: about ten times what the largest record needs. V8 ends a thread that needs more. */
 const memory = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
-/** One message holds as many tasks, and as many characters of records, so that neither side stands still over it. */
+/** Limits of one message to the thread, tasks and characters of records, so that neither side blocks on it for long. */
 const batch = { tasks: 64, characters: 1_000_000 };
 const tickMs = 100;
-/** Beginning, on a machine that is very busy; or standing still without working, which is a fault of ours. */
+/** For a thread to start on a busy machine; a thread that is idle for longer has failed. */
 const patienceMs = 30_000;
 
-/** A thread for expressions: started when needed, ended and replaced when an expression takes too much of anything. */
+/** A thread for expressions: started when needed, terminated and replaced when an expression exceeds a limit. */
 class ExpressionThread {
   readonly #onStopped: (source: string) => void;
   readonly #isForSuspects: boolean;
@@ -61,7 +61,7 @@ class ExpressionThread {
     }
     this.#batch = this.#queue.splice(0, size);
     this.#worker ??= this.#start();
-    // The process lives as long as somebody waits for the thread, and no longer.
+    // The thread keeps the process alive only while a caller waits for a result.
     this.#worker.ref();
     this.#progress.fill(0);
     this.#worker.postMessage(this.#batch.map(({ task }) => task));
@@ -104,8 +104,7 @@ class ExpressionThread {
   }
 
   /**
-   * Counts the thread's own work, not the time: a process that stood still, or a machine that is busy, is no reason to give
-   * an expression up.
+   * Measures the thread's CPU time, not the wall clock: a suspended process or a busy machine must not stop an expression.
    */
   #watchOver(worker: Worker): void {
     const watched = this.#batch;
@@ -130,7 +129,7 @@ class ExpressionThread {
       if (isAsking) return;
       isAsking = true;
       look()
-        // A thread that is just ending doesn't tell.
+        // A thread that is terminating reports no CPU time.
         .catch(() => undefined)
         .finally(() => {
           isAsking = false;
@@ -139,7 +138,7 @@ class ExpressionThread {
     this.#watch = setInterval(tick, tickMs);
   }
 
-  /** The thread is ended; who was the cause is told so, the others in its batch begin anew in the next. */
+  /** Terminates the thread. The expression that was the cause fails; the others in its batch are run again. */
   #stopped(why: 'time' | 'memory'): void {
     const at = this.#progress[progressOf.task] ?? 0;
     const culprit = this.#batch[at];
@@ -151,7 +150,7 @@ class ExpressionThread {
     culprit.reject(new ExpressionStopped(source, why));
     this.#queue.unshift(...others);
     if (this.#isForSuspects) {
-      // Others may be as bad, and each would take its second: they come again later.
+      // Other expressions of this kind could each take a second, too: they are run again later.
       const waiting = this.#queue.splice(0);
       for (const { task, reject } of waiting) reject(new ExpressionStopped(sourcesOf(task)[0] ?? source, 'aside'));
     }
@@ -173,11 +172,11 @@ class ExpressionThread {
   }
 }
 
-/** Expressions that were stopped once. Forgotten at the next start. */
+/** Expressions that were stopped once since the process started. */
 const suspects = new Set<string>();
 const onStopped = (source: string): void => void suspects.add(source);
 
-/** One for all that behave, one for those that once did not: what they do to each other does nothing to the rest. */
+/** One thread for expressions that were never stopped, one for those that were, so that the latter can't delay the former. */
 const threads = {
   good: new ExpressionThread({ isForSuspects: false, onStopped }),
   suspect: new ExpressionThread({ isForSuspects: true, onStopped }),

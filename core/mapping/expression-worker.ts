@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openSandbox, type Reported } from './expression-sandbox.ts';
 import { truth } from './expression-truth.ts';
 
-/** Expressions over one record: those of the first step whose condition is true, like a source's rules. */
+/** Expressions over one record: those of the first step whose condition is true, like the rules of a source. */
 export interface Task {
   /** JSON. */
   input: string;
@@ -15,7 +15,7 @@ export interface Step {
   then: readonly string[];
 }
 
-/** One per step that was looked at; `then` is empty where its condition wasn't true. */
+/** One result per step that was evaluated; `then` is empty where the condition was not true. */
 export type TaskReport = { when?: Reported; then: Reported[] }[];
 
 /** The sources of a task in the order in which they are numbered. */
@@ -23,10 +23,10 @@ export function sourcesOf({ steps }: Task): string[] {
   return steps.flatMap(({ when, then }) => (when === undefined ? then : [when, ...then]));
 }
 
-/** Where in a batch the thread is: read by the other side when the thread stands still, or has died. */
+/** The thread's position in a batch, in shared memory: the main thread reads it when the thread hangs or has died. */
 export const progressOf = { task: 0, source: 1, moves: 2 } as const;
 
-/** Marks the thread of this file, as the other side imports it too. */
+/** Tells the thread of this file from the main thread, which imports this file, too. */
 export const threadName = 'closeloop-expressions';
 
 interface Start {
@@ -64,7 +64,7 @@ if (isStart(workerData) && parentPort) {
       const found: Reported[] = [];
       if (isChosen) for (const [i, source] of then.entries()) found.push(await evaluate(task, number + i, source));
       report.push({ ...(verdict && { when: verdict }), then: found });
-      // One that failed stops the search, too: what a later rule says may not count.
+      // A failed condition stops the search: a later rule must not decide.
       if (isChosen || 'failure' in verdict) break;
       number += then.length;
     }
@@ -74,7 +74,7 @@ if (isStart(workerData) && parentPort) {
   port.on('message', async (tasks: readonly Task[]) => {
     const reports: TaskReport[] = [];
     for (const [i, task] of tasks.entries()) reports.push(await work(task, i));
-    // What records hold isn't kept longer than it is needed.
+    // Records are not kept longer than needed.
     sandbox.load('null');
     port.postMessage(reports);
   });

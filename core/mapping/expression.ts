@@ -12,11 +12,11 @@ import type { Step, TaskReport } from './expression-worker.ts';
 /** A JSONata expression, ready to run over records. */
 export interface Expression {
   readonly source: string;
-  /** What it reads of the record: names from the record's top. */
+  /** The paths that the expression reads, from the record's top. */
   readonly reads: readonly (readonly string[])[];
-  /** For an expression that reads nothing of the record (`"North"`, `5 * 60`): its result, or why it has none. */
+  /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
   readonly constant: Found | undefined;
-  /** Evaluates here and at once what needs no guard; undefined for what runs in the thread. */
+  /** Evaluates on the main thread; undefined for an expression that needs the thread and its limits. */
   readonly plain: ((input: unknown) => Evaluated) | undefined;
   /** As `evaluateAll` of this one alone. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
   evaluate(input: unknown): Promise<unknown>;
@@ -25,8 +25,8 @@ export interface Expression {
 export type Found = { ok: true; value: unknown } | { ok: false; why: string };
 
 /**
- * An expression was stopped because it took too much time or memory, here or just before. It may be the record's fault or
- * its own: nothing is decided by it, whoever needs it waits for a person, and others are not held up.
+ * An expression was stopped because it took too much time or memory, now or just before, by its own fault or the record's.
+ * Nothing is decided: jobs that need the expression wait for a person, and other jobs go on.
  */
 export class ExpressionSetAside extends CloseloopError {
   override readonly name = 'ExpressionSetAside';
@@ -51,7 +51,7 @@ export class ExpressionSetAside extends CloseloopError {
     this.#stopped = stopped;
   }
 
-  /** The same, with its place. */
+  /** The same error, with the place of the expression. */
   in(place: string): ExpressionSetAside {
     return new ExpressionSetAside(this.#stopped, place);
   }
@@ -80,14 +80,14 @@ export function compileExpression(source: string): Expression {
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first expression: what only looks at what is stored has none. */
+/** JSONata is loaded with the first expression: many commands need none. */
 const jsonata = (): typeof import('jsonata') => require('jsonata');
 
 function parsed(source: string): unknown {
   try {
     return jsonata()(source).ast();
   } catch (error) {
-    // Brackets nested too deep are a mistake that JSONata has no words for.
+    // JSONata overflows the stack over deeply nested brackets, without a message of its own.
     const mistake = error instanceof RangeError ? {} : Mistake.catch({}).parse(error);
     const { position, message = 'not a JSONata expression' } = mistake;
     throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${message}`, 'config');
@@ -96,15 +96,15 @@ function parsed(source: string): unknown {
 
 const Mistake = z.object({ position: z.number(), message: z.string() }).partial();
 
-/** What the expressions that were asked for gave over one record. */
+/** The results of several expressions over one record. */
 export interface Findings {
   of(expression: Expression): Found;
 }
 
 /**
- * Evaluates expressions over one record; those that need a guard together, in one message to the thread. The results are
- * plain JSON, copies; undefined where an expression finds nothing. `input` must be JSON values. No variable outlives its
- * evaluation, and the input can't be changed. `$now()` is the machine's clock.
+ * Evaluates expressions over one record; all that need the thread in one message. Results are copies, in JSON values; undefined
+ * where an expression finds nothing. `input` must be JSON values, and expressions can't change it. No variable outlives its
+ * evaluation. `$now()` is the machine's clock.
  * @throws ExpressionSetAside
  */
 export async function evaluateAll(expressions: readonly Expression[], input: unknown): Promise<Findings> {
@@ -118,7 +118,7 @@ export interface Choice {
   then: readonly Expression[];
 }
 
-/** What became of conditions, in order: up to the first that is true or failed. */
+/** The results of conditions, in order, up to the first that is true or failed. */
 export interface Chosen {
   verdicts: Found[];
   /** The expressions of the choice whose condition is true, if there is one. */
@@ -126,7 +126,7 @@ export interface Chosen {
 }
 
 /**
- * Evaluates conditions up to the first that is true, and then what belongs to that one.
+ * Evaluates conditions up to the first that is true, and then the expressions of that choice.
  * @throws ExpressionSetAside
  */
 export async function evaluateFirst(choices: readonly Choice[], input: unknown): Promise<Chosen> {
@@ -168,7 +168,7 @@ export function isTrue(verdict: { ok: true; value: unknown } | { ok: false }): b
 
 const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };
 
-/** A record that pretends to be something of JSONata's own: only JSONata knows what that comes to. */
+/** Whether the record has properties that JSONata gives a meaning of its own: only JSONata can evaluate over it. */
 function isDisguised(input: unknown): boolean {
   return typeof input === 'object' && input !== null && ('outerWrapper' in input || 'tupleStream' in input);
 }
@@ -238,7 +238,7 @@ function place({ position }: Pick<Failure, 'position'>): string {
 
 const endless = 'Look for a function that calls itself without end, or a regular expression with nested repetitions';
 
-/** In our own words, because JSONata's quote the values. */
+/** Messages of our own: JSONata's quote the values. */
 const reasons: Readonly<Record<string, string>> = {
   input: `the record is longer than ${limits.input} characters`,
   'too-much': 'it made too much text or too deep a nesting',
@@ -277,7 +277,7 @@ function reason({ code, token }: Failure): string {
   return `JSONata's error ${code}`;
 }
 
-/** A token may be a text of the record in some errors: only an operator or a function of JSONata's is shown. */
+/** In some errors the token is text of the record: only operators and functions of JSONata are shown. */
 function nameOf(token: string | undefined): string | undefined {
   if (token === undefined) return undefined;
   if (operators.has(token)) return token;

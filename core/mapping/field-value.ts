@@ -23,7 +23,7 @@ interface ConvertOptions {
   timeZone: string;
 }
 
-/** What an expression found → a value of the field's type, by the table in README.md beside this file. */
+/** Converts the result of an expression to the field's type, by the table in README.md beside this file. */
 export function convert(definition: FieldDefinition, value: unknown, options: ConvertOptions): Converted {
   const single = singleOf(value);
   if (Array.isArray(single)) return no(`a list of ${single.length} values; take one, or $join() them`);
@@ -31,7 +31,7 @@ export function convert(definition: FieldDefinition, value: unknown, options: Co
   if (typeof single === 'string') {
     const trimmed = single.trim();
     if (isBlank(single)) return { ok: true, value: undefined };
-    // A choice may have outer spaces of its own.
+    // A choice itself may begin or end with spaces.
     return converted(definition, definition.field_type === 'Choice' ? single : trimmed, options);
   }
   if (typeof single === 'number' && Number.isFinite(single)) return converted(definition, single, options);
@@ -39,7 +39,7 @@ export function convert(definition: FieldDefinition, value: unknown, options: Co
   return no('an object, not a value; name the part of it that is meant');
 }
 
-/** A list of one, at any depth, is its member; an empty list is absent. JSONata makes little of the difference, too. */
+/** A list of one entry, at any depth, counts as the entry; an empty list as absent. JSONata treats them alike, too. */
 function singleOf(value: unknown): unknown {
   if (!Array.isArray(value) || value.length > 1) return value;
   return singleOf(value[0]);

@@ -11,8 +11,8 @@ export function compileMapping(fields: Readonly<Record<string, string>>): Mappin
 }
 
 /**
- * What can be seen without a record: names the campaign doesn't have, required fields without an expression, and
- * expressions that always give the same and never what the field takes.
+ * The problems of a mapping that can be found without a record: fields that the campaign does not have, required fields without
+ * an expression, and constant expressions whose value the field does not take.
  */
 export function checkMapping(mapping: Mapping, definitions: readonly FieldDefinition[]): string[] {
   const missing = definitions
@@ -69,7 +69,7 @@ export function applyMapping(
   definitions: readonly FieldDefinition[],
   options: { timeZone: string },
 ): Applied {
-  // By entries: a field may be called `__proto__`.
+  // Built from entries, as a field may be called `__proto__`.
   const values: [name: string, value: CustomValue][] = [];
   const sources: [name: string, source: string][] = [];
   const problems: string[] = [];
