@@ -12,12 +12,12 @@ import type { IntercomSettings } from './settings.ts';
 
 export const version = '2.16';
 
-/** Limits are dealt out for so long. */
+/** The window of Intercom's rate limit. */
 const windowMs = 10_000;
 const codes = (names: string, meaning: Meaning): MeaningTable =>
   Object.fromEntries(names.split(' ').map((name) => [name, meaning]));
 
-/** By Intercom's codes first: a 404 may be about our own teammate, not about the record. */
+/** By Intercom's codes first: a 404 may mean the teammate of `adminId`, not the record. */
 const table: MeaningTable = {
   ...codes(
     'unauthorized token_revoked token_blocked token_not_found token_expired token_unauthorized missing_authorization 401',
@@ -87,10 +87,10 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
       table,
       codeOf: (json) => ErrorList.safeParse(json).data?.errors[0]?.code,
       meaningOf({ status, headers }) {
-        // A code that means an attribute elsewhere.
+        // With this status `parameter_invalid` means a value, not an attribute.
         if (status === 422) return permanent('Intercom refuses a value', 'see what writeBack writes');
         if (status !== 429) return undefined;
-        // In the past by our clock, or not there: a whole window.
+        // Without a reset, or with one in the past by this machine's clock: a whole window.
         const ms = resetMs(headers, ports.now()) || windowMs;
         return { kind: 'wait', ms, problem: 'the rate limit is used up', remedy: 'it is tried again' };
       },
@@ -99,7 +99,7 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
   const authorize = (token: string) => ({ authorization: `Bearer ${token}`, 'intercom-version': version });
   const api = createVendorApi({ ...account, authorize }, ports);
 
-  /** A page of what a search finds; no order is to be relied on. */
+  /** A page of a search, in no reliable order. */
   async function search<S extends z.ZodType>(
     of: 'conversations' | 'tickets' | 'contacts',
     query: Query,
@@ -132,7 +132,7 @@ export const Me = z.object({
 });
 const named = listOf(z.object({ id, name: z.string().catch(''), email: z.string().catch('') }));
 
-/** The workspace, and who works in it. Who has left is missing. */
+/** The workspace, its teams, and its teammates but for those who have left. */
 async function peopleOf(api: VendorApi) {
   const { app } = await api.call({ method: 'GET', path: '/me' }, Me);
   const { admins } = await api.call({ method: 'GET', path: '/admins' }, z.object({ admins: named }));

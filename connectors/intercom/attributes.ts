@@ -27,7 +27,7 @@ const TicketType = z.object({
 });
 const TicketTypes = z.object({ data: listOf(TicketType) });
 
-/** What makes it. */
+/** The call that creates the attribute. */
 export interface MissingAttribute extends MissingItem {
   path: string;
   body: object;

@@ -9,7 +9,7 @@ import type { IntercomSettings } from './settings.ts';
 
 const Anything = z.unknown();
 
-/** Reads everything once that work will read, so that a permission that is missing shows. Those to write can't be tried. */
+/** Calls once each endpoint that work reads, which shows missing permissions to read. Permissions to write can't be tried. */
 export function checker(
   settings: IntercomSettings,
   workspace: Workspace,
@@ -31,7 +31,7 @@ export function checker(
     const reads = unknownReads('Intercom', shapeNames, 'attributes are under `attributes`', about.reads);
     const own = [...ofWebhook(settings, about), ...reads];
     const me = await probe({ at, what: 'the workspace' }, () => whose(settings, workspace));
-    // Everything else would fail for the same reason.
+    // The other calls would fail for the same reason.
     if (me === undefined) return [...own, ...findings];
     const people = await probe({ at, what: 'the teammates' }, () => workspace.people('now'));
     const compared = await probe({ at: 'writeBack', what: 'the attributes' }, attributes);
@@ -62,7 +62,7 @@ const twoSurveys = warningAt(
   "Switch Intercom's own off, or pass them on (ratings: true)",
 );
 
-/** Without our header the answer names the app's own version, which shapes the webhooks. */
+/** Without a requested version the response names the app's own one, which shapes the webhooks. */
 async function whose({ workspace: id, region }: IntercomSettings, { bare }: Workspace): Promise<Finding[]> {
   const call = { method: 'GET', path: '/me' } as const;
   const response = await bare.exchange(call);

@@ -4,14 +4,14 @@ import type { IntercomSettings } from './settings.ts';
 
 type Rules = Omit<IntercomSettings, 'accessToken' | 'webhookSecrets'>;
 
-/** What closeloop itself did: closing again what its own write had opened, say. */
+/** Did closeloop itself make this part (by closing a ticket again that its write had opened, say)? */
 export const isOurs = ({ author, app_package_code: app }: Part, { adminId, appPackageCode }: Rules): boolean =>
   author.id === adminId || (app !== '' && app === appPackageCode);
 
 const isReopening = ({ part_type: type, author }: Part): boolean =>
   type === 'open' || type === 'assign_and_reopen' || (type === 'comment' && /^(user|lead|contact)$/.test(author.type));
 
-/** When a ticket was closed: by the first part that did, after the last that opened it. Inbox and state are two things that tell it. */
+/** The part that closed a ticket: the first closing after the last reopening. Both the inbox and the ticket state can close a ticket. */
 export function ticketClosedAt({ ticket_parts: parts }: Pick<Ticket, 'ticket_parts'>, rules: Rules): Part | undefined {
   let by: Part | undefined;
   for (const part of parts.toSorted((a, b) => (a.created_at ?? 0) - (b.created_at ?? 0))) {
@@ -32,17 +32,17 @@ const lastClose = (parts: readonly Part[], rules: Rules): Part | undefined =>
 
 export const closingAt = (seconds: number) => ({ closing: `c${seconds}`, closedAt: new Date(seconds * 1_000) });
 
-/** Of one whose history is cut off (only the newest 500 parts are shown) nobody knows which closing it is: it counts as closed once. */
+/** Intercom shows the newest 500 parts only. Where the closing is not among them, the conversation counts as closed once. */
 const closedOnce = ({ updated_at = 0 }: Conversation) => ({ closing: 'once', closedAt: new Date(updated_at * 1_000) });
 
-/** A ticket is a conversation that has one. `ticket`: read as such; `contact`: undefined where that is of no interest. */
+/** A conversation; `ticket` where it is one and was read as one; `contact` only for planning. */
 export interface Reading {
   conversation: Conversation;
   ticket?: Ticket | undefined;
   contact?: Contact | undefined;
 }
 
-/** Was it closed by a teammate, as the search's own figures tell it? Bots merge, too, which only the parts show. */
+/** Do the statistics of a search suffice: was the conversation closed by a teammate? A bot may also have merged it, which only the parts show. */
 export const isToldBySearch = ({ ticket, statistics }: Conversation, { adminId }: Rules): boolean =>
   ticket === null && ![undefined, adminId].includes(statistics?.last_closed_by_id);
 
@@ -52,7 +52,7 @@ export const isTicketClosed = (
 ): boolean =>
   (!open && ticketIsClosed !== 'resolved') || (ticket_state.category === 'resolved' && ticketIsClosed !== 'closed');
 
-/** A ticket that was read as a conversation only tells both as well. */
+/** Works for a ticket that was read only as a conversation, too. */
 export function isClosed({ conversation: { state, ticket: stub }, ticket }: Reading, rules: Rules): boolean {
   if (stub === null) return state === 'closed';
   const asTicket = { open: state !== 'closed', ticket_state: { category: stub.state } };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listOf, orElse } from '../../core/entries.ts';
 
-/* What Intercom says of a conversation, a ticket, a contact. Ids come as texts or numbers, 0 for nobody; instants as seconds or ISO texts. */
+/* Conversations, tickets and contacts in responses. Ids are strings or numbers, 0 for nobody; instants are seconds or ISO strings. */
 
 export const id = z.union([z.string().regex(/^\d{1,20}$/), z.int().positive()]).transform(String);
 const somebody = z
@@ -9,7 +9,7 @@ const somebody = z
   .transform((value) => (['', '0'].includes(String(value)) ? undefined : String(value)))
   .optional()
   .catch(undefined);
-/** Whole seconds, of a year that a date can have; anything else is no time. */
+/** Whole seconds since 1970, before the year 5139; undefined for anything else. */
 export const time = z
   .union([z.number(), z.string().transform((text) => Date.parse(text) / 1_000)])
   .transform((seconds) => (seconds >= 0 && seconds < 1e11 ? Math.floor(seconds) : undefined))
@@ -56,7 +56,7 @@ export const Conversation = z.object({
   admin_assignee_id: somebody,
   team_assignee_id: somebody,
   tags: lenient({ tags: orElse(listOf(named), []) }).transform(({ tags }) => tags),
-  /** Null for imported ones. */
+  /** Null for imported conversations. */
   statistics: z
     .object({ last_close_at: time, last_closed_by_id: somebody, last_contact_reply_at: time })
     .nullable()
@@ -66,7 +66,7 @@ export const Conversation = z.object({
   ai_agent_participated: flag,
   ai_agent: z.object({ resolution_state: text }).nullable().catch(null),
   ticket: z.object({ state: text }).nullable().catch(null),
-  /** In a search there are none. */
+  /** Searches leave them out. */
   conversation_parts: z
     .object({ conversation_parts: listOf(Part) })
     .transform((list) => list.conversation_parts)

@@ -13,7 +13,7 @@ const Envelope = z.object({
   data: z.object({ item: z.unknown() }),
 });
 
-/** What a delivery means, or why nothing. Whoever refuses too many is switched off: the unreadable is taken, too. */
+/** The event in a delivery, or the reason why there is none. Unreadable deliveries are accepted: Intercom disables a webhook that refuses many. */
 export function events({ raw, receivedAt }: Pick<Delivery, 'raw' | 'receivedAt'>, settings: IntercomSettings): Events {
   const json = jsonBody(raw);
   if (json === undefined)
@@ -65,7 +65,7 @@ function eventOf(topic: string, item: unknown, seconds: number, settings: Interc
   return { kind: 'erase', personIds: [person.id], at, key: `${topic}.${person.id}`, what: topic };
 }
 
-/** However it is told, by a webhook or the poll, one closing has one key. */
+/** A closing has the same key in webhooks and in the poll. */
 export function closedEvent(recordId: string, seconds: number, what: string): SourceEvent {
   const { closing, closedAt: at } = closingAt(seconds);
   return { kind: 'closed', certain: true, recordId, closing, at, key: `closed.${recordId}.${closing}`, what };
@@ -78,7 +78,7 @@ const changedEvent = (recordId: string, seconds: number, what: string): RecordEv
 
 const AnyTicket = z.union([z.object({ ticket: Ticket }).transform((item) => item.ticket), Ticket]);
 
-/** Webhooks and searches tell of a ticket with its whole history, but for what is older than 500 parts. */
+/** Webhooks and searches give a ticket with its newest 500 parts. */
 export function ticketEvent(
   ticket: Ticket,
   { topic, seconds }: { topic: string; seconds: number },
@@ -107,7 +107,7 @@ const AnyRated = z.union([
   z.object({ ticket: Rated }).transform((item) => item.ticket),
 ]);
 
-/** People may change theirs for a while, and add the remark later: the newest counts. */
+/** Customers may change a rating for a while, and add the remark later: the newest event counts. */
 export function ratingEvent(rated: Rated | undefined, seconds: number): SourceEvent | string {
   if (!rated?.conversation_rating) return 'nobody has rated';
   const { rating: grade, remark, updated_at = seconds } = rated.conversation_rating;

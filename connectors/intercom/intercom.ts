@@ -9,7 +9,7 @@ import { settings } from './settings.ts';
 import { installer } from './setup.ts';
 import { forgetter, writer } from './write-back.ts';
 
-/** `sha1=`, and the app's client secret. No time is signed: what comes twice has the same keys. */
+/** Intercom signs no time: a repeated delivery has events with the same keys. */
 const signature: HmacScheme = {
   header: 'x-hub-signature',
   algorithm: 'sha1',
@@ -21,8 +21,9 @@ const signature: HmacScheme = {
 /**
  * Intercom: closed conversations and resolved tickets.
  *
- * A private app's token reads and writes, its webhooks (entered by hand) tell of closings. Each is repeated once, a minute later,
- * and then lost: the poll is part of the connector. A ticket is a conversation and keeps its id, so both topics meet in one journey.
+ * A private app's token reads and writes; its webhooks, entered by hand, report closings. Intercom repeats a failed delivery once, a
+ * minute later, and then drops it: the poll finds those closings. A ticket is a conversation with the same id, so the topics of
+ * both lead to one journey.
  */
 export const intercom = defineConnector({
   name: 'intercom',
@@ -33,11 +34,11 @@ export const intercom = defineConnector({
     return {
       batchSize,
       taken: { status: 200 },
-      // Two hours of repetitions, where a 503 gets one after a minute.
+      // Intercom repeats after a 429 for two hours, after a 503 once.
       notStored: { status: 429, headers: { 'retry-after': '60' } },
-      // Tickets come with all of up to 500 messages.
+      // Deliveries about tickets hold up to 500 messages.
       largestBody: 10 * 1024 * 1024,
-      // How the Developer Hub tries an address.
+      // The Developer Hub tests an address by HEAD.
       handshake: ({ method }) => (method === 'HEAD' ? { status: 200 } : undefined),
       bringsExternalGrades: settings.ratings,
       writesNoAnswer: settings.writeBack.noAnswer,

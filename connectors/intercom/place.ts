@@ -7,18 +7,18 @@ import { Conversation, type Part, Ticket } from './conversation.ts';
 import { conversationNow, ticketNow } from './read.ts';
 import type { IntercomSettings } from './settings.ts';
 
-/** Where an answer goes: attributes of a conversation, or of a ticket. */
+/** The conversation or the ticket whose attributes take an answer. */
 export interface Place {
   id: string;
   held: Held;
   ticket?: Ticket;
-  /** Where they are known already. */
+  /** Left out while they have not been read. */
   parts?: readonly Part[];
 }
 
-/** What is done to a conversation or a ticket. */
+/** The calls that change a conversation or a ticket. */
 export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: Workspace) {
-  /** A ticket is read as it is now: whether it is open decides what is sent. @param found by a search */
+  /** Reads a ticket anew: what is sent depends on whether it is open. @param found the conversation, if a search found it */
   async function placeOf(id: string, found: Conversation | undefined): Promise<Place | undefined> {
     const conversation = found ?? (await conversationNow(workspace, id));
     const isTicket = conversation?.ticket && writeBack.tickets === 'ticket';
@@ -28,7 +28,7 @@ export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: 
     return conversation && { id, held: conversation.custom_attributes, ...(parts && { parts }) };
   }
 
-  /** Sets attributes by their names. What it holds then. */
+  /** Sets attributes by their names. Returns the attributes of the response. */
   async function change({ id, ticket }: Place, attributes: Held): Promise<Held> {
     if (ticket === undefined) {
       const call = { method: 'PUT', path: `/conversations/${id}`, body: { custom_attributes: attributes } } as const;
@@ -36,14 +36,14 @@ export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: 
     }
     const path = `/tickets/${id}`;
     const closed = ticket.open ? {} : { open: false };
-    // A number here, a text everywhere else.
+    // The id is a number here and a string in all other calls.
     const body = { ticket_attributes: attributes, ...closed, admin_id: Number(adminId) };
     const after = await workspace.call({ method: 'PUT', path, body }, Ticket);
     if (after.open && !ticket.open) await closeAgain(id);
     return after.ticket_attributes;
   }
 
-  /** A write opens a closed ticket, whatever it says. Never by its state, which is told to the customer. */
+  /** Intercom opens a closed ticket at each write, also with `open: false`. Never set the ticket state: the customer is notified of it. */
   async function closeAgain(id: string): Promise<void> {
     const body = { open: false, admin_id: Number(adminId) };
     const { open } = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
@@ -64,7 +64,7 @@ export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: 
     return all.some((part) => markerOfPart(part) === marker);
   }
 
-  /** Parts can't be deleted: their place stays. A ticket's own parts have other ids. */
+  /** Parts can be redacted, not deleted. They are redacted by their ids in the conversation, which differ from those in the ticket. */
   async function redactNotes({ id, conversation_parts: parts = [] }: Conversation): Promise<void> {
     for (const part of parts.filter((one) => markerOfPart(one) !== undefined)) {
       const body = { type: 'conversation_part', conversation_id: id, conversation_part_id: part.id };

@@ -16,21 +16,21 @@ interface Searched<S extends z.ZodType> {
   field: string;
   also?: Query[];
   eventOf: (row: z.output<S>) => SourceEvent | string;
-  /** Told of each row of the last page. */
+  /** Called with the rows of the last page. */
   learn?: (rows: readonly z.output<S>[]) => Promise<void>;
 }
 
-/** The searches of one source, which learn once how Intercom reads a time. */
+/** The searches of one source, which find out once whether Intercom compares times by the second or by the day. */
 function searcher(workspace: Workspace) {
   let isToTheSecond: boolean | undefined;
 
-  /** Times may be cut to days: a bound that is right either way, until a search has shown that seconds count. */
+  /** The bound is right for both, until a search has shown that Intercom compares seconds. */
   function boundOf(from: Date): number {
     const start = from.getTime() / 1_000;
     return isToTheSecond ? start - 600 : start - (start % daySeconds) - daySeconds - 1;
   }
 
-  /** Does a search from the second before find it? Asked about one that is near to no zone's midnight. */
+  /** Searches for one conversation from the second before its closing, which must be near no zone's midnight. */
   async function learn(rows: readonly Conversation[]): Promise<void> {
     const one = rows.find(({ statistics }) => (statistics?.last_close_at ?? 0) % 900 !== 0);
     if (isToTheSecond !== undefined || one?.statistics?.last_close_at === undefined) return;
@@ -50,7 +50,7 @@ function searcher(workspace: Workspace) {
         const value: Query[] = [...also, { field, operator: '>', value: boundOf(from) }];
         const page = { perPage, after, urgency: 'background' } as const;
         const { rows, next } = await workspace.search(of, { operator: 'AND', value }, row, page);
-        // Not before: the pages of one search are of one query.
+        // After the last page, as all pages of one search need the same query.
         if (next === undefined) await learn?.(rows);
         return { events: rows.map(eventOf).filter((event) => typeof event !== 'string'), next };
       },
@@ -61,8 +61,8 @@ function searcher(workspace: Workspace) {
 }
 
 /**
- * Closed conversations by their last closing (changes of others reach the index by ways of their own), tickets by their last change, ratings.
- * Pages of 150, but of tickets, which come with their history. Once a day three days back.
+ * Searches for conversations by their last closing (an update does not always reach the index), for tickets by their last change, for
+ * ratings. Pages of 150; of tickets, which come with their history, 25. Once a day three days back.
  */
 export function poller(settings: IntercomSettings, workspace: Workspace, ports: Pick<ConnectorPorts, 'now'>) {
   const { search, learn } = searcher(workspace);
@@ -74,7 +74,7 @@ export function poller(settings: IntercomSettings, workspace: Workspace, ports: 
     learn,
     eventOf({ id, ticket, statistics }) {
       if (ticket) return 'found as a ticket';
-      // What it closed again had been closed before, and been asked about.
+      // closeloop closes only conversations that its own write opened: they were closed before.
       if (statistics?.last_close_at === undefined || statistics.last_closed_by_id === settings.adminId)
         return 'by closeloop';
       return closedEvent(id, statistics.last_close_at, 'poll: closed');

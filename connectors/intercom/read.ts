@@ -7,14 +7,14 @@ import { Contact, Conversation, Ticket } from './conversation.ts';
 import { type IntercomShape, localeOf, present } from './record.ts';
 import type { IntercomSettings } from './settings.ts';
 
-/** So many conditions a search takes. */
+/** The most conditions of a search. */
 const searched = 15;
-/** Six searches, and one for their contacts: that takes a hundred ids. */
+/** Six searches, and one for their contacts, which takes a hundred ids. */
 export const batchSize = 6 * searched;
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,19}$/.test(text);
 
-/** By search, 15 in a call, without their parts: as they were seconds ago, as the index lags. */
+/** By search, 15 in a call, without parts. The index lags by seconds. */
 export async function searchByIds<S extends z.ZodType<{ id: string }>>(
   workspace: Workspace,
   of: 'conversations' | 'tickets',
@@ -30,15 +30,15 @@ export async function searchByIds<S extends z.ZodType<{ id: string }>>(
   return found;
 }
 
-/** As it is now, with its parts. */
+/** In its present state, with its parts. */
 export const conversationNow = (workspace: Workspace, id: string): Promise<Conversation | undefined> =>
   workspace.find({ method: 'GET', path: `/conversations/${id}?display_as=plaintext` }, Conversation);
 export const ticketNow = (workspace: Workspace, id: string): Promise<Ticket | undefined> =>
   workspace.find({ method: 'GET', path: `/tickets/${id}` }, Ticket);
 
 /**
- * By search, and what a search can't settle by itself: not found, or open (the index lags), closed by a bot or by closeloop
- * (only the parts say when, and whether it was merged). Tickets have a search of their own, with their history.
+ * Reads by search, and one by one where the search does not decide: not found or open (the index lags), closed by a bot or by
+ * closeloop (only the parts show when, and whether it was merged). Tickets have a search of their own, with their history.
  */
 export function reader(settings: IntercomSettings, workspace: Workspace) {
   return async (recordIds: readonly string[], purpose: 'plan' | 'ask'): Promise<ReadResult<IntercomShape>[]> => {
@@ -89,7 +89,7 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
     );
   }
 
-  /** Before asking it need not be named, only be there by itself still: bots are who merge. */
+  /** Before asking, the closing need not be named; but only bots merge, so a teammate has to have closed the conversation. */
   function isTold({ conversation, ticket }: Reading, isPlan: boolean): boolean {
     if (!isPlan) return conversation.statistics?.last_closed_by_id !== undefined;
     return ticket !== undefined || isToldBySearch(conversation, settings);
@@ -102,7 +102,7 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
   }
 }
 
-/** One call for a hundred. Who was merged into another is in no search, and is followed there. */
+/** One search for a hundred contacts. Merged contacts are in no search: they are read one by one, and followed to the survivor. */
 async function contactsOf(workspace: Workspace, readings: readonly Reading[]): Promise<Map<string, Contact>> {
   const ids = [...new Set(readings.flatMap(({ conversation }) => conversation.contacts.slice(0, 1)))];
   const found = new Map<string, Contact>();

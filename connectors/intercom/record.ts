@@ -3,7 +3,7 @@ import type { People } from './api.ts';
 import type { Reading } from './closing.ts';
 import { Contact, Conversation } from './conversation.ts';
 
-/** What rules and fields see: `conversation.attributes.Plan`, `contact.email`, `agent.name`. '' and null for what nobody knows. */
+/** The input of rules and fields: `conversation.attributes.Plan`, `contact.email`, `agent.name`. '' and null for unknown values. */
 export function present({ conversation, ticket, contact }: Reading, people?: People) {
   const {
     statistics,
@@ -38,7 +38,7 @@ export function present({ conversation, ticket, contact }: Reading, people?: Peo
       state: ticket?.ticket_state.category ?? conversation.ticket?.state ?? '',
       attributes: ticket?.ticket_attributes ?? {},
     },
-    /** Who closed it, else whom it is assigned to; without a name once they have left. */
+    /** The teammate who closed the conversation, else its assignee; without a name after the teammate has left. */
     agent: {
       id: agentId,
       name: people?.admins.get(agentId)?.name ?? '',
@@ -67,5 +67,5 @@ export const localeOf = (contact: Contact): string => contact.language_override 
 const iso = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1_000).toISOString();
 
-/** For `check`; below attributes there may be any. */
+/** For `check`. Attributes may have any names. */
 export const shapeNames = namesOf(present({ conversation: Conversation.parse({ id: '1' }) }));

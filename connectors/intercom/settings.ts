@@ -14,13 +14,13 @@ const writeBack = z
   .strictObject({
     /** Attributes by their names, of conversations and of ticket types alike; `setup` makes them where they are missing. */
     ...answerPlaces(attribute),
-    /** Comments are cut so that they have no more letters than this; how many Intercom takes is not documented. */
+    /** Longer comments are cut; Intercom documents no limit. */
     commentLength: z.int().min(50).max(10_000).default(1_000),
-    /** Adds an internal note with the whole answer: one more call for each. */
+    /** Adds an internal note with the whole answer: one more call per answer. */
     note: z.boolean().default(false),
     /** Writes `no-answer` into `status` when a journey expires. */
     noAnswer: z.boolean().default(false),
-    /** Where answers about tickets go: attributes of their ticket type, or of conversations (one call less, and no ticket is reopened). */
+    /** Whose attributes take the answers about tickets: the ticket's, or the conversation's (one call less, and no ticket is reopened). */
     tickets: z.enum(['ticket', 'conversation']).default('ticket'),
   })
   .refine(...noAnswerNeeds(['status'], 'needs writeBack.status, which takes it'))
@@ -34,18 +34,18 @@ export const settings = z.strictObject({
   accessToken: secret,
   /** The app's client secret (Developer Hub > Basic Information), which signs its webhooks; two while it is being replaced. */
   webhookSecrets: webhookSecrets(secret, "needs the app's client secret"),
-  /** Where the app's webhooks go, as the Developer Hub has it: your word that `setup`'s list there is done. */
+  /** The URL of the app's webhooks in the Developer Hub. Set it when the list of `setup` is done there. */
   webhookUrl: z.url().optional(),
-  /** A teammate of closeloop's own, who writes its answers. What this teammate does in the Inbox counts for nothing. */
+  /** A teammate for closeloop alone, as whom it writes. Closings and reopenings by this teammate are ignored. */
   adminId: numericId,
-  /** The app's package code, as it stands in parts that it made: these are closeloop's too, whoever their author is. */
+  /** The app's package code in the parts that it creates: such parts are closeloop's, whoever their author is. */
   appPackageCode: z.string().min(1).optional(),
-  /** Tickets of these categories ask; none: no ticket does, and the token needs no right to tickets. */
+  /** Tickets of these categories lead to questions. Empty: no ticket does, and the token needs no permission for tickets. */
   ticketCategories: z.array(z.enum(['Customer', 'Back-office', 'Tracker'])).default(['Customer']),
-  /** Of a ticket, both `resolved` and `closed` can be so without the other. */
+  /** A ticket can be resolved without being closed, and closed without being resolved. */
   ticketIsClosed: z.enum(['resolved', 'closed', 'either']).default('either'),
   closedByBots: z.enum(['ask', 'skip']).default('ask'),
-  /** What of a contact keeps them from being asked. */
+  /** Contacts with any of these marks are not asked. */
   skipContacts: z.array(z.enum(['unsubscribed', 'bounced', 'spam'])).default(['unsubscribed', 'bounced', 'spam']),
   /** Intercom's own ratings become grades of the external campaign of the conversation's rule. */
   ratings: z.boolean().default(false),

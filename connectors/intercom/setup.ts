@@ -5,7 +5,7 @@ import type { Workspace } from './api.ts';
 import { attributeComparer } from './attributes.ts';
 import type { IntercomSettings } from './settings.ts';
 
-/** Makes the attributes, and lists what a person has to enter. */
+/** Creates the attributes, and lists the webhooks for a person to enter. */
 export function installer(settings: IntercomSettings, workspace: Workspace): NonNullable<Source['setup']> {
   const compare = attributeComparer(settings, workspace);
   return async ({ hookUrl }) => {
@@ -29,7 +29,7 @@ function topicsOf({ ratings, eraseArchived, ticketCategories }: IntercomSettings
   ];
 }
 
-/** Nobody can make or see an app's webhooks by API. */
+/** Intercom has no API for an app's webhooks. */
 const webhookStep = (settings: IntercomSettings, hookUrl: string): SetupStep => ({
   what: "list what to enter as the app's webhooks, which only its owner can",
   apply: async () => ({

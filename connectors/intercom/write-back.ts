@@ -9,7 +9,7 @@ import { openPlaces, type Place } from './place.ts';
 import { batchSize, conversationNow, isId, searchByIds } from './read.ts';
 import type { IntercomSettings } from './settings.ts';
 
-/** One call for each answer, and one for its note: Intercom has no bulk. */
+/** One call per answer, and one per note: Intercom has no bulk writes. */
 export function writer(settings: IntercomSettings, workspace: Workspace): Source['writeBack'] {
   const { writeBack } = settings;
   const { placeOf, change, addNote, hasNote } = openPlaces(settings, workspace);
@@ -22,7 +22,7 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
     const changes = new Map([...wanted].filter(([name, value]) => !holds(place.held, name, value)));
     const findings = changes.size > 0 ? await put(place, changes) : [];
     if (!writeBack.note || item.outcome === 'no-answer') return { ok: true, findings };
-    // A note can't be written twice: it comes last, and is looked for where an earlier attempt may have come so far.
+    // The note comes last, as it can't be written twice: it is looked for where an earlier attempt may have written it.
     const isFirst = wanted.size > 0 && changes.size === wanted.size && findings.length === 0;
     if (isFirst || !(await hasNote(place, item))) await addNote(place, item);
     return { ok: true, findings };
@@ -34,7 +34,7 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
       const lost = [...changes].filter(([name, value]) => !holds(after, name, value));
       return lost.map(([name]) => `Intercom did not keep "${name}": look at the type of this attribute`);
     } catch (error) {
-      // Attributes belong to one ticket type: what this one lacks says nothing of others.
+      // Attributes belong to one ticket type, so tickets of other types may have them.
       if (!(error instanceof VendorError && error.code === 'parameter_invalid' && place.ticket)) throw error;
       const type = place.ticket.ticket_type.name;
       return [`tickets of the type "${type}" lack an attribute that writeBack names, or have two of its name`];
