@@ -4,10 +4,10 @@ import type { WriteBack } from '../../core/connector/contract.ts';
 import { id, Meta, metaOf } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
-/** What an order should hold once an answer is on it; null: nothing of that name. */
+/** The meta data of an order with an answer, by key; null: no entry of that key. */
 export type Wanted = ReadonlyMap<string, string | null>;
 
-/** An order as writing sees it. */
+/** The fields of an order that writing needs. */
 export const WrittenOrder = z.object({
   id,
   meta_data: Meta,
@@ -20,28 +20,28 @@ export function wantedOf(item: WriteBack, settings: WriteBackSettings): Wanted {
   return new Map(placed(item, settings, textOf).map(({ place, value }) => [place, value]));
 }
 
-/** Texts: a number in WordPress's database is one as well. */
+/** As text: WordPress stores numbers as text, too. */
 function textOf({ part, value }: AnswerPart): string | null {
   if (value === null || (part === 'comment' && value === '')) return null;
   return value instanceof Date ? value.toISOString() : surveyText(value);
 }
 
 /**
- * The entries to send so that the order holds what is wanted; equal ones are left out, as every write is a save, and every
- * save tells all the shop's webhooks. An entry has no id: with a wrong one it would overwrite another plugin's.
+ * The entries to send. Entries that the order has already are left out, as every save of an order triggers all webhooks of the
+ * shop. Entries are sent without ids: a wrong id would overwrite the entry of another plugin.
  */
 export function changeFor(wanted: Wanted, order: WrittenOrder): { key: string; value: string | null }[] {
   return [...wanted].filter(([key, value]) => !holds(order, key, value)).map(([key, value]) => ({ key, value }));
 }
 
-/** What of the sent entries the shop's answer doesn't show. */
+/** Findings for the sent entries that the response doesn't show. */
 export function notTaken(sent: readonly { key: string; value: string | null }[], order: WrittenOrder): string[] {
   return sent
     .filter(({ key, value }) => !holds(order, key, value))
     .map(({ key }) => `the order holds another ${key} than was sent: look for a plugin that changes or guards it`);
 }
 
-/** Exactly one row with this value, or no row at all. */
+/** Exactly one row with this value; for null, no row. */
 function holds({ meta_data }: WrittenOrder, key: string, value: string | null): boolean {
   const rows = meta_data.filter((row) => row.key === key);
   if (value === null) return rows.length === 0;

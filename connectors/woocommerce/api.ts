@@ -15,8 +15,8 @@ export interface Options {
 /** Every call to one shop. */
 export interface Shop {
   /**
-   * `route` is what follows `/wc/v3/`: "orders/17/notes". `at`: the shop's clock, which its dates are written by.
-   * @throws VendorError for everything that isn't an answer of the expected shape
+   * `route` is the path after `/wc/v3/`: "orders/17/notes". `at` is the time by the shop's clock, as in its dates.
+   * @throws VendorError for every response but a success of the expected shape
    */
   call<S extends z.ZodType>(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -40,7 +40,7 @@ export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts): 
       timeoutMs: 60_000,
       rules: responseRules(ports.random),
       unanswered,
-      // A page may say that it is JSON; what says that it isn't, is none.
+      // A page may have the content type of JSON; a body with another content type is no JSON.
       jsonOf: ({ headers, text }) =>
         /\bjson\b/i.test(headers.get('content-type') ?? '') ? exactJsonBody(text) : undefined,
     },

@@ -14,7 +14,7 @@ const skewMs = 5 * 60_000;
 
 const Anything = z.unknown();
 
-/** A handful of calls; the only one that isn't a GET changes nothing: a batch of no orders, which a read-only key is refused. */
+/** A few GETs, and a batch of no orders, which changes nothing and is refused to a read-only key. */
 export function checker(
   settings: WooCommerceSettings,
   shop: Shop,
@@ -30,7 +30,7 @@ export function checker(
     const orders = await probe({ at: 'site', what: 'the orders' }, () =>
       shop.call('GET', 'orders', Anything, { query: { per_page: '1', _fields: 'id' } }),
     );
-    // Everything else would fail for the same reason.
+    // The other calls would fail for the same reason.
     if (orders === undefined) return [...own, ...reads, ...findings];
     await probe({ at: 'consumerKey', what: 'the right to write' }, () =>
       shop.call('POST', 'orders/batch', Anything, { body: { update: [] } }),
@@ -70,7 +70,7 @@ function ofSettings({ webhookSecrets, writeBack }: WooCommerceSettings): Finding
   return findings;
 }
 
-/** What WordPress delivers to. Source: wp_http_validate_url. A stand-in on this machine isn't so particular. */
+/** The addresses that WordPress delivers to. Source: wp_http_validate_url. A stand-in on this machine takes any. */
 function ofAddress({ site }: WooCommerceSettings, { hookUrl }: PreflightContext): Finding[] {
   if (hookUrl === undefined) {
     const problem = 'it is not known where the shop has to deliver, so the webhooks were not checked';
@@ -109,7 +109,7 @@ function ofClock(here: Date, there: Date): Finding[] {
   return [warningAt('site', problem, 'set both by a time server')];
 }
 
-/** A status that no plugin has registered is refused by the list, and no order will ever be in it. */
+/** The list of orders refuses a status that no plugin has registered; no order will ever have it. */
 async function ofStatuses({ statuses }: WooCommerceSettings, shop: Shop, probe: Prober['probe']): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [index, status] of statuses.entries()) {

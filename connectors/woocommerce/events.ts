@@ -6,9 +6,9 @@ import { closedAt, closingOf, OrderMoment } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
 const dayMs = 86_400_000;
-/** A webhook may come hours late on a quiet shop. What was completed before that is no news: somebody saved an old order. */
+/** A quiet shop may deliver hours late. An order that was completed earlier was only saved again. */
 const newsMs = 7 * dayMs;
-/** Plugins' statuses are dated by nothing, so the order's own age has to do: nothing is on its way for longer. */
+/** Statuses of plugins have no date, so the age of the order decides: no parcel is under way for longer. */
 const undatedMs = 60 * dayMs;
 
 /** `action.woocommerce_order_status_completed` carries only this. */
@@ -17,20 +17,20 @@ const Action = z.object({
   arg: z.union([z.int().positive(), z.string().regex(/^[1-9]\d{0,18}$/)]).transform(String),
 });
 
-/** What arrives, properly signed, when the webhook's owner may not see the order any more, or it is gone. */
+/** The signed body of a webhook whose owner may not see the order (any more), or whose order is gone. */
 const ErrorObject = z.object({ code: z.string(), message: z.string(), data: z.unknown() });
 
-/** All that is left of a deleted order. */
+/** The body for a deleted order. */
 const Deleted = z.object({ id: OrderMoment.shape.id });
 
-/** A webhook that delivers errors: closings are lost until somebody mends it. */
+/** For a webhook that delivers errors: its closings are lost until a person corrects it. */
 export const brokenWebhook =
   "the webhook's owner may not see orders any more (or the order is gone): make an administrator its owner by saving it once";
 
-/** What a verified delivery says. What isn't understood is no error: WooCommerce gives up on a webhook that is refused often. */
+/** The events of a verified delivery. Unknown bodies are accepted: WooCommerce disables a webhook that is refused often. */
 export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, 'statuses'>): Events {
   const json = exactJsonBody(delivery.raw);
-  // What PHP couldn't encode is signed and sent all the same. Refused, it would bring the webhook nearer to its end.
+  // PHP signs and sends also what it could not encode. Refusals count towards disabling the webhook.
   if (json === undefined) {
     const why =
       'the body is not JSON in UTF-8: the poll finds the order; look for a plugin that changes what webhooks send';
@@ -48,7 +48,7 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
     return outcomeOf(order.data, { ...settings, via: 'webhook', what, news, at: receivedAt });
   }
   const action = Action.safeParse(json);
-  // The id of one delivery is made from the webhook and the second: alone, it would be shared by two orders.
+  // WooCommerce makes the delivery's id of the webhook and the second, so that two orders can share it.
   const deliveryId = headers['x-wc-webhook-delivery-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   if (action.success) {
     const { action: what, arg: recordId } = action.data;
@@ -67,10 +67,10 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
 type Outcome = Extract<Events, { ok: true }> & { events: RecordEvent[] };
 
 /**
- * What an order, told by webhook or poll, means. The key of a closing names the closing and nothing else, so that our own
- * writes, the next poll and a repeated delivery repeat it; `closing` leads all of them, however told, to one journey.
- * @param news Orders that were over before this are told as changes only.
- * @param at Where the order doesn't say when.
+ * The event for an order from a webhook or the poll. The key of a closing names nothing but the closing, so that closeloop's own
+ * writes, the next poll and a repeated delivery repeat the key; `closing` leads all of them to one journey.
+ * @param news Orders that were completed before this are only changes.
+ * @param at The time of the event where the order has none.
  */
 export function outcomeOf(
   order: OrderMoment,
@@ -93,8 +93,8 @@ export function outcomeOf(
 const OddOrder = OrderMoment.pick({ id: true, status: true });
 
 /**
- * An order of another shape than documented, told by the poll: whoever reads it says why it can't be asked about. Where it isn't
- * over, or can't be told from others, there is nothing to say.
+ * The event for an order of another shape than documented, which the poll found: planning reads the order and gives the reason. No
+ * event where the order is not completed, or its id is unreadable.
  */
 export function oddEvent(raw: unknown, { statuses, at }: { statuses: readonly string[]; at: Date }): RecordEvent[] {
   const { id: recordId, status } = OddOrder.safeParse(raw).data ?? { id: '', status: '' };
@@ -102,7 +102,7 @@ export function oddEvent(raw: unknown, { statuses, at }: { statuses: readonly st
   return [{ kind: 'closed', recordId, at, key: `poll.odd.${recordId}`, what: `poll: status ${status}, an odd order` }];
 }
 
-/** Saving an old order tells of it again; only a closing since then is one to ask about. */
+/** Saving an old order delivers it again: only closings since `news` count. */
 function isNews({ date_completed_gmt: completed, date_created_gmt: created }: OrderMoment, news: Date): boolean {
   if (completed !== null) return completed >= news;
   return created === null || created.getTime() + undatedMs >= news.getTime();

@@ -14,8 +14,8 @@ import type { WooCommerceSettings } from './settings.ts';
 const fields = Object.keys(WrittenOrder.shape).join(',');
 
 /**
- * Takes answers off orders, also off those in the trash: the meta data of the settings, three calls for a hundred orders, and our
- * notes, whatever the settings say of these now, a call for each order and each note.
+ * Removes answers from orders, also from those in the trash: the configured meta data, three calls per hundred orders, and
+ * closeloop's notes, whatever the present settings, one call per order and per note.
  */
 export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNullable<Source['forget']> {
   const names = [...placesOf(writeBack).values()];
@@ -48,7 +48,7 @@ export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNu
   };
 }
 
-/** @throws CloseloopError transient where another attempt will tell */
+/** @throws CloseloopError transient where a retry will clear it up */
 function leftOn(id: string, change: readonly { key: string }[], row: Row | undefined): string[] {
   const place = `WooCommerce order ${id}`;
   if (row === undefined)
@@ -64,7 +64,7 @@ function leftOn(id: string, change: readonly { key: string }[], row: Row | undef
   return [`the answer on order ${id} (${said}): take it off by hand`];
 }
 
-/** Deleted since it was listed; or the note was. */
+/** The order or the note may have been deleted since the list was read. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof VendorError && error.isGone)) throw error;
 }

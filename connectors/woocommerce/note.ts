@@ -8,7 +8,7 @@ import { id } from './order.ts';
 const Note = z.object({ note: orElse(z.string(), '') });
 const Listed = Note.extend({ id });
 
-/** The private note, as the shop's staff read it. Tags would be filtered out of it, and what they enclose shown wrongly. */
+/** The private note, as the shop's staff read it. WordPress would filter tags out and misplace their content. */
 export function noteText(item: WriteBack): string {
   const { title, comment, when, reference } = noteOf(item);
   return [title, comment, when, reference]
@@ -17,7 +17,7 @@ export function noteText(item: WriteBack): string {
     .join('\n');
 }
 
-/** `customer_note` would mail it to the customer: always false. */
+/** Never as `customer_note`, which is mailed to the customer. */
 export async function addNote(shop: Shop, item: WriteBack): Promise<void> {
   const body = { note: noteText(item), customer_note: false };
   await shop.call('POST', `orders/${item.recordId}/notes`, Note, { body });
@@ -28,7 +28,7 @@ export async function hasNote(shop: Shop, { recordId, marker }: WriteBack): Prom
   return (await notesOn(shop, recordId)).some((note) => note.marker === marker);
 }
 
-/** Takes all notes of ours off an order: a call to look, and one for each. */
+/** Removes all of closeloop's notes from an order: one call to list them, and one per note. */
 export async function removeNotes(shop: Shop, orderId: string): Promise<void> {
   for (const { id, marker } of await notesOn(shop, orderId)) {
     if (marker === undefined) continue;

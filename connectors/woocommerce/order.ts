@@ -4,7 +4,7 @@ import { listOf, mapOf, orElse } from '../../core/entries.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
-/** Orders, products, customers, notes: numbers on the wire, texts here. Nothing else becomes part of an address, or is told. */
+/** Ids of orders, products, customers and notes: numbers on the wire, strings here. Only such ids get into paths and messages. */
 export const id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
 const text = orElse(z.union([z.string(), z.number()]).transform(String), '');
 const idOrNone = orElse(id, '0');
@@ -12,7 +12,7 @@ const idOrNone = orElse(id, '0');
 const noTexts: Readonly<Record<string, string>> = {};
 const texts = orElse(mapOf(text), noTexts);
 
-/** `2026-11-18T14:42:10`: UTC although it doesn't say so. Only fields called `…_gmt` are. */
+/** `2026-11-18T14:42:10`: UTC, without saying so. Only fields called `…_gmt` are UTC. */
 const gmt = z
   .string()
   .nullish()
@@ -24,7 +24,7 @@ const gmt = z
 /** A WordPress key. */
 const status = z.string().regex(/^[a-z0-9_-]{1,40}$/);
 
-/** What identifies an order, what it is in, and when. Plugins may do what they like with everything but the first two. */
+/** Id, status and dates of an order. Plugins may put anything into the other fields, so only `id` and `status` are required. */
 const moments = {
   id,
   status,
@@ -34,17 +34,17 @@ const moments = {
   date_completed_gmt: gmt,
 };
 
-/** An order as webhooks tell of it. */
+/** An order in a webhook. */
 export const OrderMoment = z.object(moments);
 export type OrderMoment = z.output<typeof OrderMoment>;
 
-/** An order in a list: one odd one must not spoil it for the others. */
+/** An order in a list: an odd status must not fail the order. */
 export const ListedOrder = z.object({ ...moments, status: orElse(status, 'unknown') });
 
 export const Meta = orElse(listOf(z.object({ key: z.string(), value: z.unknown() })), []);
 export type Meta = z.output<typeof Meta>;
 
-/** The fields that are asked for, and no others: less work for the shop, less personal data on its way. */
+/** The requested fields: other fields would cost the shop work and transfer personal data. */
 export const Order = ListedOrder.extend({
   number: text,
   currency: text,
@@ -80,7 +80,7 @@ export type Order = z.output<typeof Order>;
 export const orderFields = Object.keys(Order.shape).join(',');
 export const momentFields = Object.keys(OrderMoment.shape).join(',');
 
-/** Of a record that could exist and that a number holds; nothing else gets into an address. */
+/** A possible id that a number holds exactly; no other text gets into a path. */
 export function isOrderId(text: string): boolean {
   return /^[1-9]\d{0,14}$/.test(text);
 }
@@ -90,7 +90,7 @@ type Rules = Pick<
   'statuses' | 'skipRefunded' | 'skipVirtual' | 'giftCards' | 'withoutContact' | 'testMeta'
 >;
 
-/** Nothing leads back from these to a delivered order. */
+/** Statuses from which no order becomes delivered again. */
 const lost: Readonly<Record<string, string>> = {
   cancelled: 'the order was cancelled',
   refunded: 'the order was refunded',
@@ -98,7 +98,7 @@ const lost: Readonly<Record<string, string>> = {
   trash: 'the order is in the trash',
 };
 
-/** Does this order ask? The status first: an order that isn't over may still become all that keeps one from asking. */
+/** The state of an order. The status comes first: the other conditions can still change while an order is open. */
 export function stateOf(order: Order, rules: Rules): RecordState {
   const { status } = order;
   const out = (why: string): RecordState => ({ is: 'out', why });
@@ -120,8 +120,8 @@ export function stateOf(order: Order, rules: Rules): RecordState {
 }
 
 /**
- * Names the closing. WooCommerce dates only the move to `completed`, each one anew; our own writes leave that date alone.
- * Where plugins' statuses count as well, nothing tells a second closing from a move between two of them (shipped, then
+ * The name of the closing. WooCommerce dates only the move to `completed`, anew each time; closeloop's writes do not change the date.
+ * Where statuses of plugins count as well, a second closing can't be distinguished from a move between two of them (shipped, then
  * delivered): such an order closes once.
  */
 export function closingOf(order: OrderMoment, { statuses }: Pick<Rules, 'statuses'>): string {
@@ -134,12 +134,12 @@ export function closedAt(order: OrderMoment): Date {
   return order.date_completed_gmt ?? order.date_modified_gmt ?? order.date_created_gmt ?? new Date(0);
 }
 
-/** The first of its key, as WooCommerce itself would give it. */
+/** The first entry of a key, which is the one that WooCommerce reads. */
 export function metaOf({ meta_data }: { meta_data: Meta }, key: string): unknown {
   return meta_data.find((entry) => entry.key === key)?.value;
 }
 
-/** Above zero. Hundredths are enough to be sure of; refunds are written as negative sums. */
+/** The refunded sum, positive and rounded to hundredths; refunds themselves are negative. */
 export function refundedOf({ refunds }: Pick<Order, 'refunds'>): number {
   const sum = refunds.reduce((total, refund) => total + Math.abs(Number(refund.total) || 0), 0);
   return Math.round(sum * 100) / 100;

@@ -12,31 +12,30 @@ import type { WooCommerceSettings } from './settings.ts';
 import { activate, isNamedOurs, listWebhooks, makeWebhook, pointsTo, type Webhook, wantedTopics } from './webhooks.ts';
 
 const perPage = 100;
-/** What was saved while a sweep ran, by a transaction that took its time, is looked at again. */
+/** A sweep overlaps the last one by this time, as a slow transaction may have saved an order meanwhile. */
 const overlapMs = 15 * 60_000;
 
 const instant = z.iso.datetime().transform((text) => new Date(text));
 
-/** Where a sweep is. */
+/** The progress of a sweep. */
 const Cursor = z.object({
-  /** Orders changed after this are still to be seen. */
+  /** Orders changed after this instant are still to be read. */
   after: instant,
-  /** 1, but where more orders changed within one second than a page holds: imports do that. */
+  /** 1, unless more orders changed within one second than a page holds, as in an import. */
   page: z.int().min(1),
-  /** Where this sweep began. Only what was closed since is news: older orders are just being saved again. */
+  /** The begin of the sweep's time. Older closings do not count: their orders were only saved again. */
   since: instant,
-  /** When the webhooks were last looked at. */
+  /** When the webhooks were last checked. */
   watched: instant.nullable(),
-  /** Topics of the webhooks that delivered here then: one that is missing later was lost. */
+  /** The topics of the webhooks that delivered here then: a topic that is missing later was lost. */
   here: listOf(z.enum(wantedTopics)).default([]),
 });
 type Cursor = z.output<typeof Cursor>;
 
 /**
- * Orders by the time of their last change, oldest first, a page a call. WooCommerce delivers each webhook once and late, so
- * this is what makes sure of a closing. Now and then (`watchEvery`) it looks at the webhooks as well: after seven failures in a row the shop
- * switches one off, and tells nobody. One that was there and is gone is made again; the first ones are made by `setup`, with
- * somebody's leave.
+ * Reads orders by the time of their last change, oldest first, one page per call. WooCommerce delivers each webhook once and late, so
+ * the poll makes sure that no closing is lost. Every `watchEvery` it checks the webhooks as well: the shop silently disables one
+ * after seven failures in a row. The poll recreates webhooks that existed before; the first ones are created by `setup`.
  */
 export function poller(
   settings: WooCommerceSettings,
@@ -70,7 +69,7 @@ export function poller(
       after: nextStart(cursor.after, at),
       page: 1,
       since: nextStart(cursor.since, at),
-      // A sweep's first page may be a look only (`check` takes one): nothing is changed for it.
+      // `check` reads a first page, too, and must change nothing.
       ...('cursor' in from ? await watch(cursor, at) : { watched: cursor.watched, here: cursor.here }),
     };
     return { events, cursor: written(next), done: true, reached: at };
@@ -81,7 +80,7 @@ export function poller(
     try {
       return { watched: at, here: await wakeWebhooks(settings, shop, ports, here) };
     } catch (error) {
-      // The orders were found; the webhooks are looked at the next time.
+      // The orders were found; the next poll checks the webhooks.
       const why = messageOf(error);
       ports.log.warn({ why }, 'the webhooks could not be looked at');
       return { watched: at, here };
@@ -90,8 +89,8 @@ export function poller(
 }
 
 /**
- * Switches webhooks of ours that the shop switched off back on; one that a person has paused, or sent elsewhere, stays so.
- * Makes those of the topics `before` again that are gone. Returns the topics that deliver here.
+ * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or readdressed stay unchanged. Recreates
+ * missing webhooks of the topics `before`. Returns the topics that deliver here.
  */
 async function wakeWebhooks(
   { site, webhookSecrets: [secret = ''] }: WooCommerceSettings,
@@ -112,7 +111,7 @@ async function wakeWebhooks(
   if (ours.length + here.length + lost.length === 0) {
     log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
   }
-  // Without its address, what is lost stays so until that is known again.
+  // Without an address lost webhooks can't be recreated.
   if (hookUrl === undefined) return [...before];
   for (const topic of lost) {
     await makeWebhook(shop, { topic, hookUrl, secret }, 'background');
@@ -121,19 +120,19 @@ async function wakeWebhooks(
   return wantedTopics.filter((topic) => hasTopic(here, topic) || lost.includes(topic));
 }
 
-/** Whole seconds, as the shop's dates are; what changed in the first of them is to be seen. */
+/** Whole seconds, as in the shop's dates, with the changes of the first second. */
 function beginning(since: Date): Cursor {
   const second = new Date(Math.floor(since.getTime() / 1_000) * 1_000);
   return { after: new Date(second.getTime() - 1_000), page: 1, since: second, watched: null, here: [] };
 }
 
-/** One second back, as others may have changed in the last one; on to the next page where that would be no step at all. */
+/** Goes back one second, in which further orders may have changed; to the next page where that would make no progress. */
 function onwards(cursor: Cursor, last: Date): Cursor {
   const after = new Date(last.getTime() - 1_000);
   return after > cursor.after ? { ...cursor, after, page: 1 } : { ...cursor, page: cursor.page + 1 };
 }
 
-/** Never before where we were, unless the shop's clock is. */
+/** Never earlier than the last sweep, unless the shop's clock was set back. */
 function nextStart(after: Date, at: Date): Date {
   if (at < after) return at;
   return new Date(Math.max(after.getTime(), at.getTime() - overlapMs));

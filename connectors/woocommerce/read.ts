@@ -8,12 +8,12 @@ import { isOrderId, Order, OrderMoment, orderFields, stateOf } from './order.ts'
 import { present, type WooCommerceShape } from './record.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
-/** The most that one call reads or writes. */
+/** The most orders that one call reads or writes. */
 export const batchSize = 100;
 
 /**
- * One call for a hundred orders, before planning and before asking alike: nearly everything is needed to know whether an
- * order counts. Orders in the trash are not listed, and so not found.
+ * One call for a hundred orders, for planning and for asking alike: the state depends on nearly all fields. Orders in the trash
+ * are not listed, and so not found.
  */
 export function reader(settings: WooCommerceSettings, shop: Shop) {
   return async (recordIds: readonly string[]): Promise<ReadResult<WooCommerceShape>[]> => {
@@ -40,8 +40,8 @@ export function reader(settings: WooCommerceSettings, shop: Shop) {
 }
 
 /**
- * The orders that exist, by id; an odd one is an error of its own. `schema` and `fields` say what of them; `status: 'trash'` lists
- * those in the trash, and no others.
+ * The existing orders by id; an order of another shape is an error of its own. `schema` and `fields` name the fields; `status: 'trash'`
+ * lists only orders in the trash.
  */
 export async function ordersOf<S extends z.ZodType<{ id: string }>>(
   shop: Shop,
@@ -61,7 +61,7 @@ export async function ordersOf<S extends z.ZodType<{ id: string }>>(
     const { data } = await shop.call('GET', 'orders', listOf(z.unknown(), 1_000), { query });
     for (const raw of data) {
       const { id, order } = listed(schema, raw);
-      // Of one without a readable id nobody knows which of them it is.
+      // An order without a readable id may be any of those that were not found.
       for (const each of id === undefined ? some.filter((one) => !found.has(one)) : [id]) found.set(each, order);
     }
   }
@@ -70,7 +70,7 @@ export async function ordersOf<S extends z.ZodType<{ id: string }>>(
 
 const Identified = z.object({ id: OrderMoment.shape.id });
 
-/** One order of a list: plugins may make of it what they like, and its neighbours are none the worse. */
+/** One order of a list. Plugins may change its shape, which must not fail the other orders. */
 export function listed<S extends z.ZodType<{ id: string }>>(
   schema: S,
   raw: unknown,

@@ -20,7 +20,7 @@ const firewall = 'it is tried again; if it stays so, ask the host to let this ma
 const table: MeaningTable = {
   woocommerce_rest_authentication_error: config('the REST key is wrong, or lacks a right', key),
   rest_no_route: config("WordPress answers, WooCommerce's API does not", 'activate WooCommerce, and check `site`'),
-  // For a bad key, and for a good one that may not do this.
+  // For an invalid key, and for a valid one without this right.
   401: config(
     "the key's user may not see or edit this, or the key did not arrive",
     'give the key to a user who may edit orders (Shop manager); if the host drops the Authorization header, set auth: query',
@@ -35,7 +35,7 @@ const table: MeaningTable = {
   ),
 };
 
-/** What says no JSON: pages of the host, a firewall, or WordPress in maintenance. */
+/** Responses without JSON: pages of the host, of a firewall, or of WordPress in maintenance. */
 const pages: MeaningTable = {
   200: transient(
     'a page instead of an answer',
@@ -51,9 +51,9 @@ const pages: MeaningTable = {
   },
 };
 
-/** What WooCommerce's answers mean, where they differ from the standard. */
+/** WooCommerce's differences from the standard table. */
 export function responseRules(random: () => number): ResponseRules {
-  /** How long everybody waits when the shop says "later" and not when: 5 to 15 s, so that not all come back at once. */
+  /** The pause where the shop names no time: 5 to 15 s at random, so that not all processes return at once. */
   const restMs = (): number => Math.round(5_000 + 10_000 * random());
   return {
     codeOf: (json) => ErrorBody.safeParse(json).data?.code,
@@ -81,7 +81,7 @@ function redirect(location: string | null): Meaning {
   };
 }
 
-/** No answer, or none that could be read. */
+/** There was no response, or an unreadable one. */
 export function unanswered({ why, message: problem }: SendFailure): Meaning {
   const remedy = why === 'unbearable' ? 'check what answers at `site`' : unreached;
   return transient(problem, remedy);

@@ -4,7 +4,7 @@ import { placesOf } from '../../core/connector/answer.ts';
 import { answerPlaces, noAnswerNeeds, secret, webhookSecrets } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 
-/** No order is over in one of these, whatever plugins do. */
+/** Statuses before delivery, whatever plugins do. */
 const neverCounts = new Set(['pending', 'checkout-draft', 'auto-draft', 'trash', 'any']);
 
 const status = z
@@ -13,7 +13,7 @@ const status = z
   .transform((text) => text.replace(/^wc-/, ''))
   .refine((text) => !neverCounts.has(text), 'is a status in which nothing has been delivered yet');
 
-/** The prefix keeps clear of WooCommerce's own (`_billing_email` would change the order) and of other plugins'. */
+/** The prefix avoids the keys of WooCommerce (`_billing_email` would change the order) and of other plugins. */
 const metaName = z
   .string()
   .max(100)
@@ -23,7 +23,7 @@ const writeBack = z
   .strictObject({
     /** Meta data of the order, `feedback_grade` for example; the time as ISO 8601, UTC. They need no preparation in the shop. */
     ...answerPlaces(metaName),
-    /** Adds a private note with the answer: one more call for each answer. Never one for the customer, who would be mailed. */
+    /** Adds a private note with the answer: one more call per answer. */
     note: z.boolean().default(false),
     /** Writes `no-answer` into `status` when a journey expires. */
     noAnswer: z.boolean().default(false),
@@ -63,13 +63,13 @@ export const settings = z.strictObject({
   restRoute: z.boolean().default(false),
   /** The webhooks' secret; two while it is being rotated. `setup` gives the first one to the webhooks that it makes. */
   webhookSecrets: webhookSecrets(secret, 'needs the secret of the webhooks'),
-  /** In any of these an order counts as over. Plugins add some, like `delivered`. */
+  /** An order with one of these statuses counts as closed. Plugins add statuses, like `delivered`. */
   statuses: z.array(status).min(1).default(['completed']),
-  /** Which refunds keep an order from asking: of all that was paid, of anything, or none. */
+  /** Which refunds exclude an order: of the whole sum, of any part, or none. */
   skipRefunded: z.enum(['fully', 'partly', 'never']).default('fully'),
-  /** Orders of nothing but downloads and services don't ask. */
+  /** Excludes orders of nothing but downloads and services. */
   skipVirtual: z.boolean().default(false),
-  /** Products (ids or SKUs) that are gift cards: an order of nothing else doesn't ask. WooCommerce itself has none. */
+  /** Products (ids or SKUs) that are gift cards: an order of nothing else is excluded. WooCommerce itself has no gift cards. */
   giftCards: z.array(z.union([z.int().positive(), z.string().min(1)]).transform(String)).default([]),
   /** Orders without e-mail address and phone number count too: for campaigns whose customers are known by something else. */
   withoutContact: z.boolean().default(false),
@@ -78,8 +78,8 @@ export const settings = z.strictObject({
   /** Meta data that hold the language of an order, first found. Default: WPML's. */
   languageMeta: z.array(z.string().min(1)).default(['wpml_language']),
   /**
-   * How often the poll looks at the webhooks: after seven failures in a row, minutes on a busy day, the shop switches one off and tells
-   * nobody. Until then only the poll finds its orders. One call.
+   * How often the poll checks the webhooks, which takes one call: the shop silently disables a webhook after seven failures in a row.
+   * Until the next check only the poll finds the orders of that webhook.
    */
   watchEvery: Duration.prefault('1h'),
   writeBack,

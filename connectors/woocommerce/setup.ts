@@ -7,13 +7,12 @@ import { activate, listWebhooks, makeWebhook, pointsTo, type Webhook, wantedTopi
 
 interface MissingWebhook extends MissingItem {
   topic: string;
-  /** One that is there and doesn't deliver. */
+  /** The existing webhook, which does not deliver. */
   there: Webhook | undefined;
 }
 
 /**
- * The webhooks. Meta data need no preparation. What is there isn't touched while it is active: nobody can read its secret,
- * so nobody can tell whether it is ours.
+ * Creates the webhooks. Meta data need no preparation. Active webhooks stay unchanged: their secret can't be read and compared.
  */
 export function installer({ webhookSecrets }: WooCommerceSettings, shop: Shop): NonNullable<Source['setup']> {
   const secret = webhookSecrets[0] ?? '';

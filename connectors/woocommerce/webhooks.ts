@@ -5,7 +5,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import type { Shop } from './api.ts';
 import { id } from './order.ts';
 
-/** By these `setup` makes webhooks and the poll's look knows them again, whatever their address. */
+/** The names of closeloop's webhooks begin with it, by which the poll recognises them, whatever their address. */
 const namePrefix = 'closeloop ';
 
 export const Webhook = z.object({
@@ -17,14 +17,14 @@ export const Webhook = z.object({
 });
 export type Webhook = z.output<typeof Webhook>;
 
-/** What closeloop wants to hear: every save of an order, and that one is gone. The rest (orders made as completed) the poll finds. */
+/** Every save of an order, and its deletion. The poll finds the rest (orders created as completed). */
 export const wantedTopics = ['order.updated', 'order.deleted'] as const;
 
 const nameOf = (topic: string): string => `${namePrefix}${topic}`;
 
 const perPage = 100;
 
-/** All of them: shops have a handful, but one that isn't seen would be made again and again. */
+/** All pages: a webhook that is missed would be created again and again. */
 export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promise<Webhook[]> {
   const all: Webhook[] = [];
   for (let page = 1; ; page++) {

@@ -13,7 +13,7 @@ import type { WooCommerceSettings } from './settings.ts';
 
 const fields = Object.keys(WrittenOrder.shape).join(',');
 
-/** One item and what is still to be done about it. */
+/** One item and the work that is left for it. */
 interface Job {
   item: WriteBack;
   change: Change;
@@ -22,7 +22,7 @@ interface Job {
 }
 
 /**
- * Puts answers on orders: two calls for a hundred (what they hold; what changes), and one for each note.
+ * Writes answers on orders: two calls per hundred orders (read, update), and one per note.
  *
  * Only meta data are sent: anything else would make WooCommerce calculate the order anew. Meta data can be written twice;
  * a note can't, so it comes last, and where an order already held all that is wanted (an earlier attempt, then) it is
@@ -79,7 +79,7 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
   return (items) => writeInBatches(items, batchSize, writeBatch);
 }
 
-/** What became of one order, by the shop's word and by what the order holds now. */
+/** The result for one order, by the shop's response and the meta data in it. */
 function resultOf({ item, change }: Job, row: Row | undefined): WriteResult {
   if (row === undefined) {
     return failed(item, 'the shop said nothing of it', { kind: 'transient' }, 'unknown');
