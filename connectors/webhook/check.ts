@@ -7,7 +7,7 @@ import { reach } from './reach.ts';
 import { RecordSnapshot } from './record.ts';
 import type { WebhookSettings } from './settings.ts';
 
-/** Nobody can be asked anything, so the settings are looked at, the samples tried, and the receiver's door knocked at. */
+/** There is no API to ask: checks the settings, evaluates the samples, and connects to the receiver. */
 export function checker(settings: WebhookSettings): NonNullable<Source['check']> {
   return async (about) => [
     ...ofSignature(settings, about),
@@ -17,7 +17,7 @@ export function checker(settings: WebhookSettings): NonNullable<Source['check']>
   ];
 }
 
-/** Fewer characters than this can be guessed, or were made up by a person. */
+/** Shorter secrets can be guessed. */
 const shortest = 20;
 
 function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: PreflightContext): Finding[] {
@@ -119,7 +119,7 @@ function sampled(sample: object): Delivery {
   return { method: 'POST', url: '', headers: {}, raw, receivedAt: new Date() };
 }
 
-/** Lists are looked through, as JSONata does. */
+/** Looks into the entries of lists, as JSONata does. */
 function holds(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined) return true;
   if (Array.isArray(value)) return value.some((one) => holds(one, [name, ...rest]));

@@ -28,26 +28,26 @@ const Contacts = z
   .union([Text, listOf(Text.nullable())])
   .transform((found) => [found].flat().flatMap((text) => (text === null || text.trim() === '' ? [] : [text])));
 
-/** What all events of one delivery have in common. */
+/** What the events of one delivery share. */
 interface Happening {
-  /** When it happened, by the sender's word; never later than when it came, or nothing could be newer. */
+  /** The sender's time of the event, but never later than the receipt: no later event could replace it. */
   at: Date;
-  /** The sender's own word, if it said one. */
+  /** The sender's time as sent, if any. */
   saidAt: Date | undefined;
   id: string;
   what: string;
 }
 
 /**
- * What a verified delivery says, by the expressions of `event`. It may say several things at once: a grade that closes the
- * record. A body that an expression can't read is refused, as what is acknowledged is never lost.
+ * The events of a verified delivery, by the expressions of `event`. A delivery may hold several (a grade that closes the record). A
+ * body that an expression can't read is refused: an acknowledged delivery must not be lost.
  */
 export function eventReader({
   event,
   signature,
 }: Pick<WebhookSettings, 'event' | 'signature'>): (delivery: Delivery) => Promise<Events> {
   const { over } = compileAll(event);
-  // Only Standard Webhooks sign the id. An id that nobody signed could be changed to make a repetition look new.
+  // Only Standard Webhooks sign the id. An unsigned id could be changed to make a replay look new.
   const signedIdOf = ({ headers }: Delivery) => (signature.kind === 'standard' ? signedMessageId(headers) : undefined);
 
   return async (delivery) => {
@@ -75,7 +75,7 @@ function happeningOf(find: Find, { raw, receivedAt }: Delivery, signedId: string
     saidAt,
     at: saidAt === undefined || saidAt > receivedAt ? receivedAt : saidAt,
     id: digest(textFrom(find, 'id') ?? signedId ?? raw),
-    // Nothing that a person typed gets into a trace.
+    // A trace must not repeat what a person typed.
     what: typeof type === 'string' && /^[\w.:/-]{1,60}$/.test(type) ? type : 'an event',
   };
 }
@@ -135,7 +135,7 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
   };
 }
 
-/** The record of it as well, for a sender that tells of nothing but grades. */
+/** With a snapshot of the record, for a sender that sends nothing but grades. */
 function externalGrade(find: Find, happening: Happening): ExternalGradeEvent {
   const comment = find('graded.comment') ?? null;
   if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
@@ -158,7 +158,7 @@ function gradeFrom(found: unknown): number | null {
 function survey(find: Find, happening: Happening): SurveyEvent {
   const requestId = textFrom(find, 'survey.request');
   if (requestId === undefined) throw new Unreadable('event.survey.request finds nothing');
-  // Nothing found is another shape than the expression is written for: its answers would be acknowledged, and lost.
+  // No answers found: the body differs from what the expression expects, and accepting it would lose the answers.
   const found = Answers.safeParse(find('survey.answers'));
   if (!found.success || Object.keys(found.data).length === 0) {
     throw new Unreadable('event.survey.answers must find an object of question ids and answers');
@@ -168,7 +168,7 @@ function survey(find: Find, happening: Happening): SurveyEvent {
   return { ...happened('survey', happening), requestId, answers };
 }
 
-/** A request to forget somebody whom nothing finds is refused: the sender has to know. */
+/** An erasure without anything that identifies the person is refused, so that the sender learns of it. */
 function erase(find: Find, happening: Happening): EraseEvent {
   const personId = personFrom(find);
   const record = textFrom(find, 'record');
@@ -184,7 +184,7 @@ function erase(find: Find, happening: Happening): EraseEvent {
   };
 }
 
-/** Many systems number their guests 0, all of them. */
+/** Many systems give all guests the id 0. */
 function personFrom(find: Find): string | undefined {
   const id = textFrom(find, 'person');
   return id === '0' ? undefined : id;

@@ -1,17 +1,17 @@
 import { compileExpression, type Expression, evaluateAll } from '../../core/mapping/expression.ts';
 import type { WebhookSettings } from './settings.ts';
 
-/** What an expression found where something else is needed. `message` says where, never what. */
+/** An expression gave a value of the wrong kind. `message` names the expression, never the value. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }
 
-/** What one expression of the settings gave; undefined where there is none, or it found nothing. @throws Unreadable */
+/** The value of one expression of the settings; undefined without an expression or a value. @throws Unreadable */
 export type Find = (at: string) => unknown;
 
-/** All of `event`, compiled once, by their places in it: `graded.when`. */
+/** All expressions of `event`, compiled once, by their paths in it: `graded.when`. */
 export function compileAll(event: WebhookSettings['event']): {
-  /** Evaluates them all over one body, together. @throws ExpressionSetAside */
+  /** Evaluates all expressions over one body. @throws ExpressionSetAside */
   over: (body: unknown) => Promise<Find>;
   all: ReadonlyMap<string, Expression>;
 } {
@@ -36,11 +36,11 @@ export function compileAll(event: WebhookSettings['event']): {
   return { over, all };
 }
 
-/** A text or a whole number; '' is nothing. @throws Unreadable */
+/** A string or an integer; '' counts as no value. @throws Unreadable */
 export function textFrom(find: Find, at: string): string | undefined {
   const value = find(at);
   if (value === undefined) return undefined;
-  // JSON's reader has rounded a larger number already.
+  // JSON.parse has rounded larger numbers already.
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
     throw new Unreadable(`event.${at} finds a number that is not whole, or too large to be exact: send it as a text`);
   }
@@ -60,7 +60,7 @@ function isInstant(value: unknown): value is string {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value.slice(0, 10));
 }
 
-/** @throws Unreadable for what names no instant without a guess */
+/** @throws Unreadable for an ambiguous or invalid instant */
 export function instantFrom(find: Find, at: string): Date | undefined {
   const value = find(at);
   if (value === undefined || value === '') return undefined;

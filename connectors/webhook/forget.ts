@@ -6,8 +6,8 @@ import type { Post } from './post.ts';
 import { senderIdOf } from './record-id.ts';
 
 /**
- * Tells the receiver of answers to forget those of these records, one signed event each. What it does then is its own: the
- * proof says so.
+ * Asks the receiver of answers to forget the answers of these records, one signed event per record. Whether the receiver does is
+ * unknown, as the proof says.
  */
 export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<Source['forget']> {
   return async (recordIds) => {
@@ -17,7 +17,7 @@ export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<
     for (const recordId of new Set(recordIds)) {
       const at = now().toISOString();
       const event = { type: 'feedback.erased', timestamp: at, data: { record: senderIdOf(recordId) } };
-      // Another id each time: the record may have been answered about since it was forgotten last.
+      // A new id each time: answers may have come since the record was last forgotten.
       const id = `fb_${createHash('sha256').update(`erased ${recordId} ${at}`).digest('base64url').slice(0, 32)}`;
       try {
         if ((await post(id, event)) === 'taken') told++;

@@ -29,7 +29,7 @@ const rules: ResponseRules = {
 
 export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorPorts): Post {
   const name = `The receiver of answers (${new URL(url).host})`;
-  // A connection that is kept open stays with the address that was judged when it was made.
+  // A kept connection stays with the address that was checked when it was opened.
   const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
   const api = createVendorApi(
     {
@@ -37,12 +37,12 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
       baseUrl: url,
       // Standard Webhooks: 15 to 30 seconds.
       timeoutMs: 20_000,
-      // As much of the receiver's answer as is looked at.
+      // Only the beginning of the response is read.
       head: 2_048,
       rules,
       unanswered,
       jsonOf,
-      // Assigned, as Node's types know another release of undici than the one that is installed.
+      // Assigned, as Node's types are for another release of undici than the installed one.
       transport: (to, init) => ports.fetch(to, Object.assign({ ...init }, { dispatcher })),
     },
     ports,
@@ -66,7 +66,7 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
   };
 }
 
-/** A log-in page says 200, too; any other text of a receiver is as good as none. At a 404 there may be any text of a proxy. */
+/** A login page has status 200, too. Other texts of a receiver count as success; a 404 with a text may come from a proxy. */
 function jsonOf({ status, text }: HttpResponse): unknown {
   const isPage = status === 404 || /^<(?:!doctype|html)/i.test(text.trim());
   return isPage ? jsonBody(text) : null;

@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup } from '
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /*
- * Who may choose an address that we call must not reach what only we can reach: this machine, its network, the metadata
+ * An address that an operator configures must not lead to what only this machine can reach: itself, its network, the metadata
  * service of its cloud. Source of the ranges: IANA's registries of special-purpose addresses for IPv4 and IPv6.
  */
 
@@ -27,7 +27,7 @@ for (const [net, prefix] of [
   notPublic.addSubnet(net, prefix, 'ipv4');
 }
 
-/** Only this is handed out to the public; the rest is local, mapped, translated or reserved. */
+/** Only this range is assigned to the public; the rest is local, mapped, translated or reserved. */
 const global6 = new BlockList();
 global6.addSubnet('2000::', 3, 'ipv6');
 for (const [net, prefix] of [
@@ -40,23 +40,23 @@ for (const [net, prefix] of [
   notPublic.addSubnet(net, prefix, 'ipv6');
 }
 
-/** May anybody on the internet have this address? Not for names. */
+/** Is this IP address public? Not for names. */
 export function isPublicAddress(address: string): boolean {
   const kind = isIP(address);
   if (kind === 4) return !notPublic.check(address, 'ipv4');
   return kind === 6 && global6.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
 }
 
-/** The address that stands in a URL itself, if it is no name. `URL` has already brought `0x7f.1` and the like into form. */
+/** The IP address in a URL; undefined for a name. `URL` has normalised `0x7f.1` and the like. */
 export function literalIn(url: string): string | undefined {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** A name that leads to an address which isn't public. */
+/** A name resolves to an address that isn't public. */
 export class PrivateAddress extends Error {
   override readonly name = 'PrivateAddress';
-  /** As the system says it of a host that can't be reached: nothing was sent. */
+  /** The system's code for an unreachable host: the request was not sent. */
   readonly code = 'EHOSTUNREACH';
 }
 
@@ -67,8 +67,8 @@ type Resolve = (
 ) => void;
 
 /**
- * Looks a name up for a connection that is about to be made, and fails where one of its addresses isn't public. The
- * connection goes to what was judged here: a name that leads elsewhere a moment later gains nothing.
+ * Resolves a name for a new connection, and fails where one of its addresses isn't public. The connection goes to the checked
+ * address, so that a later change of the name has no effect.
  */
 export function publicLookup(resolve: Resolve = systemLookup): LookupFunction {
   return (host, options, done) => {

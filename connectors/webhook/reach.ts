@@ -8,7 +8,7 @@ const timeoutMs = 10_000;
 
 type Reached = { isPublic: boolean } & ({ problem?: undefined } | { problem: string; remedy: string });
 
-/** Can we talk to this URL's host? A connection with its certificate is made, nothing is sent. */
+/** Can this machine connect to the URL's host, certificate included? Sends no request. */
 export async function reach(url: string, allowPrivate: boolean): Promise<Reached> {
   const { hostname, protocol, port } = new URL(url);
   const literal = literalIn(url);

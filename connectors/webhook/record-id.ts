@@ -1,9 +1,8 @@
-/** What the contract forbids in an id, and the sign that stands before what replaces it. */
+/** Characters that the contract forbids in an id, and the escape sign. */
 const forbidden = /[\s:%\p{Cc}]/gu;
 
 /**
- * The sender's id as the contract has it: no spaces, no ':', 100 characters. Written so that the sender's own can be told
- * from it again; undefined where it can't be an id.
+ * The sender's id in the form of the contract: no spaces, no ':', 100 characters. Reversible; undefined for what can't be an id.
  */
 export function recordIdFrom(text: string): string | undefined {
   const trimmed = text.trim();
@@ -12,7 +11,7 @@ export function recordIdFrom(text: string): string | undefined {
   return id.length <= 100 ? id : undefined;
 }
 
-/** As the sender wrote it. An id that we never made is left as it is. */
+/** The id as the sender wrote it. An id without escapes is returned as it is. */
 export function senderIdOf(recordId: string): string {
   try {
     return decodeURIComponent(recordId);

@@ -3,8 +3,8 @@ import type { ReadResult, RecordSnapshots, RecordState } from '../../core/connec
 import { listOf } from '../../core/entries.ts';
 
 /**
- * A record as an event carried it: there is no API to read it from. Of one that is open again nothing else is kept, so that
- * personal data is held for records only that somebody is, or was, asked about.
+ * A record as an event carried it: there is no API that reads it. The snapshot of an open record holds nothing but that, so that
+ * personal data is stored only for records that lead or led to a question.
  */
 export const RecordSnapshot = z.discriminatedUnion('state', [
   z.object({ state: z.literal('open') }),
@@ -15,7 +15,7 @@ export const RecordSnapshot = z.discriminatedUnion('state', [
     personId: z.string().optional(),
     timeZone: z.string().optional(),
     locale: z.string().optional(),
-    /** The person's: finds what to erase. */
+    /** The person's. Erasures find the record by them. */
     contacts: listOf(z.string()).optional(),
     shape: z.record(z.string(), z.unknown()),
   }),

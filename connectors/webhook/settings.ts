@@ -12,7 +12,7 @@ const standardSecret = z
 
 const secrets = <S extends z.ZodType>(secret: S) => webhookSecrets(secret, 'needs a secret');
 
-/** An HTTP header, in small letters as the intake hands them on. */
+/** An HTTP header, in lower case as in deliveries. */
 const header = z
   .string()
   .regex(/^[A-Za-z0-9-]{1,100}$/, 'the name of a header')
@@ -28,19 +28,19 @@ const signature = z
       secrets: secrets(standardSecret),
     }),
     z.strictObject({
-      /** An HMAC of the body in a header. Without `timestampHeader` nothing but the event's id keeps a repetition away. */
+      /** An HMAC of the body in a header. Without `timestampHeader` only the event's id stops replays. */
       kind: z.literal('hmac'),
       header,
       algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
       encoding: z.enum(['hex', 'base64']).default('hex'),
-      /** What stands before the digest: `sha256=`. */
+      /** The text before the digest: `sha256=`. */
       prefix: z.string().max(40).default(''),
       secrets: secrets(plainSecret),
-      /** Holds whole seconds since 1970. Signed is then `<timestamp>.<body>`, and five minutes from here is too far. */
+      /** Holds whole seconds since 1970. The signed text is then `<timestamp>.<body>`, and the tolerance is five minutes. */
       timestampHeader: header.optional(),
     }),
     z.strictObject({
-      /** The same secret in every delivery. Weak: who has seen one delivery can send any other. */
+      /** The same secret in every delivery. Weak: whoever has seen one delivery can send others. */
       kind: z.literal('token'),
       header,
       /** The whole value of the header: `Bearer …`, `Basic …`, or the bare secret. */
@@ -49,9 +49,9 @@ const signature = z
   ])
   .describe('How deliveries prove where they come from');
 
-/** What is assumed of the Feedback service's survey events, whose shape its specification doesn't show (design.md). */
+/** The assumed shape of the Feedback service's survey events, which its specification doesn't show (design.md). */
 const survey = z.strictObject({
-  /** One in which every question was left out has nothing to write. */
+  /** A survey without any answer has nothing to write. */
   when: expression.default('type = "survey.completed" and $not(data.answers = [])'),
   /** The feedback request, as the service numbers it. */
   request: expression.default('data.appeal'),
@@ -61,37 +61,37 @@ const survey = z.strictObject({
 
 const event = z
   .strictObject({
-    /** Names the event, the same at each of its deliveries. Left out: the id that Standard Webhooks sign, else the body itself. */
+    /** The event's id, the same in each of its deliveries. Left out: the signed id of Standard Webhooks, else the body. */
     id: expression.optional(),
-    /** When it happened: ISO 8601 with Z or an offset. Where it finds nothing: when it came. The newest telling counts. */
+    /** The time of the event: ISO 8601 with Z or an offset; without a value the time of receipt. The newest event counts. */
     at: expression.default('timestamp'),
-    /** What the trace calls it. */
+    /** The event's name in traces. */
     type: expression.default('type'),
     /** The record's id at the sender. */
     record: expression.optional(),
-    /** True: the record is closed, and the event holds all there is to know of it. */
+    /** True: the record is closed, and the event holds the whole record. */
     closed: expression.optional(),
-    /** True: the record is open again, cancelled, refunded, deleted: nobody is asked about it any more. */
+    /** True: the record is open again, cancelled, refunded or deleted: its journey ends. */
     changed: expression.optional(),
-    /** When the record closed, which also names this closing. Left out: `at`, so that each such event is one. */
+    /** The time of the closing, which also names it. Left out: `at`, so that each event is a closing of its own. */
     closedAt: expression.optional(),
-    /** The person who would be asked, as the sender names them: finds what to erase. 0 is nobody; find nothing for other guests. */
+    /** The sender's id of the customer, by which erasures find the record. 0 counts as none; give no value for other guests. */
     person: expression.optional(),
     /**
-     * All their e-mail addresses and phone numbers, a text or a list: who is to be forgotten by one of them is forgotten by all.
-     * Left out: what rules ask by finds them, and what stands beside it in the same object.
+     * All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all.
+     * Left out: the contacts that rules use, and the values beside them in the same object.
      */
     contacts: expression.optional(),
-    /** Their IANA zone, and language (BCP 47). */
+    /** The customer's IANA zone and language (BCP 47). */
     timeZone: expression.optional(),
     locale: expression.optional(),
-    /** What rules and fields see of the record: an object. */
+    /** The record for rules and fields: an object. */
     shape: expression.default('$'),
     /** A grade that was given at the sender, for an external campaign. */
     graded: z
       .strictObject({ when: expression, grade: expression.optional(), comment: expression.optional() })
       .optional(),
-    /** A person is to be forgotten: found by `record`, `person` and these contacts. */
+    /** A person is to be forgotten, found by `record`, `person` and these contacts. */
     erase: z.strictObject({ when: expression, contacts: expression.optional() }).optional(),
     survey: survey.optional(),
   })
@@ -105,7 +105,7 @@ const event = z
   })
   .describe('What an event means');
 
-/** Nothing in it but an address; no name and password, which fetch refuses. */
+/** A URL without name and password (which fetch refuses) and without a fragment. */
 function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, hash } = new URL(text);
@@ -124,7 +124,7 @@ const writeBack = z
           'must be whsec_ and the base64 of 24 to 64 random bytes',
         ),
     ),
-    /** Addresses inside a network (10.…, 192.168.…, this machine, cloud metadata) are refused without it. Allows http, too. */
+    /** Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http. */
     allowPrivate: z.boolean().default(false),
     /** Personal data beside the grade. */
     include: z.array(z.enum(['comment', 'answers'])).default(['comment', 'answers']),
@@ -143,7 +143,7 @@ export const settings = z
     signature,
     event,
     writeBack: writeBack.optional(),
-    /** Bodies of events as the sender writes them: `closeloop check` tries the expressions and the rules on them. */
+    /** Bodies of the sender's events, on which `closeloop check` tries the expressions and the rules. */
     samples: z.array(z.record(z.string(), z.unknown())).max(20).default([]),
   })
   .refine(({ signature, event }) => signature.kind !== 'token' || event.id !== undefined, {

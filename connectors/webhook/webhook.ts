@@ -8,16 +8,16 @@ import { settings } from './settings.ts';
 import { verify } from './signature.ts';
 import { writer } from './write-back.ts';
 
-/** A source that only tells: its answers stay at the service. */
+/** For a source without a receiver of answers: they stay at the service. */
 const keepHere: Source['writeBack'] = async (items) =>
   items.map(() => ({ ok: true, findings: [], where: 'nothing: the source has no writeBack' }));
 
 /**
  * Any system that can send a webhook.
  *
- * Nothing but its events tells of its records: expressions say what an event means, the worker keeps the newest telling of
- * each record (`RecordSnapshots` in core/connector/contract.ts), and that is what is read. Answers go out as signed events of our own. There is
- * nothing to poll: what the sender doesn't repeat until it is acknowledged is lost to us.
+ * Records are known from events alone: expressions read the events, the worker stores the newest snapshot of each record
+ * (`RecordSnapshots` in core/connector/contract.ts), and `read` returns it. Answers go out as signed events. There is nothing to poll:
+ * an event that the sender doesn't repeat until it is acknowledged is lost.
  */
 export const webhook = defineConnector({
   name: 'webhook',
@@ -34,7 +34,7 @@ export const webhook = defineConnector({
       events: eventReader(settings),
       read: reader(ports.snapshots),
       writeBack: writeBack && post ? writer(writeBack.include, post) : keepHere,
-      // Without a receiver nothing was written anywhere.
+      // Without a receiver no answer was sent.
       forget: post ? forgetter(post, ports) : async () => [],
       check: checker(settings),
     };

@@ -5,19 +5,19 @@ import type { Post } from './post.ts';
 import { senderIdOf } from './record-id.ts';
 import type { WebhookSettings } from './settings.ts';
 
-/** How many records are told at once: receivers are often small. */
+/** How many records are posted at once: receivers are often small. */
 const atOnce = 5;
 
 /**
- * One signed event for each answer, in order for one record. A repetition has the same id and the same body, so that the
- * receiver can tell; which answer is the newest it tells by `answeredAt`.
+ * One signed event per answer, in order for each record. A retry has the same id and the same body, by which the receiver
+ * recognises it; the receiver finds the newest answer by `answeredAt`.
  */
 export function writer(include: NonNullable<WebhookSettings['writeBack']>['include'], post: Post): Source['writeBack'] {
   return async (items) => {
     const results = new Map<WriteBack, WriteResult>();
     const byRecord = Map.groupBy(items, ({ recordId }) => recordId);
     const queue = [...byRecord.values()];
-    // What isn't about one record alone would happen to all: no further call is made.
+    // After a failure that concerns all records no further call is made.
     let failure: CloseloopError | undefined;
 
     async function write(item: WriteBack): Promise<WriteResult> {
@@ -45,12 +45,12 @@ export function writer(include: NonNullable<WebhookSettings['writeBack']>['inclu
   };
 }
 
-/** Names this version of this answer, for this record. A `marker` has full stops in it, and ids can't. */
+/** The id of this version of the answer. Not the `marker`: it has full stops, which ids must not have. */
 export function idOf({ recordId, marker }: Pick<WriteBack, 'recordId' | 'marker'>): string {
   return `fb_${createHash('sha256').update(`${recordId} ${marker}`).digest('base64url').slice(0, 32)}`;
 }
 
-/** What the receiver gets. */
+/** The body that the receiver gets. */
 export function eventOf(item: WriteBack, include: readonly ('comment' | 'answers')[]) {
   const { outcome, recordId, requestId, campaign, grade, maxGrade, comment, answeredAt, answers } = item;
   return {
