@@ -7,6 +7,7 @@ import { createIntake } from '../intake/intake.ts';
 import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
+import type { Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { tagOf } from '../redis/keys.ts';
 import { probe } from '../redis/unavailable.ts';
@@ -24,11 +25,17 @@ const usualPort = 8081;
 const graceMs = 25_000;
 
 export interface App {
-  engine: Engine;
+  /** The one at work: after `reload` another. */
+  readonly engine: Engine;
   /** Where deliveries come in, and /healthz and /readyz answer; of a worker, only these. */
   url: string;
   /** Resolves when this process must end (key-watch.ts). */
   lost: KeyWatch['lost'];
+  /**
+   * Goes on by the runtime's configuration, which is another one by now. What runs ends as it began. Of `redis`, `http`, `admin` and
+   * `secretsKey` the process keeps what it started with.
+   */
+  reload(quarantine?: Quarantine): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,7 +52,7 @@ export async function run(
   const { config, handle } = runtime;
   for (const { problem, remedy } of sharedAccounts(config.sources)) log.warn({ why: problem, remedy }, 'sources');
   const key = await dataKeyOf(runtime);
-  const engine = await engineOf(runtime, rest, key);
+  let engine = await engineOf(runtime, rest, key);
   // A worker has no connection for deliveries.
   const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
   const health: HealthOptions = {
@@ -54,13 +61,29 @@ export async function run(
     now: () => new Date(),
   };
   const { app, url } =
-    role === 'worker' ? await openHealth(config, health) : await openIntake(config, engine, health, log);
+    role === 'worker' ? await openHealth(config, health) : await openIntake(config, () => engine, health, log);
   if (role !== 'intake') await engine.work();
   const watch = watchKey(key, runtime, log);
   return {
-    engine,
+    get engine() {
+      return engine;
+    },
     url,
     lost: watch.lost,
+    reload: async (quarantine) => {
+      // As two processes do, both are at work for a moment: nothing is without a worker, and nobody is asked twice.
+      const next = await engineOf(runtime, { ...rest, ...(quarantine && { quarantine }) }, key);
+      try {
+        if (role !== 'worker') await next.openInlets();
+        if (role !== 'intake') await next.work();
+      } catch (error) {
+        await next.close(0);
+        throw error;
+      }
+      const before = engine;
+      engine = next;
+      await before.close(graceMs);
+    },
     close: async () => {
       await watch.stop();
       await app.close();
@@ -74,16 +97,16 @@ interface Listening {
   url: string;
 }
 
-async function openIntake(config: Config, engine: Engine, health: HealthOptions, log: Log): Promise<Listening> {
+async function openIntake(config: Config, engine: () => Engine, health: HealthOptions, log: Log): Promise<Listening> {
   const { host, port, publicUrl, trustProxy } = config.http;
-  await engine.openInlets();
+  await engine().openInlets();
   const app = createIntake({
     ...health,
-    pipelines: engine.inlets.doors,
-    store: (source, events, receivedAt) => engine.inlets.store(source, events, receivedAt),
+    pipelines: { get: (source) => engine().inlets.doors.get(source) },
+    store: (source, events, receivedAt) => engine().inlets.store(source, events, receivedAt),
     publicUrl,
     trustProxy,
-    countRefused: (source, why, count) => void engine.countRefused(source, why, count),
+    countRefused: (source, why, count) => void engine().countRefused(source, why, count),
     log,
   });
   return { app, url: await listen(app, { host, port, setting: 'http' }) };

@@ -13,6 +13,8 @@ if (major < 24) {
   );
   process.exit(2);
 }
+// SIGHUP asks for a reload, which must not end a process that is only starting: start.ts takes it from here.
+if (process.argv[2] === 'start' && !process.argv.includes('--once')) process.on('SIGHUP', () => {});
 // What was compiled once is kept for the next process, in this user's cache (in the system's temporary folder somebody else could
 // put code in its place), or where NODE_COMPILE_CACHE says. Where that is not possible nothing is said: it only saves time.
 const cache = compileCache(process.env);

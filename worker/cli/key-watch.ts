@@ -1,9 +1,8 @@
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { Alerts } from '../operations/alerts.ts';
 import { Rounds } from '../pipeline/rounds.ts';
 import type { DataKey } from '../redis/data-key.ts';
-import type { Runtime } from './runtime.ts';
+import { alertsOf, type Runtime } from './runtime.ts';
 
 /** What a process that began in between seals with another key is as much as comes within this time. Real time. */
 const everyMs = 1_000;
@@ -22,8 +21,7 @@ export interface KeyWatch {
  * Two processes with different keys would not find each other's journeys, and ask twice. Where Redis was emptied under a
  * running process, its key is put back at once; where another process has begun with another key, this one ends.
  */
-export function watchKey(key: DataKey, { redis, config }: Runtime, log: Log): KeyWatch {
-  const alerts = new Alerts(redis, config.alerts, { fetch: globalThis.fetch, now: () => new Date() }, log);
+export function watchKey(key: DataKey, runtime: Runtime, log: Log): KeyWatch {
   const { promise: lost, resolve } = Promise.withResolvers<CloseloopError>();
   const rounds = new Rounds(
     async () => {
@@ -31,7 +29,7 @@ export function watchKey(key: DataKey, { redis, config }: Runtime, log: Log): Ke
       if (found === 'same') return;
       if (found === 'another') return resolve(another());
       log.error({ remedy: emptiedRemedy }, emptied);
-      await alerts.raise({ kind: 'to-do', source: 'closeloop', why: emptied, remedy: emptiedRemedy });
+      await alertsOf(runtime, log).raise({ kind: 'to-do', source: 'closeloop', why: emptied, remedy: emptiedRemedy });
     },
     (error) => log.debug({ why: messageOf(error) }, "the installation's key could not be looked at"),
   );

@@ -5,15 +5,18 @@ import type { Log } from '../../core/ports.ts';
 import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
-import { createQuarantine } from '../pipeline/quarantine.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { knownData } from '../redis/data-version.ts';
 import { type Role, run } from './app.ts';
 import { type HeldData, holdData } from './data-watch.ts';
 import { checkAccount } from './engine-of.ts';
+import { quarantineOf, Reloading } from './reloading.ts';
 import { openRuntime, type Runtime, readText } from './runtime.ts';
 import { version } from './version.ts';
+
+/** A reload that is under way gets this long to end. */
+const graceMs = 25_000;
 
 export interface StartOptions {
   config?: string;
@@ -30,11 +33,15 @@ export async function start(options: StartOptions): Promise<number> {
     const { demo } = await import('../demo/demo.ts');
     return await demo({ once: options.once, connectors: options.connectors });
   }
+  // First: a reload that is asked for while the process starts must not end it.
+  const onReload = options.once ? undefined : listenToReloads();
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
-  const configText = readText(options.config);
-  const runtime = await openRuntime({ ...options, config: options.config, configText });
-  const alone = ['quarantine', '--config', options.config, '--data', options.data];
-  const quarantine = createQuarantine([process.execPath, process.argv[1] ?? '', ...alone], configText);
+  const file = { ...options, config: options.config };
+  const configText = readText(file.config);
+  const runtime = await openRuntime({ ...file, configText });
+  const quarantine = quarantineOf(file, configText);
+  const reloading = new Reloading({ file, runtime, log }, quarantine);
+  onReload?.(() => reloading.ask());
   let data: HeldData | undefined;
   try {
     await refuseUnsafeRedis(runtime, log);
@@ -51,15 +58,17 @@ export async function start(options: StartOptions): Promise<number> {
       'started',
     );
     const code = options.once ? await drain(app.engine, log) : 0;
+    reloading.begin(app);
     const end = options.once ? undefined : await Promise.race([untilSignal(), app.lost, data.lost]);
     if (end instanceof Error) log.error({ why: end.message }, 'stopping');
     else if (end !== undefined) log.info({ signal: end }, 'stopping');
+    await reloading.stop(graceMs);
     await app.close();
     log.info({}, 'stopped');
     if (end instanceof Error) throw end;
     return code;
   } finally {
-    quarantine.close();
+    await reloading.stop(0);
     await data?.release();
     await runtime.close();
   }
@@ -88,8 +97,23 @@ async function drain(engine: Engine, log: Log): Promise<number> {
   return 0;
 }
 
+/** SIGHUP has the configuration read anew: also one that came before anybody could. */
+function listenToReloads() {
+  let reload: (() => void) | undefined;
+  let isAsked = false;
+  process.on('SIGHUP', () => {
+    isAsked = true;
+    reload?.();
+  });
+  return (work: () => void): void => {
+    reload = work;
+    if (isAsked) work();
+  };
+}
+
+/** Not before all has started: until then a signal ends the process at once, whatever it waits for. */
 async function untilSignal(): Promise<string> {
   return await new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal));
   });
 }

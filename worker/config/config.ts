@@ -14,7 +14,11 @@ export interface ConfiguredSource extends ParsedSource {
   rules: Rule[];
 }
 
-export type Config = z.output<typeof General> & { sources: ConfiguredSource[] };
+export type Config = z.output<typeof General> & {
+  sources: ConfiguredSource[];
+  /** What the file says, with the names of variables in place of their values: what differs between two (changes.ts). */
+  written: unknown;
+};
 
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
@@ -67,7 +71,7 @@ export function loadConfig(text: string, options: LoadOptions): Config {
   const unknown = new Set(holes.flatMap(([section, name]) => (section === 'sources' ? [name] : [])));
   const configured = readSources(sources, { ...options, unknown }, document, found);
   if (!general.ok || found.length > 0) throw refuse(found);
-  return { ...general.data, sources: configured };
+  return { ...general.data, sources: configured, written: document.written };
 }
 
 function readSources(

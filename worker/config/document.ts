@@ -18,6 +18,8 @@ import type { Found, Path, Place } from './problem.ts';
 /** A configuration as it was read: its values with the environment's put in, and where each stands in the file. */
 export interface ConfigDocument {
   value: unknown;
+  /** Its values as they were written: without the environment's. */
+  written: unknown;
   /** What is wrong with the YAML itself, and every variable that isn't set. */
   found: Found[];
   /** The place of the value (of the key, in a section) at `path`, or of the nearest thing around it that exists. */
@@ -47,15 +49,16 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
   if (document.errors.length > 0) return broken(mistakesIn(text, document, at));
 
   const surprises = surprisesOf(document, at, pathOf);
-  const { found, whole, used } = putVariablesIn(document, env);
-  let value: unknown;
+  let written: unknown;
   try {
-    value = document.toJS();
+    written = document.toJS();
   } catch {
     return broken([{ path: [], message: 'an alias (*name) has no anchor (&name), or aliases grow without end' }]);
   }
+  const { found, whole, used } = putVariablesIn(document, env);
   return {
-    value,
+    value: document.toJS(),
+    written,
     found: [...surprises, ...found],
     placeOf: (path) => nodeAt(document, path, at).place,
     isVariable: (path) => {
@@ -69,6 +72,7 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
 function broken(found: Found[]): ConfigDocument {
   return {
     value: undefined,
+    written: undefined,
     found,
     placeOf: () => undefined,
     isVariable: () => false,

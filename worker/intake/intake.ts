@@ -52,7 +52,8 @@ export const intakeLimits: IntakeLimits = {
 };
 
 export interface IntakeOptions extends HealthOptions {
-  pipelines: ReadonlyMap<string, Pick<SourcePipeline, 'context'>>;
+  /** By the name that a delivery comes under; another one, once the configuration was reloaded. */
+  pipelines: { get(source: string): Pick<SourcePipeline, 'context'> | undefined };
   /** Durable when it resolves. */
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
   /** Address as the vendors call it, without a slash at the end: signatures may cover it. Default: where we listen. */

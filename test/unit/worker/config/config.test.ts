@@ -84,6 +84,7 @@ sources:
       grade: 360001
 `);
     expect(config).toEqual({
+      written: expect.objectContaining({ feedback: expect.objectContaining({ apiKey: '${KEY}' }) }),
       feedback: expect.objectContaining({ apiKey: 'k-1234', timeZone: 'Europe/Tallinn' }),
       redis: { url: 'redis://h:6379/2' },
       poll: { every: 600_000, headStart: 120_000 },

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
+import { changedPaths, needsRestart } from '../config/changes.ts';
+import type { Config } from '../config/config.ts';
+import { createQuarantine, type Quarantine } from '../pipeline/quarantine.ts';
+import { sharedAccounts } from '../preflight/shared-accounts.ts';
+import type { App } from './app.ts';
+import { checkAccount } from './engine-of.ts';
+import { alertsOf, dataKeyOf, type Runtime, type RuntimeOptions, readConfig, readText } from './runtime.ts';
+
+const refused = 'the configuration could not be reloaded: the process goes on with the one that it has';
+const remedy = 'mend the file ("closeloop check"), then send SIGHUP again';
+
+type ClosingQuarantine = Quarantine & { close(): void };
+
+interface ReloadingOptions {
+  file: RuntimeOptions;
+  runtime: Runtime;
+  log: Log;
+}
+
+/** For jobs that are suspected of crashing the process: they run by the configuration that it has. */
+export function quarantineOf({ config, data }: RuntimeOptions, configText: string): ClosingQuarantine {
+  const command = ['quarantine', '--config', config, '--data', data];
+  return createQuarantine([process.execPath, process.argv[1] ?? '', ...command], configText);
+}
+
+/**
+ * Reads the configuration anew whenever somebody asks for it (SIGHUP): one reading after the other, and of those asked for
+ * meanwhile one. A file that is wrong, or gone, changes nothing, and is told.
+ */
+export class Reloading {
+  readonly #options: ReloadingOptions;
+  readonly #startedWith: Config;
+  #quarantine: ClosingQuarantine;
+  #app: App | undefined;
+  #isAsked = false;
+  #isStopped = false;
+  #work: Promise<void> | undefined;
+
+  constructor(options: ReloadingOptions, quarantine: ClosingQuarantine) {
+    this.#options = options;
+    this.#startedWith = options.runtime.config;
+    this.#quarantine = quarantine;
+  }
+
+  /** It has started: what was asked for before is done now. */
+  begin(app: App): void {
+    this.#app = app;
+    this.#begin();
+  }
+
+  ask(): void {
+    this.#isAsked = true;
+    this.#begin();
+  }
+
+  /** Begins nothing more; what is under way ends, within `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true;
+    const waiting = new AbortController();
+    const late = sleep(graceMs, undefined, { signal: waiting.signal }).catch(() => undefined);
+    await Promise.race([this.#work, late]);
+    waiting.abort();
+    this.#quarantine.close();
+  }
+
+  #begin(): void {
+    const app = this.#app;
+    if (app) {
+      this.#work ??= this.#whileAsked(app).finally(() => {
+        this.#work = undefined;
+      });
+    }
+  }
+
+  async #whileAsked(app: App): Promise<void> {
+    while (this.#isAsked && !this.#isStopped) {
+      this.#isAsked = false;
+      await this.#reload(app).catch((error: unknown) => this.#refuse(error));
+    }
+  }
+
+  async #reload(app: App): Promise<void> {
+    const { file, runtime, log } = this.#options;
+    const configText = readText(file.config);
+    const read = await readConfig({ ...file, configText });
+    const changed = changedPaths(runtime.config.written, read.written);
+    if (changed.length === 0) return log.info({}, 'the configuration was read again: nothing has changed');
+    const { redis, http, admin, secretsKey } = this.#startedWith;
+    const before = runtime.config;
+    const config = { ...read, redis, http, admin, secretsKey };
+    for (const { problem, remedy: why } of sharedAccounts(config.sources))
+      log.warn({ why: problem, remedy: why }, 'sources');
+    await dataKeyOf({ ...runtime, config });
+    await checkAccount({ ...runtime, config });
+    const quarantine = quarantineOf(file, configText);
+    runtime.config = config;
+    try {
+      await app.reload(quarantine);
+    } catch (error) {
+      runtime.config = before;
+      quarantine.close();
+      throw error;
+    }
+    this.#quarantine.close();
+    this.#quarantine = quarantine;
+    const atStart = changedPaths(this.#startedWith.written, read.written).filter(needsRestart);
+    if (atStart.length > 0) log.warn({ settings: atStart }, 'these settings count from the next start on');
+    log.info({ changed: changed.filter((path) => !needsRestart(path)) }, 'the configuration was reloaded');
+  }
+
+  async #refuse(error: unknown): Promise<void> {
+    if (this.#isStopped) return;
+    const { runtime, log } = this.#options;
+    const why = messageOf(error);
+    log.error({ why, remedy }, refused);
+    await alertsOf(runtime, log)
+      .raise({ kind: 'to-do', source: 'closeloop', why: `${refused}: ${why}`, remedy })
+      .catch((failure: unknown) => log.warn({ why: messageOf(failure) }, 'the alert could not be noted'));
+  }
+}

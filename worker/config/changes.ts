@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Path, pathText } from './problem.ts';
+
+/** Sections that a process reads when it starts, and never again. */
+export const startSections = ['redis', 'http', 'admin', 'secretsKey'] as const;
+
+/** Where two configurations differ, as written: `sources.support.rules[0].delay`. No values: they may be secrets. */
+export function changedPaths(before: unknown, now: unknown): string[] {
+  return [...differing(before, now, [])].map(pathText);
+}
+
+/** Does a start have to come before a change at this path counts? */
+export function needsRestart(path: string): boolean {
+  return startSections.some((section) => path === section || path.startsWith(`${section}.`));
+}
+
+/** Two files of the same fingerprint say the same, whatever their comments and the order of their sections. */
+export function fingerprintOf(written: unknown): string {
+  return createHash('sha256').update(JSON.stringify(written, inOrder)).digest('hex').slice(0, 12);
+}
+
+function* differing(before: unknown, now: unknown, at: Path): Generator<Path> {
+  if (isDeepStrictEqual(before, now)) return;
+  if (!isSection(before) || !isSection(now) || Array.isArray(before) !== Array.isArray(now)) {
+    yield at;
+    return;
+  }
+  const old = new Map(Object.entries(before));
+  const young = new Map(Object.entries(now));
+  for (const key of new Set([...old.keys(), ...young.keys()])) {
+    yield* differing(old.get(key), young.get(key), [...at, Array.isArray(now) ? Number(key) : key]);
+  }
+}
+
+function isSection(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isSection(value) || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
