@@ -26,9 +26,8 @@ return 1`;
 const Rows = z.array(z.tuple([z.unknown(), z.string().nullable()]));
 
 /**
- * A system may call its records by their customers' addresses. In closeloop (keys, journeys, jobs, logs, the marker at the
- * service) such a record goes by an alias, a keyed digest; the id itself is kept once, sealed, and goes when the person is
- * erased.
+ * A vendor may use its customers' addresses as record ids. In closeloop (keys, journeys, jobs, logs, the marker at the service)
+ * such a record has an alias, a keyed digest of the id. The id is stored once, sealed, and deleted when the person is erased.
  */
 export class RecordAliases {
   readonly #redis: RedisClient;
@@ -43,15 +42,15 @@ export class RecordAliases {
     this.#seal = options.seal;
   }
 
-  /** What the record is called here: its id, unless that looks like personal data. */
+  /** The record's name in closeloop: its id, or an alias where the id looks like personal data. */
   of(recordId: string): string {
     if (!looksPersonal.test(decoded(recordId))) return recordId;
-    // However the address is written: whoever is forgotten by it is found by it.
+    // One alias for all spellings of an address, so that an erasure finds the record by any of them.
     const name = contactKey({ kind: 'identifier', value: decoded(recordId) });
     return `alias-${this.#seal.digest(`record ${name}`).slice(0, 22)}`;
   }
 
-  /** Remembers what the aliases of these ids stand for, as of `at`. */
+  /** Stores the ids behind the aliases, as of `at`. */
   async note(recordIds: readonly string[], at: Date): Promise<void> {
     const personal = [...new Set(recordIds)].filter((id) => this.of(id) !== id);
     if (personal.length === 0) return;
@@ -79,14 +78,14 @@ export class RecordAliases {
     });
   }
 
-  /** Nobody knows any more what these stand for, as of `at`. */
+  /** Deletes the ids behind these aliases, as of `at`. */
   async forget(names: readonly string[], at: Date): Promise<void> {
     for (const name of names) {
       if (aliasForm.test(name)) await runScript(this.#redis, forgetScript, [this.#key(name)], at.getTime());
     }
   }
 
-  /** Its journeys are erased: what came in again is known for a while only, as a delivery that was just stored may need it. */
+  /** For a record whose journeys are erased: an id that came in again expires soon; a delivery just stored may still need it. */
   async fade(name: string): Promise<void> {
     if (aliasForm.test(name)) await this.#redis.pexpire(this.#key(name), fadeMs);
   }

@@ -9,30 +9,30 @@ import { keepingUnknown } from './keeping-unknown.ts';
 const asked = {
   at: z.coerce.date(),
   journey: z.string(),
-  /** When the service sends it, where it adds the campaign's delay itself: what it calls the contact's `last_appeal`. */
+  /** When the service sends the request, where the service adds the campaign's delay: the contact's `last_appeal` then. */
   scheduled: z.coerce.date().optional(),
 };
 const LastAsked = keepingUnknown({
   ...asked,
-  /** It was cancelled at the service before it was sent: it explains the service's counters, and no throttle counts it. */
+  /** The request was cancelled before it was sent: the service's counters include it, the throttle does not. */
   withdrawn: z.boolean().optional(),
-  /** Those before it that count, last one first: what is left when this one comes to nothing. */
+  /** The requests before it that count, newest first: restored when this one comes to nothing. */
   earlier: z.array(keepingUnknown(asked)).optional(),
 });
 export type LastAsked = z.output<typeof LastAsked>;
 
 const mostEarlier = 10;
 
-/** Who asked where no journey is known to have. */
+/** In place of a journey, for a request that only the service knows. */
 export const elsewhere = 'elsewhere';
 
-/** The one that was the last before this one. */
+/** The note of the request before this one. */
 export function beforeThat({ earlier = [] }: LastAsked): LastAsked | undefined {
   const [next, ...rest] = earlier;
   return next && { ...next, earlier: rest };
 }
 
-/** The same, as what came before another. */
+/** The note as an entry of a newer note's `earlier`. */
 export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 'earlier'> {
   return { earlier: [one, ...earlier].slice(0, mostEarlier) };
 }
@@ -40,7 +40,7 @@ export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 
 /** How long the memory of a person's last request is kept: longer than any sensible throttle. */
 const memoryMs = 400 * 86_400_000;
 
-/** Of two who change it, neither undoes what the other has noted. KEYS note · ARGV the note as it was read, as it is to be or '', ms */
+/** Compare and set, so that no concurrent change is lost. KEYS note · ARGV the note as read, the new note or '', ms */
 const changeScript = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
@@ -82,14 +82,14 @@ export class ContactMemory {
     else await this.#redis.del(key);
   }
 
-  /** They were not asked after all, or are to be forgotten. @param journey only if it was this one who asked last */
+  /** Deletes the note of a person who was not asked after all, or is to be forgotten. @param journey only if this journey made the note */
   async forgetAsked(contact: Contact, journey?: string): Promise<void> {
     const key = contactKey(contact);
     if (journey === undefined) return await this.setLastAsked(key, undefined);
     await this.#change(key, (last) => (last.journey === journey ? beforeThat(last) : last));
   }
 
-  /** This journey has asked nobody: its note goes, unless another has been made since. @param before what there was before */
+  /** Takes back the note of a journey that asked nobody, unless a newer note exists. @param before the note before it */
   async takeBack(contactKey: string, { journey, at }: LastAsked, before: LastAsked | undefined): Promise<void> {
     await this.#change(contactKey, (last) =>
       last.journey === journey && last.at.getTime() === at.getTime() ? before : last,
@@ -106,7 +106,7 @@ export class ContactMemory {
     });
   }
 
-  /** `decide` may be called several times. What it returns as it was given stays. */
+  /** `decide` may be called several times. Nothing is written where it returns the note that it was given. */
   async #change(contactKey: string, decide: (last: LastAsked) => LastAsked | undefined): Promise<void> {
     const key = this.#key(contactKey, 'asked');
     for (;;) {

@@ -8,17 +8,16 @@ import type { Seal } from '../redis/seal.ts';
 import { gatedOr, SourceNames } from '../redis/source-names.ts';
 
 /**
- * An erasure, from the moment it was asked for until it is done. Whom it is about is in its subjects; what is written here
- * names nobody.
+ * An erasure, from the request until it is done. The subjects hold whom it is about, sealed; this part names nobody.
  */
 const Erasure = z.object({
   id: z.string(),
   /** Who asked, in the connector's words. */
   what: z.string(),
   receivedAt: z.coerce.date(),
-  /** Of the source that it came by. */
+  /** The connector of the source that the request came through. */
   everybody: z.boolean(),
-  /** Attempts so far that did not come to its end. */
+  /** Attempts so far that did not finish the erasure. */
   tries: z.number().int(),
   /** What the last attempt could not do, and why. */
   held: z.array(z.string()),
@@ -26,27 +25,27 @@ const Erasure = z.object({
 });
 export type Erasure = z.output<typeof Erasure>;
 
-/** Somebody, or something of theirs, that an erasure was asked for or has found. */
+/** A person, or data of theirs, that the erasure was requested for or has found. */
 const Subject = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('contact'),
     key: z.string(),
-    /** All that the service may know it by. */
+    /** Every form under which the service may have stored the contact. */
     forms: z.array(z.object({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() })),
-    /** It is masked by all of them. */
+    /** The service has masked all of these forms. */
     done: z.boolean().default(false),
-    /** So many requests were masked by it. */
+    /** The number of requests that the service has masked. */
     masked: z.number().default(0),
   }),
   /** The vendor's id of the person. */
   z.object({ kind: z.literal('person'), source: z.string(), id: z.string() }),
-  /** A record that is about them: its snapshot goes, and its journeys. */
+  /** A record about the person: its snapshot and its journeys are erased. */
   z.object({ kind: z.literal('record'), source: z.string(), id: z.string() }),
-  /** A record of one of their journeys: its snapshot goes. */
+  /** A record of one of the person's journeys: its snapshot is erased. */
   z.object({ kind: z.literal('snapshot'), source: z.string(), id: z.string() }),
-  /** A record of somebody else whose snapshot mentions a contact of theirs: the mention goes. */
+  /** Somebody else's record whose snapshot mentions a contact of the person: the mention is removed. */
   z.object({ kind: z.literal('mention'), source: z.string(), id: z.string() }),
-  /** A record that closeloop has written an answer of theirs on. `left`: the vendor was told to take it off, and keeps these. */
+  /** A record that closeloop wrote the person's answer on. `left`: what the vendor could not remove. */
   z.object({ kind: z.literal('copy'), source: z.string(), id: z.string(), left: z.array(z.string()).optional() }),
 ]);
 export type Subject = z.output<typeof Subject>;
@@ -54,27 +53,27 @@ export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>
 
 const Proof = z.object({
   id: z.string(),
-  /** Whatever came in before is forgotten. */
+  /** Everything that came in before this instant is erased. */
   at: z.coerce.date(),
   what: z.string(),
   journeys: z.number(),
   contacts: z.number(),
   requestsMasked: z.number(),
-  /** Records of other people, whose snapshots mentioned a contact of theirs and do no more. */
+  /** Snapshots of other people's records from which a mention of the person was removed. */
   mentions: z.number().default(0),
-  /** What had been written on records: taken off again, or what the vendor keeps. */
+  /** Answers that had been written on records: removed, or kept by the vendor. */
   copies: z.string(),
-  /** What stays at the service and at vendors, for whoever asked. */
+  /** What remains at the service and at vendors, for the person's request to be answered. */
   kept: z.array(z.string()),
-  /** Journeys and jobs that could not be read: whatever they hold is still there. */
+  /** Journeys and jobs that could not be read: their data is still stored. */
   unreadable: z.array(z.string()).optional(),
 });
 export type Proof = z.output<typeof Proof>;
 
 /**
  * KEYS open, due, subjects, gate · ARGV id, erasure, instant, fields and sealed subjects…
- * Whom it is about comes with it: one without would be done at once. Subjects that are there already stay as they are.
- * Error GATED while the source is not to be worked on, as what is stored then could be moved over.
+ * Stores the erasure together with its subjects: an erasure without subjects would count as done. Existing subjects stay as
+ * they are. Error GATED while the source is being renamed.
  */
 const beginScript = `
 if redis.call('EXISTS', KEYS[4]) == 1 then return redis.error_reply('GATED not now') end
@@ -82,7 +81,7 @@ for i = 4, #ARGV, 2 do redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1]) end
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1]) end
 return 1`;
 
-/** Of two attempts at once one comes to the end first: what the other still stores would stay for good. KEYS open, … · ARGV id, … */
+/** Stores nothing for an erasure that a concurrent attempt has finished: it would stay for good. KEYS open, … · ARGV id, … */
 const whileOpen = (then: string) => `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 ${then}
@@ -96,7 +95,7 @@ const postponeScript = whileOpen(`
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])`);
 
-/** Those asked for through one source: what is still to be done, who was forgotten, and what was done, without the people. */
+/** The erasures requested through one source: those still to be done, digests of who was forgotten, and the proofs. */
 export class Erasures {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
@@ -118,7 +117,7 @@ export class Erasures {
     this.#proofs = `${this.#tag}:erasures`;
   }
 
-  /** Kept from here on, until it is done; asked for again before that, it is the same one. */
+  /** Stores an erasure until it is done. A repeated request before that is the same erasure. */
   async begin(
     asked: { key: string; what: string; receivedAt: Date; everybody: boolean },
     subjects: readonly Subject[],
@@ -135,13 +134,13 @@ export class Erasures {
     return id;
   }
 
-  /** Undefined: it is done. */
+  /** Undefined for an erasure that is done. */
   async get(id: string): Promise<Erasure | undefined> {
     const stored = await this.#redis.hget(this.#open, id);
     return stored === null ? undefined : Erasure.parse(JSON.parse(stored));
   }
 
-  /** Not done yet, the one that came first before the others. */
+  /** Erasures that are not done yet, oldest first. */
   async open(): Promise<Erasure[]> {
     const all = (await this.#redis.hvals(this.#open)).map((text) => Erasure.parse(JSON.parse(text)));
     return all.sort((a, b) => a.receivedAt.getTime() - b.receivedAt.getTime());
@@ -166,7 +165,7 @@ export class Erasures {
 
   async subjects(id: string): Promise<Subject[]> {
     const renamed = await new SourceNames(this.#redis).renamed();
-    // Everybody's may be a hundred thousand; while the hash grows, a field may come twice.
+    // An erasure of everybody may have 100,000 subjects. HSCAN may return a field twice while the hash grows.
     const found = new Map<string, Subject>();
     let cursor = '0';
     do {
@@ -186,7 +185,7 @@ export class Erasures {
     return { ...subject, source: renamed.get(name) ?? name };
   }
 
-  /** With these as they are now; nothing when it is done. */
+  /** Saves subjects as they are now; does nothing when the erasure is done. */
   async change(id: string, subjects: readonly Subject[]): Promise<void> {
     for (const some of slices(subjects)) {
       const fields = some.flatMap((subject) => this.#sealed(id, subject));
@@ -194,7 +193,7 @@ export class Erasures {
     }
   }
 
-  /** Its journeys, for the proof: each counts once, however often it is found. */
+  /** Counts journeys for the proof, each of them once. */
   async countJourneys(id: string, refs: readonly string[]): Promise<void> {
     for (const some of slices(refs)) {
       const digests = some.map((ref) => this.#seal.digest(ref));
@@ -206,7 +205,7 @@ export class Erasures {
     return await this.#redis.scard(this.#journeysKey(id));
   }
 
-  /** It is done: whom it was about goes, and the proof stays. One that was asked for twice has one proof. */
+  /** Marks the erasure as done: the subjects are deleted, the proof stays. A repeated request has one proof. */
   async end(proof: Proof): Promise<Proof> {
     const { id } = proof;
     const stored = await this.#redis.hget(this.#proofs, id);
@@ -227,7 +226,7 @@ export class Erasures {
     return proofs.sort((a, b) => a.at.getTime() - b.at.getTime());
   }
 
-  /** These were forgotten, as of `at`: what came in before must not be stored again. Holds digests only, for `keepMs`. */
+  /** Remembers, by digests and for `keepMs`, who was forgotten as of `at`: data from before must not be stored again. */
   async noteForgotten(who: readonly string[], at: Date, keepMs: number): Promise<void> {
     if (who.length === 0) return;
     const key = `${this.#proofs}:forgotten`;
@@ -235,7 +234,7 @@ export class Erasures {
       await this.#redis.zadd(key, 'GT', ...some.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
     }
     await this.#redis.zremrangebyscore(key, '-inf', at.getTime() - keepMs);
-    // Also where nobody is forgotten any more.
+    // Also where no entry is left.
     await this.#redis.pexpire(key, keepMs);
   }
 
@@ -276,17 +275,17 @@ export class Erasures {
   }
 }
 
-/** By which journeys and snapshots know it: each of its forms by its own. */
+/** The digests by which journeys and snapshots find the subject: one for each form of a contact. */
 export function keysOf({ key, forms }: SubjectOf<'contact'>): string[] {
   return [...new Set([key, ...forms.map(contactKey)])];
 }
 
-/** The same for two that are the same. */
+/** Equal for equal erasures. */
 export function nameOf(subject: Subject): string {
   return subject.kind === 'contact' ? `contact:${subject.key}` : `${subject.kind}:${subject.source}/${subject.id}`;
 }
 
-/** The later one finds nothing of what the earlier one has forgotten. */
+/** One proof of two attempts: the later attempt finds nothing of what the earlier one has erased. */
 function together(before: Proof, now: Proof): Proof {
   return {
     ...now,
@@ -299,7 +298,7 @@ function together(before: Proof, now: Proof): Proof {
   };
 }
 
-/** Stands for the source that the erasure was asked for through: that may get another name. */
+/** Placeholder for the source that the request came through, as a source may be renamed. */
 const own = '';
 
 export const noCopies = 'none were written';

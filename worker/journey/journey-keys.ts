@@ -3,7 +3,7 @@ import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { Journey, JourneyState } from './journey.ts';
 
-/** Names of the keys, and of the fields in them, that hold the journeys of one source. */
+/** The Redis keys, and fields within them, of one source's journeys. */
 export class JourneyKeys {
   readonly tag: string;
   readonly #seal: Seal;
@@ -34,7 +34,7 @@ export class JourneyKeys {
     for (let i = 0; i < requestId.length; i++) sum = (sum * 31 + requestId.charCodeAt(i)) % 256;
     return `${this.tag}:requests:${sum}`;
   }
-  /** Sets of journey ids, under a keyed digest of the person: the index must not tell what an erasure takes out of journeys. */
+  /** Sets of journey ids by a keyed digest of the person, as an erasure must leave no personal data in the index. */
   people({ personId, contact }: Pick<Journey, 'personId' | 'contact'>): string[] {
     return [
       ...(personId === undefined ? [] : [this.person({ personId })]),
@@ -45,7 +45,7 @@ export class JourneyKeys {
     const name = 'personId' in who ? `person:${who.personId}` : contactKey(who.contact);
     return `${this.tag}:who:${this.#seal.digest(name)}`;
   }
-  /** Fields of a record. Events' keys and closings are made of the vendor's words, which may name a person. */
+  /** Fields of a record's hash. Event keys and closings come from the vendor and may name a person, hence digests. */
   eventField(eventKey: string): string {
     return `event:${this.#seal.digest(eventKey)}`;
   }

@@ -8,31 +8,31 @@ export { type JourneyState, journeyStates } from './states.ts';
 const Contact = keepingUnknown({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() });
 
 /**
- * What is noted before a feedback request is created, so that after a crash or a lost answer the request can be looked
- * for. `token` names the attempt: a second worker on the same job finds another token and doesn't create.
+ * Stored before a feedback request is created, so that the request can be searched for after a crash or a lost answer.
+ * `token` identifies the attempt: a second worker on the same job finds a different token and creates nothing.
  */
 const Intent = keepingUnknown({
   token: z.string(),
   at: z.coerce.date(),
-  /** Where to look for it, whatever the configuration says by then. */
+  /** The campaign to search in, whatever the configuration says by then. */
   campaign: z.number().int(),
   /** The custom field that holds the journey's reference, where the campaign had it. */
   marker: keepingUnknown({ field: z.string(), value: z.string() }).optional(),
   /** The contact's counters at the service before the attempt; 0 and null for a contact it didn't know. */
   numAppeals: z.number().int(),
   lastAppeal: z.coerce.date().nullable(),
-  /** After an unknown outcome: do not look before this instant, the service may still be at work. */
+  /** After an unknown outcome: do not search before this instant, as the service may still be processing the call. */
   lookAfter: z.coerce.date(),
-  /** Nothing was sent: the service asked this contact since the closing, and it may have been by this journey. */
+  /** Nothing was sent by this attempt: the service knows of a request since the closing that may be this journey's. */
   isSuspicion: z.boolean().optional(),
-  /** Looks so far that could not tell. */
+  /** Searches so far without a clear result. */
   looks: z.number().int().optional(),
 });
 export type Intent = z.output<typeof Intent>;
 
 /**
- * The last look for a request that found none, with what the service showed of the contact at its end. A create may come to the
- * service after that, or a later one be forgotten by Redis: before asking again, what has moved since is looked at.
+ * The last search that found no request, with the contact's counters at the service afterwards. The create may reach the service
+ * later than the search, or Redis may lose a later create: before asking again the counters are compared.
  */
 const LookedFor = keepingUnknown({
   at: z.coerce.date(),
@@ -55,7 +55,7 @@ export type Answer = z.output<typeof Answer>;
 
 const fields = {
   id: z.string(),
-  /** What its source was called when it began (`markOf`). */
+  /** The source's name when the journey began (`markOf`). */
   source: z.string(),
   recordId: z.string(),
   state: z.enum(journeyStates),
@@ -72,7 +72,7 @@ const fields = {
   contact: Contact.optional(),
   /** The vendor's id of the person. */
   personId: z.string().optional(),
-  /** The record lives on as this one since it was merged: answers are written there. */
+  /** The record that this record was merged into: answers are written there. */
   currentId: z.string().optional(),
   values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   recipientZone: z.string().optional(),
@@ -84,9 +84,9 @@ const fields = {
   /** The values were mapped anew, once, after the service had rejected some. */
   remapped: z.boolean().optional(),
   requestId: z.string().optional(),
-  /** Why its request is being cancelled at the service: noted before, so that whoever comes next finishes it. */
+  /** Why the request is being cancelled at the service: stored before the call, so that the next worker finishes it. */
   withdrawing: z.string().optional(),
-  /** Cancelled before it asked, because its record was out (deleted, say). Should that be back, it is taken up again. */
+  /** Cancelled before asking because the record was gone (deleted, say). The journey is resumed when the record is back. */
   wasOut: z.boolean().optional(),
   askedAt: z.coerce.date().optional(),
   answer: Answer.optional(),
@@ -100,9 +100,9 @@ const fields = {
     delivered: z.boolean(),
   }).optional(),
   writtenVersion: z.number().int().optional(),
-  /** That no answer came has been put on the record. */
+  /** The record says that no answer came. */
   noAnswerWritten: z.boolean().optional(),
-  /** The person was forgotten: nothing of theirs is stored here again. */
+  /** The person was erased: none of their data is stored in this journey again. */
   erasedAt: z.coerce.date().optional(),
 };
 
@@ -116,7 +116,7 @@ export interface TraceLine {
   text: string;
 }
 
-/** Without what another version has stored in it. */
+/** The journey without fields that another version of closeloop has stored. */
 export function onlyKnown(journey: Journey): Journey {
   return z.object(fields).parse(journey);
 }

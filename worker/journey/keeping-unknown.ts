@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What is stored and read by several versions side by side: an older one, which doesn't know a newer one's fields, keeps them
- * when it saves what it has read. Its types tell only what it knows.
+ * A schema of data that several versions of closeloop read and write: an older version keeps a newer version's fields when it
+ * saves what it has read. The inferred type has the known fields only.
  */
 export function keepingUnknown<Shape extends z.core.$ZodShape>(
   shape: Shape,

@@ -8,9 +8,9 @@ import type { JourneyKeys } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
 
 /**
- * The next of an index, with their scores: behind the last of those given that is still where it was; where none is, from
- * their score on.
- * KEYS index · ARGV score of the last that were given, how many, their ids…
+ * The next page of an index, with scores: after the last of the given ids that still has its score; where none has, from that
+ * score on.
+ * KEYS index · ARGV score at the end of the page before, page size, the ids of that score…
  */
 const pageScript = `
 local start = redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. ARGV[1])
@@ -22,7 +22,7 @@ for i = #ARGV, 3, -1 do
 end
 return redis.call('ZRANGE', KEYS[1], start, start + ARGV[2] - 1, 'WITHSCORES')`;
 
-/** Ids that are read at once of a list that may end at any of them. */
+/** Page size of a list that its caller may leave at any entry. */
 const latestSize = 200;
 
 /** Lists of the journeys of one source. Changes nothing. */
@@ -43,7 +43,7 @@ export class JourneyQueries {
     return await this.#reader.those(await this.#redis.smembers(key), left);
   }
 
-  /** Every journey, in no order; those that are made or moved meanwhile may be left out or come twice. */
+  /** Every journey, unordered; journeys that are made or change state meanwhile may be missing or come twice. */
   async *all(left?: Left): AsyncGenerator<Journey> {
     for (const state of journeyStates) {
       let cursor = '0';
@@ -75,12 +75,12 @@ export class JourneyQueries {
   }
 
   /**
-   * Ids in one state, by last change (waiting: by when they are due), earliest first, page by page: also past those that stay
-   * where they are. Those that move meanwhile come at most once more.
+   * All ids in one state, by last change (waiting: by when they are due), earliest first, page by page. A journey that changes
+   * meanwhile comes at most once more.
    */
   async *pagesIn(state: JourneyState, before: Date, size: number, since?: Date): AsyncGenerator<string[]> {
     let score = since ? String(since.getTime()) : '-inf';
-    // Of the last page, those of its last millisecond: a hundred thousand may be due in one, as a window opens.
+    // The ids of the last page's last millisecond: 100,000 journeys may be due in one millisecond, as a window opens.
     let last: string[] = [];
     for (;;) {
       const answer = await runScript(this.#redis, pageScript, [this.#keys.state(state)], score, size, ...last);
@@ -108,7 +108,7 @@ export class JourneyQueries {
     }
   }
 
-  /** Those that are moved elsewhere meanwhile hide none that stay, though many were changed in one millisecond. */
+  /** Skips no journey while others change state, also where many were changed in one millisecond. */
   async *#latestIn(state: JourneyState): AsyncGenerator<{ id: string; at: number }, undefined> {
     let score = '+inf';
     let seen: string[] = [];

@@ -11,10 +11,10 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
 }
 
-/** Takes the ids of journeys that can't be read. Left out: the log. */
+/** Called with the ids of journeys that can't be read. Left out: they are logged. */
 export type Left = (id: string) => void;
 
-/** What a journey is sealed under: its record, as its own number is given only when it is stored. */
+/** The seal's context of a journey: its record, as the journey's number is assigned only when it is stored. */
 export const aboutRecord = (recordId: string): string => `journey of ${recordId}`;
 
 /** Reads journeys by their ids. */
@@ -40,20 +40,20 @@ export class JourneyReader {
     return { journey: this.remember(Journey.parse({ ...JSON.parse(opened), id }), rev), rev };
   }
 
-  /** What was just stored under this revision. */
+  /** Notes the revision under which this object was just read or stored. */
   remember(journey: Journey, rev: string): Journey {
     this.#revs.set(journey, rev);
     return journey;
   }
 
-  /** Under which revision this very object was read or stored. */
+  /** The revision under which this very object was read or stored. */
   revOf(journey: Journey): string | undefined {
     return this.#revs.get(journey);
   }
 
   async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
     const found: Journey[] = [];
-    // One person may have thousands: a shared mailbox.
+    // One person may have thousands of journeys: a shared mailbox.
     for (const some of slices(ids, 100)) {
       const journeys = await Promise.all(some.map((id) => this.readable(id, left)));
       found.push(...journeys.filter((one) => one !== undefined));
@@ -61,7 +61,7 @@ export class JourneyReader {
     return found;
   }
 
-  /** Among many, one that can't be read must not hide the others. */
+  /** Undefined for a journey that can't be read: in a list it must not hide the others. */
   async readable(id: string, left = this.#tellLeft): Promise<Journey | undefined> {
     try {
       return (await this.read(id))?.journey;

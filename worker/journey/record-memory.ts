@@ -6,9 +6,9 @@ import type { JourneyReader, Left } from './reader.ts';
 import { mayHaveAsked } from './transitions.ts';
 
 /**
- * The record went into another: that one's customer counts as asked if this one's was, and remembers where it came from,
- * for when it is merged itself. Of a record that nothing is known of it is remembered for a while where it went.
- * KEYS record gone, record that remains · ARGV id of the one gone, of the one that remains, milliseconds
+ * Notes that a record was merged into another: the remaining record's customer counts as asked if the merged record's was. For a
+ * record without journeys the merge is remembered for a while.
+ * KEYS merged record, remaining record · ARGV their ids, milliseconds
  */
 const mergeScript = `
 local isKnown = redis.call('PTTL', KEYS[1]) == -1
@@ -23,17 +23,16 @@ redis.call('HSET', KEYS[2], 'from:' .. ARGV[1], 1)
 redis.call('PERSIST', KEYS[2])
 return 1`;
 
-/** How long a merge is remembered of a record that nothing else is known of: merges may be told in any order. */
+/** How long the merge of a record without journeys is remembered: events may report merges in any order. */
 const unknownMs = 30 * 86_400_000;
 
 /**
- * What the records' hash remembers beyond a journey: which one is the latest, and which one asked the customer, be it of a
- * record that was merged into this one.
+ * The latest journey of a record, and the journey that asked its customer: also a journey of a record that was merged into it.
  */
 export interface RecordHistory {
   latest: string | undefined;
   asked: string | undefined;
-  /** When that one's closing was; undefined where it can't be told, or is another record's. */
+  /** When the closing of `asked` was; undefined where the journey can't be read, or is another record's. */
   askedClosedAt?: Date | undefined;
 }
 
@@ -51,13 +50,13 @@ export class RecordMemory {
     this.#reader = reader;
   }
 
-  /** The journey that this event started or was counted to, if any: saves reading the record again. */
+  /** The journey that this event started or belongs to, if any: saves reading the record at the vendor again. */
   async ofEvent(recordId: string, eventKey: string): Promise<Journey | undefined> {
     const id = await this.#redis.hget(this.#keys.record(recordId), this.#keys.eventField(eventKey));
     return id === null ? undefined : (await this.#reader.read(id))?.journey;
   }
 
-  /** The journey of this closing, if there is one: saves reading the record. */
+  /** The journey of this closing, if any: saves reading the record at the vendor. */
   async ofClosing(recordId: string, closing: string): Promise<Journey | undefined> {
     const id = await this.#redis.hget(this.#keys.record(recordId), this.#keys.closingField(closing));
     return id === null ? undefined : (await this.#reader.read(id))?.journey;
@@ -76,14 +75,14 @@ export class RecordMemory {
   }
 
   /**
-   * By the record's mark; of several journeys also without it, as the mark was a later one's, which came to nothing.
-   * `journey` is left out of one that is gone, or that can't be read.
+   * The journey that the record's hash names, or else the last of its journeys that may have asked: the named journey may have
+   * been a later one that came to nothing. `journey` is undefined where it is gone or can't be read.
    */
   async #askedOf({ id, memory }: RecordHash): Promise<{ asked: string; journey?: Journey } | undefined> {
     const { asked, count = '0' } = memory;
     if (asked !== undefined) {
       const journey = await this.#reader.readable(asked);
-      // After several merges it may still stand for a journey that turned out to have asked nobody.
+      // After several merges the hash may still name a journey that turned out to have asked nobody.
       if (!journey || mayHaveAsked(journey)) return { asked, ...(journey && { journey }) };
     }
     for (let n = Number(count); n >= 1 && count !== '1'; n--) {
@@ -94,13 +93,13 @@ export class RecordMemory {
     return undefined;
   }
 
-  /** The journey that a closing has, or the name that its journey would get. */
+  /** The id of the closing's journey, or the id that its journey would get. */
   async nameOf(recordId: string, closing: string): Promise<{ id: string; exists: boolean }> {
     const [id, count] = await this.#redis.hmget(this.#keys.record(recordId), this.#keys.closingField(closing), 'count');
     return id ? { id, exists: true } : { id: `${recordId}.${Number(count ?? 0) + 1}`, exists: false };
   }
 
-  /** Every journey of a record, first to last; also those of records that were merged into it. */
+  /** Every journey of a record, oldest first; also the journeys of records that were merged into it. */
   async journeysOf(recordId: string, left?: Left): Promise<Journey[]> {
     const memories = await this.#memoriesOf(recordId);
     const ids = memories.flatMap(({ id, memory }) =>
@@ -109,14 +108,14 @@ export class RecordMemory {
     return await this.#reader.those(ids, left);
   }
 
-  /** `gone` lives on as `remaining`. Tell its journeys as well (`Journey.currentId`). */
+  /** Notes that `gone` was merged into `remaining`. The caller updates the journeys (`Journey.currentId`). */
   async merge(gone: string, remaining: string): Promise<void> {
     if (gone === remaining) return;
     const keys = [this.#keys.record(gone), this.#keys.record(remaining)];
     await runScript(this.#redis, mergeScript, keys, gone, remaining, unknownMs);
   }
 
-  /** What `gone`, which was merged into `into`, lives on as: that may have been merged before this was told. */
+  /** The record that `gone` lives on as: `into`, or what `into` itself was merged into. */
   async remainingOf(gone: string, into: string): Promise<string> {
     const seen = new Set([gone]);
     let remaining = into;
@@ -128,7 +127,7 @@ export class RecordMemory {
     }
   }
 
-  /** What is remembered of a record, and then of those that were merged into it, and into these. */
+  /** The hash of a record, then those of the records that were merged into it, recursively. */
   async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<RecordHash[]> {
     if (seen.has(recordId)) return [];
     seen.add(recordId);

@@ -1,13 +1,13 @@
 import type { Journey } from './journey.ts';
 
-/** `support/41960.1`: how people name a journey. */
+/** A journey's name for people: `support/41960.1`. */
 export function refOf(source: string, journeyId: string): string {
   return `${source}/${journeyId}`;
 }
 
 /**
- * How markers at the service and the vendor, and the memory of its contact, name a journey: by what its source was called when
- * it began, so that they are found again after a rename.
+ * A journey's name in markers at the service and the vendor, and in the contact's note: with the source's name when the journey
+ * began, so that markers are found after a rename.
  */
 export function markOf({ source, id }: Pick<Journey, 'source' | 'id'>): string {
   return refOf(source, id);

@@ -3,7 +3,7 @@ import { runScript } from '../redis/script.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 
 /**
- * A collecting pass begins in a source: from now on older passes save nothing there. A generation is never lowered.
+ * Raises the fence of a campaign to this pass's generation: older passes save nothing any more. Never lowers it.
  * KEYS fence · ARGV generation
  */
 const beginPassScript = `
@@ -31,7 +31,7 @@ export class JourneyRequests {
     await runScript(this.#redis, beginPassScript, [this.#keys.pass(campaign)], generation);
   }
 
-  /** For each feedback request: the journey that created it, `undefined` for one that isn't this source's. */
+  /** The journey of each feedback request; undefined for a request that is not this source's. */
   async journeyIdsOf(requestIds: readonly string[]): Promise<(string | undefined)[]> {
     if (requestIds.length === 0) return [];
     const pipeline = this.#redis.pipeline();

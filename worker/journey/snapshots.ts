@@ -8,8 +8,8 @@ import { gatedOr } from '../redis/source-names.ts';
 /**
  * KEYS snapshot, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where
  * there is none, record id, now.
- * Of two snapshots of one instant the later to come counts. Whoever makes a journey takes the expiry away, and whoever
- * forgets the last one removes the snapshot (journey/store.ts). Error GATED while the source is not to be worked on.
+ * Of two snapshots of one instant the later arrival wins. Making a journey removes the expiry, and forgetting the record's last
+ * journey removes the snapshot (journey/store.ts). Error GATED while the source is being renamed.
  */
 const saveScript = `
 if redis.call('EXISTS', KEYS[5]) == 1 then return redis.error_reply('GATED not now') end
@@ -29,7 +29,7 @@ const eraseScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', '') end
 return 1`;
 
-/** Unless another snapshot has come meanwhile. KEYS snapshot · ARGV sealed JSON as it was read, as it is to be */
+/** Compare and set. KEYS snapshot · ARGV sealed JSON as read, the new one */
 const changeScript = `
 if redis.call('HGET', KEYS[1], 'sealed') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
@@ -37,15 +37,15 @@ return 1`;
 
 /** The snapshots of the records of one source, as events carried them. */
 export interface SnapshotStore extends RecordSnapshots {
-  /** Keeps an event's snapshot, unless a newer one is there. May be repeated, and come in any order. */
+  /** Stores an event's snapshot unless a newer one is stored. Idempotent; events may come in any order. */
   save(recordId: string, at: Date, snapshot: object, options?: { onlyFirst?: boolean }): Promise<void>;
-  /** Forgets the snapshot, and any that events from before `at` may still bring. */
+  /** Erases the snapshot, and ignores snapshots of events from before `at`. */
   erase(recordId: string, at: Date): Promise<void>;
-  /** Changes the snapshot. `decide` may be called several times; undefined: it stays as it is, null: it goes. */
+  /** Changes the snapshot. `decide` may be called several times; undefined leaves the snapshot as it is, null erases it. */
   change(recordId: string, decide: (snapshot: object) => Promise<object> | object | null | undefined): Promise<void>;
-  /** Records that had a snapshot before they had a journey: most of them never get one. In no order, some may come twice. */
+  /** Records whose snapshot was stored before they had a journey, unordered; some may come twice. */
   alone(): AsyncGenerator<string>;
-  /** Has an event of this source ever carried a snapshot? */
+  /** Whether an event of this source has ever carried a snapshot. */
   isUsed(): Promise<boolean>;
 }
 

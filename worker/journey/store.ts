@@ -18,14 +18,14 @@ import { askedStates, type Decision } from './transitions.ts';
 
 /**
  * KEYS record · ARGV tag, record id, digests of the closing and of the event's key, sealed journey, score, trace lines…
- * Returns the id of the journey of this closing (or of this event), made now or found. Error GATED while the source is not to
- * be worked on (source-names.ts).
+ * Returns the id of the journey of this closing (or of this event), and whether it was made now. Error GATED while the source is
+ * being renamed, or has another name now (redis/source-names.ts).
  */
 const getOrCreateScript = `
 if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local id = redis.call('HGET', KEYS[1], 'event:' .. ARGV[4]) or redis.call('HGET', KEYS[1], 'closing:' .. ARGV[3])
 if id then
-  -- One that is not remembered is planned again when it is repeated, and comes here again.
+  -- An event beyond this limit is not remembered: a repetition is planned again, and ends here again.
   if redis.call('HLEN', KEYS[1]) < 1000 then redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id) end
   return {id, 0}
 end
@@ -65,8 +65,8 @@ for i = 11, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1`;
 
 /**
- * The record's memory lives as long as any of its journeys: without it a number would be given twice, and a customer
- * asked twice. Which records were merged into it is known as long as they are remembered themselves.
+ * The record's hash lives as long as any of its journeys: without the hash a journey number would be used twice, and a customer
+ * asked twice. Merged records are remembered as long as their own hashes live.
  * Returns 1, or 0 when the journey is gone, or in another state than when it was read.
  * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
  */
@@ -105,7 +105,7 @@ while record do
 end
 return 1`;
 
-/** A sender may repeat itself for ever: a long trace takes no more remarks. KEYS journey, trace · ARGV line */
+/** A trace of 1,000 lines takes no more notes, as a sender may repeat itself for ever. KEYS journey, trace · ARGV line */
 const noteScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('LLEN', KEYS[2]) < 1000 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
 return 1`;
@@ -155,7 +155,7 @@ export class JourneyStore {
     this.queries = new JourneyQueries(redis, this.#keys, this.#reader);
   }
 
-  /** The one journey of this closing: made now (`created`), or found. */
+  /** The journey of this closing: made now (`created`), or found. */
   async getOrCreate(wanted: NewClosing, trace: readonly string[]): Promise<{ journey: Journey; created: boolean }> {
     const now = this.#now();
     const data = {
@@ -194,11 +194,11 @@ export class JourneyStore {
   }
 
   /**
-   * Changes a journey. `decide` is pure and may be called several times: when somebody else changed the journey
-   * meanwhile, it is shown the newer one. A request is one journey's of this source: who would take another's is left as it
-   * was. Returns the journey as it is now, `undefined` when there is none.
-   * @param of a journey that was read or changed before is not read again, unless somebody has changed it since
-   * @param pass The collecting pass that decides: once a newer pass has begun, nothing is changed.
+   * Changes a journey by compare and set. `decide` is pure, and is called again with the newer journey when another worker
+   * changed it meanwhile. A request belongs to one journey of a source: a change that would take another journey's request is
+   * refused. Returns the journey as it is now, undefined when there is none.
+   * @param of a journey object that was read or saved before is read again only if another worker has changed the journey
+   * @param pass the collecting pass that decides: once a newer pass has begun, nothing is changed
    */
   async update(
     of: string | Journey,
@@ -222,7 +222,7 @@ export class JourneyStore {
     }
   }
 
-  /** Adds a line to the trace without changing anything; to a journey that has been removed, nothing. */
+  /** Adds a line to the trace of a journey that exists; changes nothing else. */
   async note(id: string, text: string): Promise<void> {
     await runScript(this.#redis, noteScript, [this.#keys.journey(id), this.#keys.trace(id)], this.#line(text));
   }
@@ -233,9 +233,8 @@ export class JourneyStore {
   }
 
   /**
-   * Removes a journey, its trace and what points at it; the record's memory goes with its last journey, and with the last of
-   * those that were merged into it.
-   * False when the journey has gone into another state since it was read (a late answer came), or is gone.
+   * Removes a journey, its trace and its index entries; with the last journey of a record, and of the records merged into it, also
+   * the record's hash. Returns false when the journey has changed its state since it was read (a late answer came), or is gone.
    */
   async forget(journey: Journey): Promise<boolean> {
     const { id, recordId, state, requestId = '' } = journey;
@@ -294,8 +293,8 @@ export class JourneyStore {
 }
 
 /**
- * Once asked, a record stays asked: unless the service didn't take the request, or has cancelled it before sending. One that
- * had failed, and looks for its request anew, leaves alone what another has asked since.
+ * How the record's `asked` field changes. An asked record stays asked unless the service refused the request, or cancelled it
+ * before sending. A failed journey that searches for its request again does not replace a journey that has asked since.
  */
 function askedMark(before: JourneyState, { state: now, erasedAt }: Journey): '1' | 'if none' | '0' | '' {
   if (askedStates.includes(now)) return before === 'failed' && now === 'creating' ? 'if none' : '1';

@@ -1,10 +1,9 @@
 import { type Journey, type JourneyState, journeyStates, onlyKnown } from './journey.ts';
 
 /**
- * Which state may follow which. From `waiting` back to `received`: the rule is gone, it is planned anew. From `waiting`
- * to `asked`: the service's answer came after a look-up had found nothing.
- * Everything that isn't here is a bug or a race that somebody else won.
- * `failed`, `parked` and `skipped` can be taken up again by a person; of those `cancelled`, only what `mayComeBack`.
+ * Which state may follow which. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
+ * the service's answer came after a search had found nothing. Any other step is a bug, or a race that another worker won.
+ * A person may resume journeys in `failed`, `parked` and `skipped`; in `cancelled`, only those that `mayComeBack`.
  */
 const next: Record<JourneyState, readonly JourneyState[]> = {
   received: ['waiting', 'skipped', 'cancelled', 'failed', 'parked'],
@@ -20,7 +19,7 @@ const next: Record<JourneyState, readonly JourneyState[]> = {
   parked: ['waiting', 'asked', 'answered', 'cancelled'],
 };
 
-/** No step of ours is outstanding: nothing will happen unless the customer or a person acts. */
+/** No step is outstanding: nothing happens unless the customer or a person acts. */
 export const settledStates: readonly JourneyState[] = [
   'skipped',
   'written',
@@ -33,12 +32,12 @@ export const settledStates: readonly JourneyState[] = [
 /** States in which the customer has not been asked, and will not be if the journey is cancelled. */
 export const unaskedStates: readonly JourneyState[] = ['received', 'waiting'];
 
-/** From these on the customer has been asked, or may have been: the record's journeys of rule `again: never` end here. */
+/** The customer has been asked, or may have been. */
 export const askedStates: readonly JourneyState[] = ['creating', 'asked', 'answered', 'written', 'expired'];
 
 /**
- * Counts as having asked, for rules of `again: never`: what a person has cancelled where nobody knew, too. Not what was taken
- * back, or turned out not to have reached anybody.
+ * Whether the journey counts as having asked, for rules of `again: never`: also where a person cancelled it while the outcome was
+ * unknown. Not where the request was taken back, or turned out not to have reached anybody.
  */
 export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Journey): boolean {
   if (erasedAt || state === 'parked' || askedStates.includes(state)) return true;
@@ -46,7 +45,7 @@ export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Jou
   return state === 'cancelled' && (intent !== undefined || answer !== undefined);
 }
 
-/** Nobody was asked, as the record was deleted or otherwise out of question: it may be back, and closed as it was. */
+/** Nobody was asked because the record was gone: the journey is resumed should the record be back, with the same closing. */
 export function mayComeBack({ state, wasOut, intent, requestId, answer, erasedAt }: Journey): boolean {
   const isUnasked = intent === undefined && requestId === undefined && answer === undefined;
   return state === 'cancelled' && wasOut === true && isUnasked && erasedAt === undefined;
@@ -73,25 +72,25 @@ export function step(journey: Journey, to: JourneyState, at: Date, change: Parti
   return { ...rest, ...change, state: to, updatedAt: at };
 }
 
-/** What a caller decides about a journey it was shown; `undefined` leaves it alone. */
+/** A change to a journey; undefined leaves it as it is. */
 export type Decision = { journey: Journey; trace: readonly string[] } | undefined;
 
 /** A step of a journey, with its lines in the trace. */
 export interface Step {
   to: JourneyState;
   at: Date;
-  /** Kept with the journey, and in its trace as "skipped: …". */
+  /** Stored with the journey, and in its trace as "skipped: …". */
   why?: string;
   /** In place of the line with `why`. */
   trace?: readonly string[];
   change?: Partial<Journey> | ((now: Journey) => Partial<Journey>);
-  /** What is over with this step. */
+  /** Fields that this step removes. */
   without?: readonly ('intent' | 'lookedFor')[];
-  /** What has to be so still, beside the state. */
+  /** A further condition, beside the state. */
   when?: (now: Journey) => boolean;
 }
 
-/** For `JourneyStore.update`: the step, if the journey is in one of these states still; else it is left alone. Pure. */
+/** For `JourneyStore.update`: takes the step if the journey is still in one of these states. Pure. */
 export function ifStill(
   from: JourneyState | readonly JourneyState[],
   { to, at, why, trace, change = {}, without = [], when = () => true }: Step,
@@ -106,7 +105,7 @@ export function ifStill(
   };
 }
 
-/** Of two decisions about a journey the first that does not leave it alone. */
+/** The first of these decisions that changes the journey. */
 export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): (now: Journey) => Decision {
   return (now) => {
     for (const decide of decisions) {
@@ -118,17 +117,17 @@ export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): 
 }
 
 /**
- * The journey without the person: contact, values, answer and whatever leads to them are gone, and what was under way has
- * ended. The closing stays known, so that it can't ask again. Not for a journey in `creating`, whose end must be known.
+ * The journey without the person: contact, values, answer and whatever leads to the person are removed, and the journey ends. The
+ * closing stays known, so that nobody is asked about it again. Not for a journey in `creating`, whose outcome must be known first.
  */
 export function erased(journey: Journey, at: Date): Journey {
-  // What another version has stored may tell of the person as well.
+  // Fields of another version may hold personal data, too.
   const known = onlyKnown(journey);
   const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = known;
   const { recipientZone: _7, why: _8, lookedFor: _9, ...rest } = others;
   const why = 'erased at the request of the person or the vendor';
   const ends = mayFollow(journey.state, 'cancelled');
   const after = ends ? step(rest, 'cancelled', at, { why }) : { ...rest, why, updatedAt: at };
-  // In the vendor's words, which may name a person; the record remembers it by a digest.
+  // The closing's name comes from the vendor and may name a person; the record's hash keeps a digest.
   return { ...after, closing: 'erased', erasedAt: at };
 }
