@@ -16,14 +16,14 @@ export type AskContext = Named &
   Pick<Queues, 'queueEvent'> &
   Pick<Operations, 'log' | 'holds' | 'alert'>;
 
-// Every step that asking makes a journey take.
+// The steps of a journey that asking takes.
 
-/** Another journey is asking the same person: look again soon. Real time. */
+/** The wait while another journey is asking the same person. Real time. */
 export const lockedMs = 1_000;
 
 const unclear = 'it could not be found out whether customers were asked';
 
-/** Nobody has begun another attempt to ask since. */
+/** Whether the journey is still in the same attempt to ask. */
 const isAttemptOf =
   ({ intent }: Journey) =>
   (now: Journey): boolean =>
@@ -60,15 +60,15 @@ export async function endJourney(
     journey.id,
     ifStill(unaskedStates, { to: state, at: context.clock.now(), why, change }),
   );
-  // Somebody else went ahead: what they note of this person is theirs.
+  // Another worker changed the journey: the contact's note is that worker's.
   if (after?.state !== state) return done;
-  // An attempt that came to nothing is no reason not to ask this person about something else.
+  // The person was not asked, so the note must not stop another journey.
   if (journey.contact) await context.contacts.forgetAsked(journey.contact, markOf(journey));
   context.log.info({ journey: ref, why }, state);
   return done;
 }
 
-/** The journey may have asked already: nothing is sent before that is known. */
+/** The journey may have asked already: a search comes before anything is sent. */
 export async function searchBeforeAsking(
   journey: Journey,
   intent: Intent,
@@ -100,7 +100,7 @@ export async function markAsked(
   await queueGrade(journey, context);
   const after = await context.store.update(
     journey,
-    // A look-up may have come to another end while the service's answer was on its way.
+    // A search may have changed the journey while the service's answer was on its way.
     ifStill(statesBefore('asked'), {
       to: 'asked',
       at: clock.now(),
@@ -110,15 +110,15 @@ export async function markAsked(
       when: (now) => now.requestId === undefined,
     }),
   );
-  // A pass in between has met the answer as a stranger's, and remembers the counts that tell of it.
+  // A collecting pass in between may have met the answer without its journey, and stored the counts that include it.
   if (campaign !== undefined && options.late) await context.askedIn(campaign, true);
   if (after?.requestId === requestId)
     log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
-  // Another journey has taken it for its own: what became of this one's is to be found out.
+  // Another journey has this request: this journey's own request is still to be found.
   return after?.state === 'creating' ? { do: 'wait', delayMs: lockedMs } : done;
 }
 
-/** @param options `counts`: it is one of the attempts whose outcome was unknown; `lookedFor`: and was found to be nothing */
+/** @param options `counts`: the outcome was unknown, so the attempt counts; `lookedFor`: the search that found no request */
 export async function backToWaiting(
   journey: Journey,
   why: string,
@@ -141,7 +141,7 @@ export async function backToWaiting(
   );
 }
 
-/** @param looks after how many that told nothing */
+/** @param looks searches so far without a clear result */
 export async function searchLater(
   journey: Journey,
   error: unknown,
@@ -164,19 +164,19 @@ export async function searchLater(
   return { do: 'wait', delayMs: context.clock.until(lookAfter) };
 }
 
-/** Whether its customer was asked can't be found out: a person has to. */
+/** Whether the customer was asked can't be found out: a person has to decide. */
 export async function park(journey: Journey, why: string, context: AskContext): Promise<void> {
   if (!(await settle(journey, 'parked', why, context))) return;
   const ref = refOf(context.name, journey.id);
   await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"', [ref]);
 }
 
-/** Its customer was not asked, and is not tried again. */
+/** The customer was not asked, and no further attempt is made. */
 export async function fail(journey: Journey, why: string, context: AskContext): Promise<void> {
   await settle(journey, 'failed', why, context);
 }
 
-/** @returns false: somebody else was faster */
+/** @returns false where another worker has changed the journey */
 async function settle(
   journey: Journey,
   state: 'parked' | 'failed',

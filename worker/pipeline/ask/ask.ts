@@ -9,8 +9,8 @@ import { create, createNeed, withContact } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /**
- * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. Whoever finds a journey
- * in `creating` doesn't know whether the service got the request, and looks for it before anything else.
+ * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. A worker that finds a journey in
+ * `creating` does not know whether the service got the request, and searches for it first.
  */
 export async function ask({ journeyId }: AskJob, context: AskContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
@@ -43,7 +43,7 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Ask
   );
 }
 
-/** The rule was renamed, removed or given another campaign while the journey waited: what was planned no longer fits. */
+/** The rule was renamed, removed or given another campaign while the journey waited: the journey is planned again. */
 async function planAnew(journey: Journey, context: AskContext): Promise<JobResult> {
   const status = await context.read(journey.recordId, 'plan');
   if (status.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
@@ -69,9 +69,9 @@ async function recheck(journey: Journey, context: AskContext): Promise<{ why: st
   }
   if (status.is === 'open') return gone('the record is open again');
   if (status.is === 'out') return { why: status.why, isOut: true };
-  // A reading without history can't name the closing; that it is closed has to do then.
+  // A reading without history has no name for the closing; that the record is closed has to suffice.
   if (status.closing === '' || status.closing === journey.closing) return undefined;
-  // Its webhook may have been missed; if not, the closing's journey is found and nothing happens.
+  // The new closing's webhook may have been missed; if not, its journey is found and nothing happens.
   await context.queueEvent({
     kind: 'closed',
     recordId: journey.recordId,

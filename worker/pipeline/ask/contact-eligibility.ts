@@ -4,7 +4,7 @@ import { asEarlier, beforeThat, elsewhere, type LastAsked } from '../../journey/
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { LoadedRule } from '../rules.ts';
 
-/** Why this person is not to be asked by this rule now, if so: the service's lists, and the throttle over all sources. */
+/** Why this rule must not ask this person now, if so: the service's lists, or the throttle over all sources. */
 export function whyIneligible(
   known: ContactRecord | undefined,
   lastHere: LastAsked | undefined,
@@ -20,8 +20,8 @@ export function whyIneligible(
 }
 
 /**
- * The last request to this person that counts, ours or one that the service knows of. What was cancelled before it was sent
- * doesn't, neither here nor at the service.
+ * The last request to this person that counts for the throttle, by the contact's note here and by the service. A request that was
+ * cancelled before it was sent does not count.
  */
 export function lastCounted(
   known: Pick<ContactRecord, 'last_appeal'> | undefined,
@@ -50,19 +50,19 @@ const clockSkewMs = 120_000;
 type Counters = Pick<ContactRecord, 'num_appeals' | 'last_appeal'>;
 
 interface LostRequest {
-  /** When it was made. */
+  /** When the request was made. */
   at: Date;
   why: string;
-  /** Only the service knows of it, so that somebody else may have made it. */
+  /** Only the service knows of the request, so that another program may have made it. */
   isSuspicion: boolean;
-  /** An attempt of the journey's own that was looked for already: it is looked for as it was sent. */
+  /** The journey's own attempt that was searched for before: the new search uses the same intent. */
   sought?: Intent;
 }
 
 /**
- * Redis may have lost its last moments (a failover, a power cut, a restored backup), and with them that this journey has
- * asked. Two others remember: the contact's own note here, which lies elsewhere in a cluster, and the service. When either
- * knows of a request since the closing that no journey's note explains, it has to be looked for before anybody is asked.
+ * Redis may have lost its last writes (a failover, a power cut, a restored backup), and with them that this journey has asked.
+ * The contact's note, which lies on another node of a cluster, and the service remember. When either knows of a request since
+ * the closing that no journey explains, that request is searched for before anybody is asked.
  */
 export function lostRequest(
   journey: Journey,
@@ -72,9 +72,9 @@ export function lostRequest(
 ): LostRequest | undefined {
   const late = lateRequest(journey, ref, known, lastHere);
   if (late) return late;
-  // What an attempt of this journey's own came to is known.
+  // The outcome of this journey's own attempts is known.
   if ((journey.attempts ?? 0) > 0) return undefined;
-  // From before the closing: of a journey that was removed, whose number was given again.
+  // A note from before the closing belongs to a removed journey with the same number.
   const since = journey.closedAt.getTime() - clockSkewMs;
   const notes = lastHere ? [...(lastHere.withdrawn ? [] : [lastHere]), ...(lastHere.earlier ?? [])] : [];
   const noteOf = (whose: string) => notes.find(({ at, journey }) => journey === whose && at.getTime() >= since);
@@ -85,13 +85,13 @@ export function lostRequest(
   }
   const last = known?.last_appeal;
   const isLastUnknown = last && last.getTime() >= since && !explains(lastHere, last);
-  // Also one that the service told of when another journey has asked since.
+  // Also a request that only the service knew of, noted when another journey asked since.
   const at = isLastUnknown ? last : noteOf(elsewhere)?.at;
   const why = 'the service asked this contact since the closing, and no journey knows of it';
   return at && { at, why, isSuspicion: true };
 }
 
-/** An attempt of its own was looked for and not found: the service may have got it, or a later one, since. */
+/** The journey's own attempt was searched for and not found: the service may have got it, or a later attempt, since. */
 function lateRequest(
   { lookedFor, contact }: Journey,
   ref: string,
@@ -111,7 +111,7 @@ function lateRequest(
   return { at, why, isSuspicion, sought: lookedFor.intent };
 }
 
-/** Is the service's `last_appeal` the request of this note? */
+/** Whether the service's `last_appeal` is the request of this note. */
 function explains(lastHere: LastAsked | undefined, lastAppeal: Date): boolean {
   if (!lastHere) return false;
   return (lastHere.scheduled ?? lastHere.at).getTime() >= lastAppeal.getTime() - clockSkewMs;

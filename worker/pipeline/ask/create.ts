@@ -34,17 +34,17 @@ import {
 } from './ask-steps.ts';
 import { lastCounted, lostRequest, onList, whyIneligible } from './contact-eligibility.ts';
 
-/** As the service's client calls the form of the call that creates. */
+/** The service client's name of the create call's form. */
 export const createNeed = 'operation create';
 
-/** A process that stood still for longer than this, between looking at the contact and sending, no longer sends. Real time. */
+/** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
 const staleMs = 5_000;
 
 type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited' | 'untilService'> & Pick<Policy, 'callMs'>;
 
 /**
- * One journey at a time asks a person, over all sources. The lock is taken only when one of this process's places for
- * calls to the service is free, so that it is never held while queueing for one.
+ * Lets one journey at a time ask a person, over all sources. The lock is taken only when one of this process's slots for calls
+ * to the service is free, so that no job holds the lock while it waits for a slot.
  */
 export async function withContact(
   contact: Contact,
@@ -54,11 +54,11 @@ export async function withContact(
   const key = contactKey(contact);
   const token = randomUUID();
   return await context.limited(async () => {
-    // Many jobs may have begun before the first of them found out.
+    // Many jobs may have begun before the first found that the service is down.
     const awayMs = await context.untilService();
     if (awayMs > 0) return { do: 'wait', delayMs: awayMs };
-    // Longer than a look at the contact (a cut connection is tried twice) and a create take together: then the lock of a
-    // killed worker ends by itself.
+    // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
+    // killed worker expires after this time.
     const lockMs = 3 * context.callMs + 2 * staleMs;
     if (!(await context.contacts.lock(key, token, lockMs))) return { do: 'wait', delayMs: lockedMs };
     try {
@@ -75,15 +75,15 @@ interface Attempt {
   rule: LoadedRule;
   campaign: Campaign;
   contact: Contact;
-  /** As the service shows it before. */
+  /** The contact at the service, before the attempt. */
   known: ContactRecord | undefined;
   /** The last request to this contact that isn't this journey's. */
   last: LastAsked | undefined;
-  /** What was looked at is too old after this. Real time. */
+  /** After this moment the readings are too old to send. Real time. */
   leaveBy: Date;
 }
 
-/** Creates the feedback request, once. The contact is ours alone meanwhile (`withContact`). */
+/** Creates the feedback request, once, under the contact's lock (`withContact`). */
 export async function create(
   journey: Journey,
   rule: LoadedRule,
@@ -93,7 +93,7 @@ export async function create(
 ): Promise<JobResult> {
   const { store, contacts, clock, feedback } = context;
   const ref = markOf(journey);
-  // Waiting for a place among those who talk to the service may have taken us past the window.
+  // The window may have closed while the job waited for a slot.
   const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
   if (due.at > clock.now()) return await postpone(journey, due, context);
 
@@ -105,7 +105,7 @@ export async function create(
   const known = await feedback.contact(contact);
   const leaveBy = new Date(Date.now() + staleMs);
   const lastHere = await contacts.lastAsked(contactKey(contact));
-  // What an earlier attempt of this very journey noted doesn't count against it: it came to nothing.
+  // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
   const attempt: Attempt = { journey, rule, campaign, contact, known, last, leaveBy };
   const lost = lostRequest(journey, ref, known, lastHere);
@@ -116,12 +116,12 @@ export async function create(
   }
   const no = whyIneligible(known, last, rule, clock.now());
   if (no) return await endJourney(journey, 'skipped', no, context);
-  // This process stood still: it would send nothing, and the contact may be another's meanwhile.
+  // The process was suspended: the lock may have expired.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);
 }
 
-/** What is to be noted of an attempt before anything is sent. */
+/** The intent that is stored before anything is sent. */
 function intentOf({ journey, campaign, known }: Attempt, at: Date, context: AskContext): Intent {
   return {
     token: randomUUID(),
@@ -134,7 +134,7 @@ function intentOf({ journey, campaign, known }: Attempt, at: Date, context: AskC
   };
 }
 
-/** The contact's note of having been asked by this attempt, made before it is. */
+/** The contact's note of this attempt, stored before anything is sent. */
 function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: AskContext): LastAsked {
   const delayMs = context.serviceAddsDelay ? (campaign.send_delay ?? 0) * 60_000 : 0;
   const scheduled = delayMs > 0 ? { scheduled: new Date(at.getTime() + delayMs) } : {};
@@ -142,7 +142,7 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
   return { at, journey: markOf(journey), ...scheduled, ...(before && asEarlier(before)) };
 }
 
-/** The intent is stored, with the contact and with the journey, and found by whoever takes over; then the request is sent. */
+/** Stores the contact's note and the journey's intent, for a worker that takes over after a crash; then sends the request. */
 async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult> {
   const { journey, contact, last } = attempt;
   const { store, contacts, clock } = context;
@@ -160,10 +160,10 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
       trace: ['creating the feedback request'],
     }),
   );
-  // Somebody else went ahead, on this job or on an event: it is theirs now. Where it was ended, nobody is asked.
+  // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
-    // Of somebody who was forgotten meanwhile nothing comes back.
+    // After an erasure the earlier note must not come back.
     if (isNobodys) await contacts.takeBack(key, note, creating?.erasedAt ? undefined : last);
     return done;
   }
@@ -177,7 +177,7 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     await takeBack(`nothing was sent: ${messageOf(error)}`);
     throw error;
   }
-  // By Redis' word, not the clock's: that may have stood still with its machine, while another worker went ahead.
+  // Checked in Redis, not by the clock: the machine's clock may have been suspended while another worker went ahead.
   if ((await store.get(journey.id))?.intent?.token !== intent.token) return done;
   return await send(attempt, { creating, intent, takeBack }, context);
 }
@@ -207,15 +207,15 @@ async function send(
 }
 
 /**
- * A call that lacks what the service requires, or has what the service does not know, is no record's fault: a person has to mend
- * the campaign, or the form. A path or method that the service doesn't know is the form's, for every campaign.
+ * The error of a create that the service refused. A missing or unknown parameter is not the record's fault: a person has to mend
+ * the campaign, or the form of the call. An unknown path or method is the form's fault, for every campaign.
  */
 async function faultOf(error: unknown, rule: LoadedRule, context: AskContext): Promise<unknown> {
   const { campaign } = rule;
   if (!(error instanceof FeedbackError) || isAboutCampaign(error)) return asCampaignFault(error, campaign);
   const names = misnamed(error);
   if (names.length === 0) return error;
-  // A custom field that this record has no value for is the record's own matter.
+  // A custom field without a value is this record's own fault.
   const own = new Set((await campaignOf(rule, context)).custom_fields.map(({ name }) => name));
   const others = names.filter((name) => !own.has(name)).map((name) => shownField(name));
   if (others.length === 0) return error;
@@ -223,12 +223,12 @@ async function faultOf(error: unknown, rule: LoadedRule, context: AskContext): P
   return campaignFault(why, campaign, error);
 }
 
-/** A custom field of this name is ours: it takes the journey's reference, by which a lost request is found again. */
+/** Whether the campaign has the marker field: it holds the journey's reference, by which a lost request is found. */
 function hasMarker(campaign: Campaign, marker: string): boolean {
   return campaign.custom_fields.some(({ name, field_type }) => name === marker && field_type === 'Text');
 }
 
-/** The service rejected a value: the campaign may have changed. True when there are other values to try now. */
+/** The service rejected a value: the campaign may have changed. @returns whether there are new values to try */
 async function remap(journey: Journey, rule: LoadedRule, context: AskContext): Promise<boolean> {
   const status = await context.read(journey.recordId, 'plan');
   if (status.is !== 'closed') return false;

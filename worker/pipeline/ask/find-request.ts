@@ -7,16 +7,16 @@ import { compareValues } from './shown-values.ts';
 
 export type Found =
   | { is: 'created'; requestId: string; how: string }
-  /** With the contact's counters, by which it is told. */
+  /** With the contact's counters, which the result relies on. */
   | { is: 'absent'; how: string; numAppeals: number; lastAppeal: Date | null }
-  /** As `unclear`, but it may be clear a little later. */
+  /** As `unclear`, but a later search may be clear. */
   | { is: 'not yet clear'; why: string }
-  /** A second message can't be excluded: a person decides. */
+  /** Asking again might send a second message: a person decides. */
   | { is: 'unclear'; why: string };
 
 /** Clocks of two systems differ: a request scheduled this long before our intent may still be ours. */
 const clockSkewMs = 120_000;
-/** What the service shows may be cut to the second. */
+/** The service may cut times to the second. */
 const roundingMs = 1_000;
 
 export interface Sought {
@@ -28,10 +28,10 @@ export interface Sought {
 }
 
 /**
- * After a create of unknown outcome: did the service get it? The service has no idempotency key (design.md, rule 1). The
- * campaign's export is searched for the marker, where the request was sent with it; else for a request to this contact since
- * the intent that no journey knows. An export may lag behind, and a row may slide to a page that was read already: that it
- * isn't there is believed only where the contact's counters agree.
+ * Searches for the request of a create whose outcome is unknown, as the service has no idempotency key (design.md, rule 1). The
+ * search looks in the campaign's export for the marker, if the request was sent with one; else for a request to this contact
+ * since the intent that no journey knows. An export may lag behind, and a row may move to a page that was read already: that the
+ * request is absent counts only where the contact's counters agree.
  */
 export async function findRequest(
   sought: Sought,
@@ -54,7 +54,7 @@ export async function findRequest(
     unreadable += page.unreadable.length;
     for (const request of page.results) {
       if (request.scheduled && isBefore(request.scheduled, since)) continue;
-      // It reached nobody, whoever made it.
+      // A cancelled request reached nobody.
       if (isSuspicion && isCancelled(request.status)) continue;
       if (!marker && isTo(request, key)) candidates.push(request);
       if (!marker && isMasked(request)) masked.push(request);
@@ -95,9 +95,9 @@ async function unowned(
 }
 
 /**
- * Requests to this contact that no journey knows: is one of them this journey's? One that shows other values was made by
- * somebody else, or the service shows ours in a form that can't be compared: then a person decides, unless nothing is known to
- * have been sent. `undefined`: none of them is.
+ * Decides by custom field values which request to this contact, of those that no journey knows, is this journey's. A request with
+ * other values was made by another program, or the service shows the values in another form: then a person decides, unless
+ * nothing is known to have been sent. Undefined: none of them is.
  */
 function byValues(
   free: readonly FeedbackRequest[],
@@ -123,7 +123,8 @@ function byValues(
 }
 
 /**
- * Not in the export: do the contact's counters agree? Requests that other journeys have made since explain themselves.
+ * The request is not in the export: compares the contact's counters with those before the attempt, less the requests that other
+ * journeys have made since.
  * @param masked requests of no journey whose contacts are not shown any more
  */
 async function byCounters(
@@ -135,7 +136,7 @@ async function byCounters(
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;
   const last = now?.last_appeal?.getTime() ?? 0;
   const lastBefore = intent.lastAppeal?.getTime() ?? 0;
-  // Masked, the contact is as unknown to the service as one that was never asked.
+  // The service knows a masked contact no more than one that was never asked.
   const hidden = now ? undefined : masked.find((one) => compareValues(journey.values, one.customFields) !== 'other');
   if (hidden) {
     const why = `request ${hidden.id} may be it: its contact was masked at the service since; cancel the journey, or ask again`;
@@ -159,7 +160,7 @@ async function byCounters(
   return { is: 'not yet clear', why };
 }
 
-/** As the service calls a request that was cancelled before it was sent. */
+/** Whether this is the status of a request that was cancelled before it was sent. */
 export function isCancelled(status: string | null): boolean {
   return status !== null && /^cancel/i.test(status);
 }
@@ -173,7 +174,7 @@ function isBefore(scheduled: Date, at: Date): boolean {
   return scheduled.getTime() < at.getTime() - clockSkewMs;
 }
 
-/** Is something else shown in place of a contact, or nothing? In which form isn't specified. */
+/** Whether the request shows no contact, or something else in its place: the form of a mask is not specified. */
 function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
   if (phone === null && email === null && identifier === null) return true;
   const isNoPhone = phone !== null && !/\d{7}/.test(phone.replace(/[\s().-]/g, ''));

@@ -6,7 +6,7 @@ interface Look {
   contact: Contact;
   /** YYYY-MM-DD. */
   dateFrom: string;
-  /** @returns whether it has seen enough */
+  /** @returns whether the search needs no further page */
   visit(page: RequestPage): boolean;
 }
 
@@ -14,15 +14,15 @@ type Waiting = Look & PromiseWithResolvers<void>;
 type Pages = Pick<FeedbackClient, 'requestPages'>;
 
 /**
- * Reads campaigns' exports for those who look for requests of unknown outcome. Whoever comes while an export is read waits, with
- * all others, for the next reading: what they look for may be on a page that was read already.
+ * Shares one reading of a campaign's export among the searches for requests of unknown outcome. A search that begins while an
+ * export is being read waits for the next reading: its request may be on a page that was read already.
  */
 export class SharedExports {
   readonly #limit: <T>(read: () => Promise<T>) => Promise<T>;
   readonly #isByContact: boolean;
   readonly #next = new Map<string, Waiting[]>();
 
-  /** @param options `isByContact`: the list can be narrowed to a contact, and is read for each of them */
+  /** @param options `isByContact`: the service can filter the list by contact, so it is read for each contact */
   constructor(limit: <T>(read: () => Promise<T>) => Promise<T>, options: { isByContact: boolean }) {
     this.#limit = limit;
     this.#isByContact = options.isByContact;

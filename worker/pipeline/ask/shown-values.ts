@@ -6,9 +6,9 @@ const dateOrTime = /^(\d{4}-\d{2}-\d{2}|\d{2}:\d{2})/;
 const wordsOf: Record<string, string> = { yes: 'true', no: 'false', '1': 'true', '0': 'false' };
 
 /**
- * Do the custom field values that a feedback request shows belong to this journey? The service may show a value in a form of
- * its own: case, spaces and the type don't count, Yes/No has several words, and a date or time that is written differently
- * says nothing. A field that the request doesn't show says nothing either.
+ * Compares the custom field values of a feedback request with the journey's. The service may show a value in a form of its own:
+ * case, spaces and type are ignored, Yes/No has several words, and a date or time in another format is not compared, nor is a
+ * field that the request does not show.
  */
 export function compareValues(values: Journey['values'], shown: Readonly<Record<string, unknown>>): Comparison {
   const verdicts = Object.entries(values ?? {}).map(([name, value]) => compareValue(value, shown[name]));

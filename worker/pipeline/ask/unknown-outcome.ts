@@ -6,12 +6,12 @@ import { type AskContext, backToWaiting, fail, lockedMs, markAsked, park, search
 import { withContact } from './create.ts';
 import { type Found, findRequest, type Sought } from './find-request.ts';
 
-/** Attempts whose outcome was unknown and turned out to be nothing, at least; then a person should look at the service. */
+/** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
 const fewAttempts = 8;
-/** Looks that could not tell, one after the other; then a person should look. */
+/** After this many searches without a clear result, a person should decide. */
 const mostLooks = 4;
 
-/** A journey in `creating` that isn't in our hands: killed, timed out, or another worker is at it. Never create here. */
+/** A journey in `creating`: its worker was killed, its call timed out, or another worker is at it. Never creates a request. */
 export async function resolveUnknown(journey: Journey, context: AskContext): Promise<JobResult> {
   const { intent, contact } = journey;
   if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
@@ -42,8 +42,8 @@ export async function resolveUnknown(journey: Journey, context: AskContext): Pro
 }
 
 /**
- * A campaign that was switched off can't be searched: the journey waits among those that ask in it, so that the stage goes on
- * for all others. Whoever may look anyway has found nothing out about asking: another job is sent to find out.
+ * An inactive campaign can't be searched: the journey waits with all that ask in the campaign, so that the stage goes on for
+ * others. A successful search says nothing about asking in the campaign, so another job is let through to find out.
  */
 async function look(sought: Sought, context: AskContext): Promise<Found> {
   const { campaign } = sought.intent;
@@ -65,8 +65,8 @@ async function othersOf(journey: Journey, contact: Contact, context: AskContext)
 }
 
 /**
- * Another journey may have found the same request, or be about to note it as its own: one at a time over all sources, by the
- * contact's lock. The loser looks on.
+ * Takes the found request for this journey, under the contact's lock, as another journey may have found the same request. The
+ * journey that comes second searches again.
  */
 async function take(
   journey: Journey,

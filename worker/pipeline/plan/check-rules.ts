@@ -3,7 +3,7 @@ import type { Holds } from '../../operations/holds.ts';
 import type { Operations } from '../context.ts';
 import { campaignOf, type DecisionContext, ruleFault } from './decide.ts';
 
-/** Problems of rules that can be seen without a record: told now, and what such a rule is chosen for waits for a mend. */
+/** Reports problems of rules that can be found without a record; journeys of such a rule wait until it is mended. */
 export async function checkRules(
   context: DecisionContext & Pick<Operations, 'log'>,
   holds: Pick<Holds, 'set'>,
@@ -18,7 +18,7 @@ export async function checkRules(
         await holds.set('plan', advice.only, messageOf(error));
         continue;
       }
-      // No verdict on the rule: planning meets the same error, and retries.
+      // The rule could not be checked: planning meets the same error, and retries.
       const about = { source: context.name, rule: rule.name, why: messageOf(error) };
       context.log.warn(about, 'the rule could not be checked');
     }

@@ -19,7 +19,7 @@ import { refOf } from '../../journey/refs.ts';
 import type { Named, Policy, Service, Timing } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
 
-/** What a decision needs: all of it can be had without a journey, for a preview. */
+/** What a decision takes of a source. A preview has all of it, without a journey. */
 export type DecisionContext = Pick<Named, 'name'> &
   Pick<Policy, 'rules' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
   Pick<Service, 'campaigns'> &
@@ -49,7 +49,7 @@ export type Verdict =
 
 /**
  * Decides about a closing of `record`. Asks the service for the campaign (cached) and changes nothing.
- * @param chosen told of the rule before the service is asked
+ * @param chosen called with the chosen rule before the campaign is read
  * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
  */
 export async function decide(
@@ -94,7 +94,7 @@ export async function decide(
     const { values, sources } = mapped;
     return { do: 'ask', trace, rule, campaign, contact: contact.contact, values, sources, dueAt: send.at };
   } catch (error) {
-    // For this recipient's zone the windows never meet; the rule is good for others.
+    // The windows never meet in this recipient's zone; the rule works for others.
     if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
     return no(error.message);
   }
@@ -106,7 +106,7 @@ type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; why:
  * The first rule whose condition is true for the record, with all that its expressions give over it. JSONata's own truth
  * (`$boolean`) decides: 0, an empty text or list, and what finds nothing are false. A condition that can't be evaluated stops
  * the search: a later rule could be the wrong rule to ask by.
- * @throws CloseloopError config for an expression that was stopped: its rule can't be told from the others until it is mended
+ * @throws ExpressionSetAside for an expression that was stopped, with the rules that have it
  */
 export async function chooseRule(rules: readonly LoadedRule[], shape: object): Promise<Choice> {
   const choices = rules.map((rule) => ({ when: rule.when, then: expressionsOf(rule) }));
@@ -131,7 +131,7 @@ function expressionsOf({ contact, mapping }: LoadedRule): Expression[] {
   return [...contact, ...mapping.values()];
 }
 
-/** Where an expression stands. */
+/** The rules that have this expression, for an error. */
 function placesOf(source: string, rules: readonly LoadedRule[]): string {
   const holds = (rule: LoadedRule): boolean =>
     [rule.when, ...expressionsOf(rule)].some((one) => one?.source === source);
@@ -148,8 +148,8 @@ export function inSample(share: number | undefined, journeyRef: string): boolean
 }
 
 /**
- * A closing that is no later than the one that was asked about has got another name only: by other settings of the source, or of
- * the vendor's stages.
+ * Why the customer counts as asked already, if so. A closing that is not later than the closing that was asked about is the same
+ * closing under another name: settings of the source, or the vendor's stages, have changed.
  */
 export function askedAlready(
   rule: LoadedRule,
@@ -168,7 +168,7 @@ function describe(sources: Record<string, string>): string {
   return list.length > 0 ? list.join(', ') : 'none';
 }
 
-/** What a journey needs that a person may have to mend. */
+/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
 export function needsOf(rule: Pick<LoadedRule, 'name' | 'campaign'>): string[] {
   return [needOf.rule(rule), needOf.campaign(rule.campaign)];
 }
@@ -179,7 +179,7 @@ export const needOf = {
 };
 
 /**
- * The rule's campaign. One that isn't there is a person's to mend: what asks in it waits.
+ * The rule's campaign. Journeys that ask in a missing campaign wait until a person mends it.
  * @throws CloseloopError config for a campaign the service doesn't know, or doesn't let us use
  */
 export async function campaignOf(rule: LoadedRule, context: DecisionContext): Promise<Campaign> {
@@ -192,7 +192,7 @@ export async function campaignOf(rule: LoadedRule, context: DecisionContext): Pr
   }
 }
 
-/** What is the campaign's fault holds up only what asks in it. */
+/** An error that holds up only the journeys that ask in this campaign. */
 export function campaignFault(message: string, campaign: number, cause: CloseloopError): CloseloopError {
   const { advice } = cause;
   const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
@@ -200,7 +200,7 @@ export function campaignFault(message: string, campaign: number, cause: Closeloo
   return new CloseloopError(message, { kind: 'config', only, ...(isDoubtful && { doubtful: true }) }, { cause });
 }
 
-/** Values for the campaign as it is now. Problems of the rule itself are a person's to mend, not the journey's. */
+/** Maps the values for the campaign as it is now. @throws CloseloopError config where the rule itself is wrong */
 export function mapFields(rule: LoadedRule, findings: Findings, campaign: Campaign, context: DecisionContext) {
   const fault = ruleFault(rule, campaign, context);
   if (fault) throw fault;
@@ -209,14 +209,14 @@ export function mapFields(rule: LoadedRule, findings: Findings, campaign: Campai
   });
 }
 
-/** A campaign that was switched off is nobody else's fault: a person has to mend the campaign, or the rule. */
+/** Turns the service's error about an inactive campaign into one that a person has to mend. */
 export function asCampaignFault(error: unknown, campaign: number): unknown {
   if (!(error instanceof FeedbackError) || !isAboutCampaign(error)) return error;
   const why = `campaign ${campaign}: ${error.message} Activate the campaign, or let the rule ask in another one.`;
   return campaignFault(why, campaign, error);
 }
 
-/** What a person has to mend before the rule can be used; only what it was chosen for waits. */
+/** What a person has to mend before the rule can be used; only journeys of this rule wait. */
 export function ruleFault(rule: LoadedRule, campaign: Campaign, context: DecisionContext): CloseloopError | undefined {
   const problems = rulesProblems(rule, campaign, context);
   if (problems.length === 0) return undefined;
@@ -224,13 +224,13 @@ export function ruleFault(rule: LoadedRule, campaign: Campaign, context: Decisio
   return new CloseloopError(message, { kind: 'config', only: needOf.rule(rule) });
 }
 
-/** What is wrong with a rule before any record is looked at. */
+/** The problems of a rule that can be found without a record. */
 export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: DecisionContext): string[] {
   const hours = { campaign: hoursOf(campaign), window: rule.window, accountZone: context.timeZone };
   return [...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)), ...checkWindows(hours)];
 }
 
-/** The marker field is ours to fill: a rule need not map it, even where it is required. */
+/** Without the marker field, which closeloop fills: a rule need not map it, even where it is required. */
 function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
   return campaign.custom_fields.filter((field) => field.name !== marker);
 }

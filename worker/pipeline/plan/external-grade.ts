@@ -10,23 +10,22 @@ import { keepSnapshot, type SnapshotContext } from '../erase/erasure-race.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
-/** What passing on a grade takes of a source. */
+/** What sending a grade to the service takes of a source. */
 export type GradeContext = PlanJourneyContext &
   SnapshotContext &
   Pick<Vendor, 'read'> &
   Pick<Service, 'feedback'> &
   Pick<Queues, 'queueAsk'>;
 
-/** Nobody is asked by a journey in these. */
+/** A journey in these states asks nobody. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
 
 /** Until the journey's request exists. Real time. */
 const askingMs = 1_000;
 
 /**
- * A grade that was given elsewhere goes to the record's journey, and through it to the service: the request of an external
- * campaign is created with an identifier like any other, then graded and commented. The newest version wins; telling the
- * service the same twice changes nothing.
+ * Saves a grade that the customer gave elsewhere in the record's journey, and sends it to the service: the request of an external
+ * campaign is created like any other, then graded and commented. The newest version wins; sending a grade twice changes nothing.
  */
 export async function takeExternalGrade(event: ExternalGradeJob, context: GradeContext): Promise<JobResult> {
   if (event.journeyId !== undefined) {
@@ -38,12 +37,12 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
   const { grade, comment, at } = event;
   const noted = await context.store.update(journey.id, (now) => {
     const isNews = !now.given || now.given.at < at;
-    // An older one may be here again because its worker died when it had just come to the service, after the newest.
+    // An older event comes again when its worker died just after sending its grade, perhaps after the newest grade was sent.
     if (now.given && now.given.at > at && now.given.delivered && !now.erasedAt) {
       return { journey: { ...now, given: { ...now.given, delivered: false } }, trace: [] };
     }
     if (now.erasedAt || !isNews) return undefined;
-    // Nobody is asked, and no contact leads here: who wants to be forgotten would leave these words behind.
+    // A journey without a contact is not found by an erasure, so the comment is not kept.
     const isLost = comment !== null && now.contact === undefined && overStates.includes(now.state);
     const words = isLost ? null : comment;
     const delivered = now.given?.grade === grade && now.given.comment === words && now.given.delivered;
@@ -56,8 +55,7 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
 }
 
 /**
- * The journey's customer is being asked, or was: a grade that came when that could not be, and was left then, is passed on
- * after all. The event holds no grade, only whose.
+ * Queues the sending of a grade that came before the journey had a request. The event holds the journey's id, and no grade.
  */
 export async function queueGrade({ id, recordId, given }: Journey, context: Pick<Queues, 'queueEvent'>): Promise<void> {
   if (!given || given.delivered) return;
@@ -75,7 +73,7 @@ export async function queueGrade({ id, recordId, given }: Journey, context: Pick
 }
 
 /**
- * The latest journey of the record, or where that one asked nobody the one that did; for a record without any a new one,
+ * The latest journey of the record, or the journey that asked where the latest asked nobody. A record without a journey gets one,
  * planned at once.
  */
 async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promise<Journey | undefined> {
@@ -104,14 +102,14 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
   return after;
 }
 
-/** Told only when the service refuses it: what we know of a campaign may be old. */
+/** Used only when the service refuses the grade, as the cached campaign may be outdated. */
 function outsideOf({ id, grade_list }: Campaign, grade: number): string | undefined {
   if (grade_list.includes(grade)) return undefined;
   const taken = grade_list.length === 0 ? 'no grade' : `only ${grade_list.join(', ')}`;
   return `the service refuses the grade ${grade} that was given elsewhere: campaign ${id} takes ${taken}; correct what finds the grade in the source's settings, or the campaign`;
 }
 
-/** @returns what the service has against the grade, where that is what we know of the campaign */
+/** @returns the service's refusal, where the campaign's grades explain it */
 async function callService(
   { grade, comment }: Pick<NonNullable<Journey['given']>, 'grade' | 'comment'>,
   requestId: string,
@@ -167,6 +165,6 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
     return { journey: { ...now, given: { ...now.given, delivered } }, trace };
   });
   log.info({ journey: refOf(context.name, journey.id) }, 'graded at the service');
-  // A newer one was told by another worker meanwhile, and ours may have come to the service after it.
+  // Another worker sent a newer grade meanwhile, and this one may have reached the service after it.
   return after ? await sendGrade(after, context) : done;
 }

@@ -4,8 +4,8 @@ import { done, type JobResult, retryLater } from '../jobs.ts';
 import { type WithdrawContext, withdraw } from '../withdraw.ts';
 
 /**
- * Nobody is asked about a record that is no more: where somebody was to be, the one it became is looked at in its place. What
- * has been asked is answered there. @param at when the merge was told
+ * Withdraws the unasked journeys of a record that was merged into another, and queues the remaining record to be planned. Answers
+ * to journeys that have asked go to the remaining record. @param at when the event reported the merge
  */
 export async function merged(
   recordId: string,
@@ -19,7 +19,7 @@ export async function merged(
   for (const journey of await store.records.journeysOf(recordId)) {
     if (journey.state === 'creating') return retryLater;
     if (unaskedStates.includes(journey.state)) {
-      // First: a process killed in between finds the journey still waiting, and does both.
+      // Queued before withdrawing: after a kill in between the journey still waits, and both steps are repeated.
       await queueRemaining(recordId, remaining, at, context);
       if ((await withdraw(journey, why, context)) === 'asking') return retryLater;
       continue;
@@ -34,7 +34,7 @@ export async function merged(
   return done;
 }
 
-/** What a record became is looked at, and decided about, by itself: no event may tell of it. */
+/** Queues the record that another was merged into to be planned, as no event of its own may come. */
 export async function queueRemaining(
   recordId: string,
   remaining: string,

@@ -9,15 +9,15 @@ import { type PlanContext, plan } from './plan.ts';
 
 type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
-/** What planning read of a record counts for asking as well, for so long. Real time. */
+/** How long asking may use the reading of the record that planning made. Real time. */
 const freshMs = 5_000;
-/** Of the jobs that plan in this process, so many may go on to ask: the others must not wait for a slow service. */
+/** The most planning jobs of this process that ask at the same time: the others must not wait for a slow service. */
 const mostAsking = 500;
 
 /**
- * Plans an event; a closing whose customer is to be asked at once is asked in the same job, by what was read of its record
- * just now. What can't be done at once is left to the asking stage, which meets the error itself, waits, or is stopped.
- * @param isStopped is nobody to ask now?
+ * Plans an event. A customer who is due now is asked in the same job, by the same reading of the record. Whatever fails or has to
+ * wait is left to a job of the asking stage.
+ * @param isStopped whether the asking stage is stopped
  */
 export function planAndAsk(
   isStopped: () => Promise<boolean>,
@@ -42,7 +42,7 @@ export function planAndAsk(
   };
 }
 
-/** The asking stage takes up what does not come to an end here. Who is killed in between plans again, and comes here again. */
+/** Asks, and queues an asking job for what does not end here. After a kill in between the planning job is repeated, and asks again. */
 async function askNow(journeyId: string, context: PlanAndAskContext): Promise<void> {
   try {
     const result = await ask({ journeyId }, context);
@@ -55,7 +55,7 @@ async function askNow(journeyId: string, context: PlanAndAskContext): Promise<vo
   }
 }
 
-/** Asking looks at what planning has read, while that is fresh. */
+/** Lets asking use planning's reading of the record while the reading is fresh. */
 function readOnce({ read }: Pick<Vendor, 'read'>): Vendor['read'] {
   let last: { recordId: string; status: RecordStatus; at: number } | undefined;
   return async (recordId, purpose) => {

@@ -13,7 +13,7 @@ export type PlanJourneyContext = DecisionContext &
   Pick<Journeys, 'store' | 'erasures'> &
   Pick<Operations, 'log' | 'holds'>;
 
-/** The journey with what was decided about it; erased, where its person was forgotten meanwhile. */
+/** Decides about a received journey and saves the decision; erases the journey where its person was erased meanwhile. */
 export async function planJourney(
   journey: Journey,
   record: PresentedRecord,
@@ -56,7 +56,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     dueAt,
   };
   const { lookedFor } = journey;
-  // What was looked for of another contact explains nothing about this one, and would outlive that person's being forgotten.
+  // A search for another contact's request says nothing about this contact, and must not outlive that person's erasure.
   const isOther = lookedFor !== undefined && lookedFor.contact !== contactKey(contact);
   const after = await store.update(
     journey,
@@ -73,7 +73,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
   return after ?? journey;
 }
 
-/** @param chosen what is known by now of how it would have been asked */
+/** @param chosen the rule, campaign and person, as far as they are known */
 export async function skipJourney(
   journey: Journey,
   why: string,

@@ -20,7 +20,7 @@ export type PlanContext = GradeContext &
   Pick<Policy, 'keepMs'> &
   Pick<Operations, 'missed' | 'revoke'>;
 
-/** How long a vendor's reading may lag behind its own webhook. Real time. */
+/** How long a vendor's API may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
@@ -40,16 +40,16 @@ export async function plan(event: PlanJob, context: PlanContext): Promise<JobRes
 
 /** What is known of the event's record before it is read. */
 interface Before {
-  /** Can still be ended by what happens to the record: of earlier closings as well, and of records that were merged into it. */
+  /** The journeys that an event about the record can still end, also of earlier closings and of merged records. */
   live: readonly Journey[];
   latest: Journey | undefined;
-  /** The closing's journey was ended as the record was out of question. */
+  /** The closing's journey was cancelled because the record was gone. */
   wasOut: boolean;
 }
 
 /**
- * The event is a hint; the record, read now, is the truth. The journey of a closing is made once, and every step looks
- * at its state first.
+ * The event is a hint; the record, read now, is the truth. A closing has one journey, and every step checks the journey's
+ * state first.
  */
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
   const known = await knownJourney(event, context);
@@ -62,7 +62,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const journeys = await journeysOf(event.recordId, context);
   const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
   const live = journeys.filter((one) => one.state === 'creating' || endable(one));
-  // The service may be at work on it: what becomes of the request decides what can still be done.
+  // The service may be processing a request: its outcome decides what can still be withdrawn.
   if (live.some(({ state }) => state === 'creating')) return retryLater;
   if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, event.at, context);
   if (event.kind === 'changed' && live.length === 0) return done;
@@ -80,14 +80,14 @@ async function knownJourney(event: RecordJob, { store }: PlanContext): Promise<J
   return await store.records.ofClosing(event.recordId, event.closing);
 }
 
-/** What the event tells of its record; of one whose person was forgotten nothing is kept. */
+/** Stores the event's snapshot of the record, unless the record's person was erased. */
 async function keepWhatIsTold(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
   if (!known?.erasedAt) return await keepSnapshot(event, context);
   const all = await context.store.records.journeysOf(event.recordId);
   if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
 }
 
-/** The record's, once what a killed worker had begun to withdraw is withdrawn. */
+/** The record's journeys, after finishing withdrawals that a killed worker had begun. */
 async function journeysOf(recordId: string, context: PlanContext): Promise<Journey[]> {
   const { store } = context;
   const journeys = await store.records.journeysOf(recordId);
@@ -131,13 +131,13 @@ async function planClosed(
   context: PlanContext,
 ): Promise<JobResult> {
   const { store } = context;
-  // Nobody has told of the merge, or not yet: whoever was asked about the one counts as asked about the other.
+  // The record was merged, and no event has said so yet: a customer asked about one record counts as asked about the other.
   if (record.currentId !== event.recordId) {
     const noted = await merged(event.recordId, record.currentId, closedAt, context);
     if (noted.do === 'wait') return noted;
   }
   if (event.kind === 'changed' || isOutside(closedAt, event)) return done;
-  // It may have asked, and its journey been removed since: somebody has touched an old record.
+  // An old record was changed. Its journey may have asked, and have been removed since.
   const isOld = event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs;
   if (isOld && !(await store.records.ofClosing(record.currentId, closing))) {
     context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
@@ -154,7 +154,7 @@ async function planClosed(
   return await enqueueAsk(await planJourney(journey, record, context), context);
 }
 
-/** The one journey of this closing: made now (`created`), or found. */
+/** The journey of this closing: made now (`created`), or found. */
 async function getOrCreateJourney(
   event: RecordJob,
   closing: { recordId: string; closing: string; closedAt: Date },
@@ -174,7 +174,7 @@ async function getOrCreateJourney(
   return result;
 }
 
-/** Its record was deleted, or otherwise out of question, before its customer was asked; it is back, closed as it was. */
+/** Resumes a journey that was cancelled before asking because its record was gone: the record is back, with the same closing. */
 async function takenUpAgain(
   journey: Journey,
   record: PresentedRecord,
@@ -193,7 +193,7 @@ async function takenUpAgain(
   return after?.state === 'received' ? await planJourney(after, record, context) : (after ?? journey);
 }
 
-/** Can still be ended by what happens to its record. */
+/** Whether an event about the record can still end the journey. */
 function endable({ state }: Journey): boolean {
   return unaskedStates.includes(state) || state === 'asked';
 }
@@ -202,7 +202,7 @@ function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean 
   return (notBefore !== undefined && closedAt < notBefore) || (notAfter !== undefined && closedAt > notAfter);
 }
 
-/** The vendor said closed, and shows it open: reopened at once, or its reading lags behind its webhook. */
+/** The webhook said closed, and the record reads as open: it was reopened at once, or the API lags behind the webhook. */
 async function closedButOpen(event: RecordJob, context: PlanContext): Promise<JobResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
@@ -211,7 +211,7 @@ async function closedButOpen(event: RecordJob, context: PlanContext): Promise<Jo
   return done;
 }
 
-/** Journeys of earlier closings that have not asked yet: this closing is the one to ask about. */
+/** Withdraws journeys of earlier closings that have not asked yet: the customer is asked about this closing. */
 async function cancelEarlier(journey: Journey, context: PlanContext): Promise<void> {
   const dot = journey.id.lastIndexOf('.');
   for (let n = Number(journey.id.slice(dot + 1)) - 1; n >= 1; n--) {
@@ -221,7 +221,7 @@ async function cancelEarlier(journey: Journey, context: PlanContext): Promise<vo
   }
 }
 
-/** The event's job failed for good: the closing is not lost, it stands in the list with its reason. */
+/** The event's job failed for good: its closing becomes a failed journey, with the reason. */
 export async function giveUpPlan(event: PlanJob, why: string, context: PlanContext): Promise<void> {
   if (event.kind !== 'closed') {
     context.log.error(
@@ -235,10 +235,10 @@ export async function giveUpPlan(event: PlanJob, why: string, context: PlanConte
   await context.store.update(journey.id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
 }
 
-/** The next stage's job, made after the journey was saved: a process killed in between finds it missing and adds it. */
+/** Queues the asking job after the journey was saved: after a kill in between, the repeated event adds it. */
 async function enqueueAsk(journey: Journey, context: PlanContext): Promise<JobResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
-  // Killed while it asked in the same job (plan-and-ask.ts): what became of the request is found out when it may be looked for.
+  // The worker was killed while asking in the planning job (plan-and-ask.ts): the asking job searches for the request.
   if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey.id, journey.intent.lookAfter);
   return done;
 }

@@ -13,9 +13,9 @@ import { type PollState, pollKey, pollState } from './poll-state.ts';
 /** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
 const lockMs = 120_000;
 
-/** How far behind the last good poll one without a cursor begins. Real time. */
+/** How long before the last good poll a poll without a cursor begins. Real time. */
 const marginMs = 86_400_000;
-/** A poll that was refused for a configuration error is tried again this soon: its cause may be mended. Real time. */
+/** After a configuration error a poll is tried again this soon: the cause may be mended. Real time. */
 const refusedMs = 60_000;
 /** Real time. */
 const overdueMs = 86_400_000;
@@ -27,7 +27,7 @@ interface PollOptions {
   pauses: Pauses;
   /** Real time. */
   everyMs: number;
-  /** A vendor's webhook gets this long to tell first, so that only what it missed counts as missed. Real time. */
+  /** Polled events wait this long for the vendor's webhook, so that only closings without a webhook count as missed. Real time. */
   headStartMs: number;
   /** Is the source not to begin anything for now? Left out: it is not held up. */
   isHeldUp?: () => Promise<boolean>;
@@ -83,7 +83,7 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
       return await pauses.set('poll', why);
     }
     log.warn({ source: name, why }, 'the poll ended early; the next one goes on');
-    // Another version, or other settings, may have left a cursor that is of no use.
+    // The cursor may come from another version or other settings, and be invalid.
     if (kind === 'permanent') await redis.hdel(key, 'cursor');
     const { doneAt = known.since } = known;
     if (Date.now() - doneAt.getTime() > overdueMs) await context.alert('paused', overdue, overdueRemedy);
@@ -92,7 +92,7 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
   }
 }
 
-/** Without a cursor: before the first page, or when it was dropped. What was closed long ago may have been forgotten here. */
+/** Where a poll without a cursor begins: journeys of older closings may have been removed. */
 function beginning({ since, doneAt }: PollState): Date {
   return doneAt === undefined ? since : new Date(Math.max(since.getTime(), doneAt.getTime() - marginMs));
 }
@@ -105,7 +105,7 @@ function eventOf(event: SourceEvent, notBefore: Date, headStartMs: number): DueE
     const delayMs = Math.max(0, headStartMs - Math.max(0, age));
     return { event: { ...event, via: 'poll', notBefore, receivedAt }, delayMs };
   }
-  // A grade of before closeloop is for nobody.
+  // A grade from before closeloop has no journey.
   if (event.kind === 'external-grade' && event.at < notBefore) return undefined;
   return { event: { ...event, receivedAt } };
 }

@@ -10,8 +10,8 @@ const lookAgainMs = 10_000;
 type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>;
 
 /**
- * A survey's answers go to the journey whose feedback request they belong to, whichever source that is of, and are written
- * back with its grade. The newest version wins.
+ * Saves a survey's answers in the journey of their feedback request, in whichever source that is; they are written back with the
+ * grade. The newest version wins.
  */
 export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<JobResult> {
   for (const of of await context.sources()) {
@@ -36,7 +36,7 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
     else of.log.warn(told, 'answers to a survey are left out: newer ones are there, or the journey is over');
     return done;
   }
-  // It may be of a journey that doesn't know its request yet.
+  // The request may belong to a journey in `creating`.
   if (Date.now() - event.receivedAt.getTime() < patienceMs && (await isAnyAsking(context))) {
     return { do: 'wait', delayMs: lookAgainMs };
   }
