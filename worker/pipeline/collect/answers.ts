@@ -11,10 +11,10 @@ import { isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
 
-/** Creating a request, and finding out whether it was created, is done by then. */
+/** After this time a created request is known to its journey, also after an unknown outcome. */
 const youngMs = 600_000;
 
-/** A pass over a campaign's requests, and what it has met so far. */
+/** A pass over a campaign's requests, and what it has found so far. */
 export interface Pass extends CollectPass {
   sources: readonly SourceContext[];
   /** Of these a person has paused the collecting. */
@@ -23,10 +23,10 @@ export interface Pass extends CollectPass {
   heldBack: number;
   /** Answers that are to be written back. */
   answers: number;
-  /** Requests of no journey that were answered only just after they were made. */
+  /** Answered requests without a journey that are so new that their journey may not know them yet. */
   strangers: number;
   unreadable: number;
-  /** Journeys whose request's answer is not theirs. */
+  /** Journeys whose request, by its contact or campaign, is not theirs. */
   misfits: Set<string>;
 }
 
@@ -66,7 +66,7 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
         return journeyId === undefined ? undefined : await takeReadably(journeyId, request, pass, source);
       }),
     );
-    // Also for an answer that was known: the job may have been lost with the process that stored the answer.
+    // Also for a known answer: the process that stored it may have been killed before it queued the job.
     const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
     await source.queueWriteBack(due);
     pass.answers += due.length;
@@ -77,11 +77,11 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
   pass.strangers += answered.filter(isYoung).length;
 }
 
-/** Ids of requests mean something in one account of the service only: where they were given anew, another customer's stands here. */
+/** Whether the request is this journey's: request ids are unique in one account of the service only. */
 function isAnswerTo({ campaign, contact }: Journey, request: FeedbackRequest, pass: CollectPass): boolean {
   if (campaign !== (request.campaign ?? pass.campaign)) return false;
   const { phone, email, identifier } = request;
-  // A service may show no contacts, as of a person who was masked there: then the campaign has to do.
+  // A masked request shows no contact: the campaign has to suffice.
   const isShown = phone !== null || email !== null || identifier !== null;
   return !isShown || (contact !== undefined && isTo(request, contactKey(contact)));
 }
@@ -99,7 +99,7 @@ export async function tellMisfits({ campaign, misfits }: Pass, { log, alert }: A
   );
 }
 
-/** One journey that can't be read must not keep the grades of a whole campaign from the others. */
+/** Undefined for a journey that can't be read, which must not hold up the grades of the whole campaign. */
 async function takeReadably(id: string, request: FeedbackRequest, pass: Pass, context: SourceContext) {
   try {
     return await takeAnswer(id, request, pass, context);

@@ -37,25 +37,25 @@ export interface CollectContext {
   sources: SourceContext['sources'];
   clock: Clock;
   log: Log;
-  /** A pass over the whole export even when the counts stand still: some changes leave them alone. */
+  /** How often a pass reads the whole export although the counts are unchanged: some changes leave them alone. */
   fullEveryMs: number;
-  /** What the configured filters narrow the list of requests by. Left out: nothing. */
+  /** The values that configured filters narrow the list of requests by. Left out: none. */
   narrowed?: Narrowed;
-  /** What was told about campaigns that can't be collected from. */
+  /** The last logged error of each campaign. */
   troubled: Map<number, string>;
   alert: SourceContext['alert'];
 }
 
-/** A pass renews its lock with every page: longer than a page can take. Real time. */
+/** Longer than a page can take, as a pass renews its lock with every page. Real time. */
 const lockMs = 60_000;
 
-/** What could not be read is kept for whoever wants to look at it. Real time. */
+/** How long an unreadable entry is kept for inspection. Real time. */
 const asideMs = 30 * 86_400_000;
 
 /**
- * Finds new and changed grades of one campaign. One pass at a time. A pass that stood still past the end of its lock may hold
- * a page that is older than what newer passes have saved: the journeys refuse its generation (`JourneyRequests.beginPass`). A pass
- * that fails isn't repeated: the next one comes by the schedule, and what was seen is stored only after a whole pass.
+ * Finds new and changed grades of one campaign, one pass at a time. A pass whose process was suspended past the end of its lock may
+ * hold a page that is older than what newer passes have saved: its generation is refused (`JourneyRequests.beginPass`). A failed
+ * pass is not retried: the schedule brings the next one, and the counts are stored only after a complete pass.
  */
 export async function collect({ campaign }: CollectJob, context: CollectContext): Promise<JobResult> {
   const { redis, log } = context;
@@ -72,7 +72,7 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
   } catch (error) {
     const absent = error instanceof FeedbackError && (error.status === 403 || error.status === 404);
     if (!absent && adviceOf(error).kind === 'config') throw error;
-    // Told once: a campaign that was switched off, or a service that is away, would fill the log with every pass.
+    // Logged once: an inactive campaign, or a service that is down, would fill the log with every pass.
     const why = messageOf(error);
     if (context.troubled.get(campaign) !== why) log.warn({ campaign, why }, 'grades could not be collected');
     context.troubled.set(campaign, why);
@@ -85,9 +85,9 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
 }
 
 /**
- * One call tells whether anything changed; only then requests are read, and no more of them than may have changed: what the
- * service counts tells whether that was all. What was seen is stored as it was before the pass: a change during the pass is met
- * again.
+ * Reads the campaign's counts, which show whether anything changed; only then reads requests, the fewest that may have changed: the
+ * counts show whether those explain the whole change. Stores the counts of before the pass, so that the next pass meets a change
+ * that comes during this one.
  */
 async function collectOnce(
   current: CollectPass,
@@ -103,7 +103,7 @@ async function collectOnce(
   const isFullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
   if (!isFullDue && seen.stats === fingerprint(stats)) return;
 
-  // Before the first page is read: what an older pass still holds is older than that page.
+  // Before the first page is read, so that every page of an older pass is older than the pages of this one.
   const sources = await context.sources();
   await Promise.all(sources.map(({ store }) => store.requests.beginPass(current)));
   const isPaused = await Promise.all(sources.map((source) => source.isCollectPaused()));
@@ -115,7 +115,7 @@ async function collectOnce(
   await tellMisfits(pass, context);
   // Then every pass meets them again, until they are taken.
   if (pass.heldBack > 0) return;
-  // One of them may belong to a journey that doesn't know its request yet: then nothing would tell of it again.
+  // A stranger may belong to a journey that does not know its request yet: the next pass has to read it again.
   const news = { stats: pass.strangers > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
   const fullAt = found.isWhole || !seen ? now : seen.fullAt;
   await redis.set(seenKey(campaign), JSON.stringify({ ...seen, ...news, fullAt, window: found.window }));
@@ -124,7 +124,7 @@ async function collectOnce(
   log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
 }
 
-/** @returns undefined: another pass reads it, or the next one */
+/** @returns undefined where another pass, or the next one, has to read the change */
 async function readChanged(
   pass: Pass,
   seen: Seen | undefined,
@@ -146,14 +146,14 @@ async function readChanged(
     });
     if (found.is === 'overtaken') return undefined;
     if (found.is === 'explained') return { window: found.window ?? (isWhole ? undefined : seen?.window), isWhole };
-    // While they were read more was answered, which may be what is missing.
+    // The counts moved during the reading: the difference may be answers that came meanwhile.
     const { stats: later } = await feedback.campaign(campaign);
     if (!areSame(countsOf(later), change.now)) return undefined;
   }
   return undefined;
 }
 
-/** What can't be read (another version wrote it) is set aside, and this pass reads the whole export: nothing is lost by it. */
+/** What the last pass stored. An unreadable entry (of another version) is set aside, and this pass reads the whole export. */
 async function seenBefore(campaign: number, { redis, log, alert }: CollectContext) {
   const stored = await redis.get(seenKey(campaign));
   if (stored === null) return undefined;
@@ -168,7 +168,7 @@ async function seenBefore(campaign: number, { redis, log, alert }: CollectContex
   return undefined;
 }
 
-/** What changes whenever a grade or comment comes (mostly: see `fullEveryMs`). */
+/** Changes with nearly every grade or comment (see `fullEveryMs`). */
 function fingerprint(stats: CampaignStats): string {
   const counts = Object.entries(stats.grade_counts ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([stats.appeals_graded, stats.appeals_commented, stats.average_grade, counts]);

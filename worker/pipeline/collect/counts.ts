@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 
-/** How many requests of a campaign are graded, commented on, and have which grade; what nobody gave is left out. */
+/** The number of requests of a campaign that are graded, are commented on, and have each grade. Zeros are left out. */
 export const Counts = z.record(z.string(), z.number());
 export type Counts = z.output<typeof Counts>;
 
@@ -14,7 +14,7 @@ export function countsOf({ appeals_graded, appeals_commented, grade_counts }: Ca
   return sum([Object.fromEntries([['graded', appeals_graded], ['commented', appeals_commented], ...grades])]);
 }
 
-/** What one request adds to them. */
+/** What one request adds to the counts. */
 export function countsOfAnswer({ grade, comment }: Answer): Counts {
   return {
     ...(grade !== null && { graded: 1, [gradeOf(grade)]: 1 }),

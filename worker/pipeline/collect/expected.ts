@@ -1,23 +1,23 @@
 import type { Journey } from '../../journey/journey.ts';
 import type { SourceContext } from '../context.ts';
 
-/** Of each state of a source, the oldest. */
+/** The most journeys that are read in each state of a source, oldest first. */
 const most = 100;
-/** An answer that came may be changed, or get a comment, within this time. */
+/** How long an answer may still be changed, or get a comment. */
 const lateMs = 86_400_000;
-/** The service's instants, and their order, are its own: a window begins earlier than the first journey's request by so much. */
+/** The service's clock is its own: a window begins this much before the request of the oldest journey. */
 const marginMs = 3_600_000;
 
 export interface Expected {
-  /** Those whose answer is expected, or came of late, with their requests. */
+  /** Journeys whose answer is expected, or came lately, with their requests. */
   journeys: { journey: Journey; requestId: string; source: SourceContext }[];
-  /** These are all of them; else there are newer ones. */
+  /** Whether `journeys` is complete; else there are newer ones. */
   areAll: boolean;
-  /** No request of theirs is older than this, by either; undefined where there is none. */
+  /** A lower bound of the journeys' requests, by id and by time; undefined where there are none. */
   oldest: { id: string; scheduled: Date } | undefined;
 }
 
-/** Journeys over all sources, as requests of all campaigns are numbered together. Those of `campaign` are listed. */
+/** Lists the campaign's journeys. `areAll` and `oldest` are of all campaigns and sources, as their requests share one numbering. */
 export async function expectedIn(campaign: number, sources: readonly SourceContext[], now: Date): Promise<Expected> {
   const since = new Date(now.getTime() - lateMs);
   const journeys: Expected['journeys'] = [];

@@ -2,9 +2,9 @@ import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, begunKey, failingKey } from '../../redis/keys.ts';
 import type { SourceContext } from '../context.ts';
 
-/** Grades that don't come in for so long are told to a person. Real time. */
+/** After this time without grades coming in a person is alerted. Real time. */
 const overdueMs = 86_400_000;
-/** So many passes may be missed, and for so long at least: a worker may be started anew, and a pass may take its time. */
+/** Passes that may be missed, and for how long at least: a worker may be restarted, and a pass may take long. */
 const missedPasses = 20;
 const leastMs = 900_000;
 
@@ -17,8 +17,8 @@ export interface OverdueOptions {
 }
 
 /**
- * Campaigns whose grades don't come in: every pass fails, or none begins any more. Asked from outside the passes, as one that
- * doesn't run tells nothing. @returns what was told
+ * Alerts a person of campaigns whose grades do not come in: every pass fails, or no pass begins any more. Runs outside the passes,
+ * as a pass that does not run reports nothing. @returns the reasons
  */
 export async function tellOverdue(campaigns: readonly number[], options: OverdueOptions): Promise<string[]> {
   const told: string[] = [];
@@ -34,7 +34,7 @@ export async function tellOverdue(campaigns: readonly number[], options: Overdue
 async function overdueOf(campaign: number, { redis, sources, everyMs }: OverdueOptions) {
   const field = String(campaign);
   const now = Date.now();
-  // From now on, for one that is met for the first time.
+  // For a new campaign the time begins now.
   await redis.hsetnx(begunKey, field, now);
   const begun = Number(await redis.hget(begunKey, field));
   if (now - begun > Math.max(missedPasses * everyMs, leastMs)) {
@@ -49,7 +49,7 @@ async function overdueOf(campaign: number, { redis, sources, everyMs }: OverdueO
   const why = `campaign ${campaign}: its grades have not come in for a day`;
   if ((await redis.sismember(absentKey, field)) === 0)
     return { why, remedy: 'see "grades could not be collected" in the log' };
-  // One that no rule asks in any more was given up on purpose.
+  // A campaign that no rule asks in any more was given up on purpose.
   const isAsked = (await sources()).some(({ rules }) => rules.some((rule) => rule.campaign === campaign));
   if (!isAsked) return undefined;
   return { why: `${why}: it is inactive, or of another account`, remedy: 'activate it, or remove the rule' };

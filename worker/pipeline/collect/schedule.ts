@@ -27,7 +27,7 @@ interface CollectingOptions {
   onLost: (error: Error) => void;
 }
 
-/** Brings grades in, over all sources: one queue, and a schedule for each campaign. */
+/** Collects grades for all sources: one queue, and one schedule per campaign. */
 export class Collecting {
   readonly stage: Stage<typeof CollectJob>;
   readonly pauses: Pauses;
@@ -55,7 +55,7 @@ export class Collecting {
       probe: () => probe(redis, globalTag),
       concurrency: 4,
       endpoints: [service],
-      // The next pass comes by the schedule.
+      // The schedule brings the next pass.
       process: async (data) =>
         (await names.isAnyMoving())
           ? done
@@ -99,7 +99,7 @@ export class Collecting {
     const campaigns = await this.#campaigns();
     const wanted = new Map(campaigns.map((campaign) => [`campaign-${campaign}`, campaign]));
     for (const known of await queue.getJobSchedulers()) {
-      // A clock that was set back since leaves the next pass as far away.
+      // Where the clock was set back since, the next pass is that far away.
       const isStuck = (known.next ?? 0) > Date.now() + 2 * every;
       const isWhole = wanted.has(known.key) && known.every === every && !isStuck;
       if (isWhole && !(await this.#hasLostJob(known.key, known.next))) wanted.delete(known.key);
@@ -110,18 +110,18 @@ export class Collecting {
     }
   }
 
-  /** A schedule makes its next job when one begins: without any (Redis lost it, somebody removed it) it stands still for good. */
+  /** BullMQ adds a schedule's next job when a job begins: a schedule whose job is missing (lost or removed) stops for good. */
   async #hasLostJob(key: string, next: number | undefined): Promise<boolean> {
     const { queue } = this.stage.jobs;
     const job = await queue.getJob(`repeat:${key}:${next}`);
     if (job && (await job.getState()) !== 'unknown') return false;
-    // It may have begun and ended meanwhile.
+    // The job may have begun and ended meanwhile.
     if ((await queue.getJobScheduler(key))?.next !== next) return false;
     this.#options.engine.log.warn({ schedule: key }, 'a schedule of collecting had lost its job, and is made anew');
     return true;
   }
 
-  /** Sees that each campaign's collecting is scheduled, and tells of grades that don't come in. */
+  /** Restores missing schedules, and alerts of grades that do not come in. */
   async lookAfter(): Promise<void> {
     await this.schedule();
     await this.#tellOverdue();
@@ -139,7 +139,7 @@ export class Collecting {
     this.#told = told;
   }
 
-  /** Those of the rules, and those of earlier rules whose requests may still be answered. */
+  /** The campaigns of the rules, and of earlier rules whose requests may still be answered. */
   async #campaigns(): Promise<number[]> {
     const { engine, campaigns } = this.#options;
     const { config, redis } = engine;

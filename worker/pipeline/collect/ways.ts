@@ -8,12 +8,12 @@ import { isAllWithin, type Window, WindowReading, windowFrom } from './window.ts
 
 export interface WaysContext {
   feedback: Pick<FeedbackClient, 'request' | 'requestPages'>;
-  /** False: this process stood still, and another pass has begun, or the next one by the schedule reads all of it again. */
+  /** False where the pass has lost its lock: another pass, or the next one, reads everything again. */
   renew(): Promise<boolean>;
   take(page: Pick<RequestPage, 'results' | 'unreadable'>): Promise<void>;
 }
 
-/** What a pass has found out beside the answers. `unexplained`: the service's counts tell of a change that it has not met. */
+/** The result of a way of reading. `unexplained`: the service's counts show a change that the way has not found. */
 export type Reading = { is: 'explained'; window?: Window | undefined } | { is: 'unexplained' } | { is: 'overtaken' };
 
 const overtaken: Reading = { is: 'overtaken' };
@@ -23,13 +23,13 @@ const pageSize = 1_000;
 /** Requests that are read at once. */
 const atOnce = 5;
 
-/** What the pass before has left. `counts`: the service's, then and now. */
+/** The service's counts at the last pass (`before`) and now, and what else the last pass stored. */
 export interface Change {
   campaign: number;
   before: Counts;
   now: Counts;
   window?: Window | undefined;
-  /** When the pass before was. */
+  /** When the last pass was. */
   since?: Date | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Narrowed {
 
 type Way = (expected: Expected, change: Change, context: WaysContext) => Promise<Reading>;
 
-/** In which order to try the ways of reading what may have changed: those of the fewest calls first, the whole export at last. */
+/** The ways of reading what may have changed, in the order to try: fewest calls first, the whole export last. */
 export function waysFor(
   expected: Expected,
   { window, since }: Change,
@@ -60,7 +60,7 @@ export function waysFor(
   return byCost.slice(0, byCost.indexOf(readAll) + 1);
 }
 
-/** The whole export. What it is ordered by, if by anything, is told for the next passes. */
+/** Reads the whole export, and finds out how it is ordered, if at all, for the next passes. */
 export const readAll: Way = async ({ oldest }, { campaign, now }, context) => {
   const readings = WindowReading.ofEach(oldest);
   let isReadable = true;
@@ -76,11 +76,11 @@ export const readAll: Way = async ({ oldest }, { campaign, now }, context) => {
   return { is: 'explained', window };
 };
 
-/** What the service says has changed since the day before the last pass: days are of its own zone. */
+/** Reads the requests that changed since the day before the last pass. */
 const readSince: Way = async (_, { campaign, since }, context) =>
   await readList({ campaign, changedSince: since && dayBefore(since) }, context);
 
-/** What was scheduled since the day before the oldest request on whose answer is expected. */
+/** Reads the requests scheduled since the day before the oldest request whose answer is expected. */
 const readFrom: Way = async ({ oldest }, { campaign }, context) =>
   await readList({ campaign, dateFrom: oldest && dayBefore(oldest.scheduled) }, context);
 
@@ -92,7 +92,7 @@ async function readList(query: RequestQuery, { feedback, renew, take }: WaysCont
   return { is: 'explained' };
 }
 
-/** The requests whose answers are expected, one by one. */
+/** Reads the requests whose answers are expected, one by one. */
 const readEach: Way = async ({ journeys }, { campaign, before, now }, context) => {
   const changes: Counts[] = [];
   for (const some of chunks(journeys, atOnce)) {
@@ -108,7 +108,7 @@ const readEach: Way = async ({ journeys }, { campaign, before, now }, context) =
   return { is: areSame(sum(changes), minus(now, before)) ? 'explained' : 'unexplained' };
 };
 
-/** Undefined: the service has it no more. */
+/** Undefined for a request that the service no longer has. */
 async function requestOf(id: string, { feedback }: WaysContext): Promise<FeedbackRequest | undefined> {
   try {
     return await feedback.request(id);
@@ -118,7 +118,7 @@ async function requestOf(id: string, { feedback }: WaysContext): Promise<Feedbac
   }
 }
 
-/** The pages of an ordered export from the oldest request on whose answer is expected. */
+/** Reads the pages of an ordered export that begin with the oldest request whose answer is expected. */
 const readWindow: Way = async ({ oldest }, { campaign, now, window: known }, context) => {
   const from = known && oldest && windowFrom(known, oldest);
   if (known === undefined || from === undefined) return { is: 'unexplained' };
@@ -147,7 +147,7 @@ async function* newestFirst(
   }
 }
 
-/** What was the last page, and those behind it; then back to where the window begins. */
+/** Yields the former last page and the pages after it, then earlier pages back to the beginning of the window. */
 async function* newestLast(
   campaign: number,
   { count, pageSize: size }: Window,

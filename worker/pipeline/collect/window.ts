@@ -3,8 +3,8 @@ import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import { type Answer, areSame, Counts, countsOfAnswer, minus, sum } from './counts.ts';
 
 /**
- * What an export may be ordered by, as a number. The specification names no order: whether there is one is found out with every
- * pass over the whole export, and watched with every page.
+ * The fields that an export may be ordered by, as numbers. The specification names no order: every pass over the whole export finds
+ * out whether there is one, and every page is checked against it.
  */
 const keys = {
   id: ({ id }: Ordered) => (/^\d{1,15}$/.test(id) ? Number(id) : undefined),
@@ -13,35 +13,35 @@ const keys = {
 type Ordered = Pick<FeedbackRequest, 'id' | 'scheduled'>;
 type Row = Ordered & Answer;
 type By = keyof typeof keys;
-/** In the order in which they are believed: ids are given once. */
+/** Ids come first, as they are unique. */
 const kinds: readonly By[] = ['id', 'scheduled'];
 
-/** The part of an ordered export in which answers are expected: all requests from one on, to the newest. */
+/** The part of an ordered export in which answers are expected: from one request to the newest. */
 export const Window = z.object({
   by: z.enum(['id', 'scheduled']),
-  /** The newest come last. */
+  /** The newest requests come last. */
   isRising: z.boolean(),
   pageSize: z.number().int().positive(),
-  /** Requests in the whole export, and in the window. */
+  /** The number of requests in the whole export, and in the window. */
   count: z.number().int(),
   rows: z.number().int(),
-  /** Where it begins, and how wide its steps are. */
+  /** The key at which the window begins, and the width of its steps. */
   from: z.number(),
   width: z.number().positive(),
-  /** What its requests add to the service's counts, by step. */
+  /** The counts of the window's requests, by step. */
   steps: z.record(z.string(), Counts),
-  /** The service's counts then. */
+  /** The service's counts at the beginning of the pass. */
   counts: Counts,
 });
 export type Window = z.output<typeof Window>;
 
-/** So many steps at most: then they are made twice as wide. */
+/** Beyond this number of steps their width is doubled. */
 const mostSteps = 256;
 const firstWidth = { id: 256, scheduled: 3_600_000 };
 
 /**
- * From where on a request and all newer ones are to be read, so that what was added up before can be compared with it. Undefined:
- * it is older than that.
+ * The key from which to read, so that the window holds this request and begins at a step whose counts are known. Undefined for a
+ * request that is older than the known window.
  */
 export function windowFrom(known: Window, oldest: Ordered): number | undefined {
   const key = keys[known.by](oldest);
@@ -49,7 +49,7 @@ export function windowFrom(known: Window, oldest: Ordered): number | undefined {
   return Math.max(known.from, Math.floor(key / known.width) * known.width);
 }
 
-/** Are the service's counts of all requests before `now.from` what they were? Whatever has changed is in the window then. */
+/** Whether the counts of all requests before `now.from` are unchanged: then the window holds every change. */
 export function isAllWithin(before: Window, now: Window): boolean {
   return areSame(countsBefore(now.from, before), countsBefore(now.from, now));
 }
@@ -59,7 +59,7 @@ function countsBefore(from: number, { counts, steps, width, from: first }: Windo
   return minus(counts, sum(Object.entries(steps).flatMap((one) => (isWithin(one) ? [one[1]] : []))));
 }
 
-/** Adds up what a pass reads of the window, page by page; memory does not grow with the export. */
+/** Adds up the counts of a pass, page by page, in bounded memory. */
 export class WindowReading {
   readonly by: By;
   readonly #from: number;
@@ -78,7 +78,7 @@ export class WindowReading {
     this.#width = width;
   }
 
-  /** For a pass that doesn't know yet what the export is ordered by. @param oldest that belongs to it; undefined: none does */
+  /** For a pass that does not know the order yet: one reading per order. @param oldest the first request of the window, if any */
   static ofEach(oldest: Ordered | undefined): WindowReading[] {
     return kinds.flatMap((by) => {
       const key = oldest && keys[by](oldest);
@@ -113,7 +113,7 @@ export class WindowReading {
     }
   }
 
-  /** Another page is read that does not follow the last one. */
+  /** The next page does not follow the last one. */
   jump(): void {
     this.#last = undefined;
   }
@@ -124,8 +124,9 @@ export class WindowReading {
   }
 
   /**
-   * @param counts of the service, of the moment at which the pass began
-   * @param known how the export was ordered before. Undefined: it is in no order, or in another one
+   * @param counts the service's counts at the beginning of the pass
+   * @param known the window of the last pass
+   * @returns undefined for an export without an order, or in another order than before
    */
   window(counts: Counts, known?: Window): Window | undefined {
     const { isRising = this.#isRising, pageSize = this.#pageSize } = known ?? {};

@@ -16,9 +16,9 @@ export type WriteBackContext = Named &
   Pick<Queues, 'queueWriteBack' | 'queueErasure'> &
   Pick<Operations, 'log' | 'alert'>;
 
-/** Until the sweep has marked it as expired, or the next one has. Real time. */
+/** The wait until the sweep has marked the journey as expired. Real time. */
 const expiringMs = 1_000;
-/** What is to be written has changed meanwhile. */
+/** The answer to write has changed meanwhile. */
 const again: JobResult = { do: 'wait', delayMs: 0 };
 
 /**
@@ -28,7 +28,7 @@ const again: JobResult = { do: 'wait', delayMs: 0 };
 export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: WriteBackContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
-  // Whose worker was killed may have written, after everything else was taken off.
+  // A killed worker may have written the answer after the erasure had removed the others.
   if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled'))
     await removeLateAnswer(journey, context);
   if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
@@ -52,7 +52,7 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   });
   if (!result.ok) return await saveRefused(journey, result, context);
-  // Before this journey's is noted: whoever is killed after that would never look again.
+  // Before this journey is saved as written: after a kill in between nobody would look at the later answer again.
   await writeLaterAgain(journey, context, isLater);
   return await saveWritten(journey, answer, result, context);
 }
@@ -78,7 +78,7 @@ async function leaveTo(
   return after?.state === 'answered' ? again : done;
 }
 
-/** The vendor said yes: noted with what it took, where nothing newer came meanwhile. What it did not take parks the journey. */
+/** Saves a successful write, unless a newer answer came meanwhile. An answer that the vendor took only in part parks the journey. */
 async function saveWritten(
   journey: Journey,
   answer: Answer,
@@ -98,15 +98,15 @@ async function saveWritten(
   return after?.state === 'answered' ? again : done;
 }
 
-/** What is saved of a journey whose answer the vendor has taken. Pure. */
+/** The journey after a successful write. Pure. */
 function afterWriting(before: Journey, answer: Answer, result: Result<true>, at: Date): (now: Journey) => Decision {
   const { findings, remarks = [], where = 'the record' } = result;
   const trace = [...remarks, ...findings.map((finding) => `not taken: ${finding}`)];
   const version = { writtenVersion: answer.version };
   return (now) => {
     if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
-    // A newer answer came while this one was on its way, or another worker, ours being slow, has written one: the
-    // record may show the older now. Or the record was merged meanwhile, or a write about another closing came over ours.
+    // A newer answer came, or was written by another worker, during this write: the record may now show the older answer. Or the
+    // record was merged meanwhile, or another closing's answer was written at the same time.
     if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, before))) {
       return { journey: step(now, 'answered', at, version), trace };
     }
@@ -124,11 +124,11 @@ function notAllOf({ findings }: Result<true>): string {
   return `the record does not hold all of the answer: ${findings.join(' ')}`;
 }
 
-/** What may pass, or stops the source, is thrown for the queue. What a person has to mend about this record parks the journey. */
+/** Parks a journey whose record refuses the answer, for a person to mend; throws any other error for the queue. */
 async function saveRefused(journey: Journey, result: Result<false>, context: WriteBackContext): Promise<JobResult> {
   const { store, clock } = context;
   const now = await store.get(journey.id);
-  // What was refused, or failed, is no more what is to be written.
+  // The answer, or the record, has changed since.
   if (now?.state === 'answered' && !isAsItWas(now, journey)) return again;
   const { reason, alert } = refusalOf(result);
   const why = `the grade can't be put on the record and is kept here: ${redacted(reason)}`;
@@ -138,7 +138,7 @@ async function saveRefused(journey: Journey, result: Result<false>, context: Wri
       to: 'parked',
       at: clock.now(),
       why,
-      // Parts of the answer may be on the record, which an erasure has to know.
+      // Parts of the answer may be on the record: an erasure has to remove them.
       change: ({ answer }) => (answer ? { writtenVersion: answer.version } : {}),
       when: (one) => isAsItWas(one, journey),
     }),
@@ -148,7 +148,7 @@ async function saveRefused(journey: Journey, result: Result<false>, context: Wri
   return done;
 }
 
-/** @throws what may pass, or stops the source */
+/** @throws an error that may be temporary, or that stops the source */
 function refusalOf(result: Result<false>): { reason: string; alert: { why: string; remedy: string } } {
   if (result.why !== 'error') {
     const remedy =
@@ -174,16 +174,16 @@ async function tellParked(
   await alert('parked', told, remedy, [refOf(name, id)]);
 }
 
-/** Nothing has happened to it since it was read: neither another answer, nor a merge, nor a write over it. */
+/** Whether the journey is unchanged since it was read: no other answer, no merge, no write over its answer. */
 function isAsItWas(now: Journey, before: Journey): boolean {
   return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
 }
 
-/** That nobody answered, where the source wants to know. What can't be written is told and left: nothing is lost by it. */
+/** Writes on the record that no answer came, where the source has a place for that. A refusal is only noted in the trace. */
 async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promise<JobResult> {
   const { store, source, log } = context;
   if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return done;
-  // That an earlier closing got no answer says nothing where a later one has.
+  // A later closing's answer stands; that this closing got none is not written.
   const isLater: IsLater = ({ isNewer }) => isNewer;
   const later = await laterAnswer(journey, context, isLater);
   if (later) {
@@ -213,7 +213,7 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
       ]
     : [`"no answer" can't be put on the record: ${result.message}`];
   const after = await store.update(journey.id, (now) => {
-    // The answer came, and may have been written, while this was on its way: the record may show the older now.
+    // The answer came, and may have been written, during this write: the record may now show "no answer".
     if (now.state === 'written' && now.answer)
       return { journey: step(now, 'answered', context.clock.now()), trace: told };
     if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
@@ -225,9 +225,9 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
   return done;
 }
 
-// Several journeys may be about one record, which shows the latest answer of them.
+// Several journeys may be about one record, which shows the latest of their answers.
 
-/** What is told with any write about the journey. */
+/** What every write about the journey has. */
 function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
   const { personId, requestId, maxGrade } = journey;
   return {
@@ -239,12 +239,12 @@ function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'req
   };
 }
 
-/** `isNewer`: it is about a later closing. */
+/** `isNewer`: the other journey is about a later closing. */
 type IsLater = (one: { other: Journey; isNewer: boolean }) => boolean;
 
 /**
- * The record may have been asked about twice (`again: each closing`), or be what two were merged into: it shows the later
- * answer, whichever is written first.
+ * Another journey of the record with a later answer, if any. A record has several journeys after several closings (`again: each
+ * closing`) or a merge, and shows the latest answer, whichever is written first.
  */
 async function laterAnswer(
   journey: Journey,
@@ -264,8 +264,8 @@ function leftTo(later: Journey, name: string): string {
 }
 
 /**
- * A later answer that came while this journey's was on its way may lie under it now: it is written once more, also when it
- * is on its way itself (`isAsItWas`).
+ * Queues a later answer to be written again: this journey's write may have overwritten it. Also while the later answer is being
+ * written (`isAsItWas`).
  */
 async function writeLaterAgain(journey: Journey, context: WriteBackContext, isLater: IsLater): Promise<void> {
   const later = await laterAnswer(journey, context, isLater);
