@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Down, Outage } from '../operations/outage.ts';
 
-/** How often the job in hand looks whether the endpoint is back, or it is its turn to find out. Real time. */
+/** How often the held job checks whether the endpoint is back, or whether it may probe the endpoint. Real time. */
 const lookEveryMs = 250;
-/** Until a job that was begun too many comes again. Real time. */
+/** The wait of a job that was begun beyond the limit. Real time. */
 const comeAgainMs = 2_000;
 
 type Admission =
   /** `done` is called at the job's end, whatever that is; `hasWaited`: in hand, until its endpoint was back or had to be tried. */
   | { may: 'run'; hasWaited: boolean; done: () => Promise<void> }
-  /** Put it back: another job of the stage is in hand already, or the process is about to end. Real time. */
+  /** The job goes back to the queue: another job of the stage is held already, or the process is ending. Real time. */
   | { may: 'wait'; delayMs: number };
 
 type Endpoint = Pick<Outage, 'down' | 'takeProbe'>;
 
 /**
- * Lets no job begin while an endpoint that it may call is down: one is held in hand, all others stay in the queue and cost
- * nothing. The one in hand begins when its turn comes to find out (one at a time, over all stages and processes), or when
- * the endpoint is back; then all go on.
+ * Lets no job begin while an endpoint that it may call is down: the process holds one job, all others stay in the queue. The held
+ * job begins when it may probe the endpoint (one job at a time, over all stages and processes), or when the endpoint is back;
+ * then all jobs go on.
  */
 export class Door {
   readonly #endpoints: readonly Endpoint[];
@@ -31,7 +31,7 @@ export class Door {
   constructor(options: {
     endpoints: readonly Endpoint[];
     concurrency: number;
-    /** So many jobs may be in hand from now on. */
+    /** Sets how many jobs the stage may run at once. */
     setConcurrency: (jobs: number) => void;
     random: () => number;
   }) {
@@ -41,7 +41,7 @@ export class Door {
     this.#random = options.random;
   }
 
-  /** What is down of that which the stage's jobs call. */
+  /** The endpoint of the stage that is down, if any. */
   async down(): Promise<Down | undefined> {
     return (await this.#find())?.down;
   }
@@ -60,7 +60,7 @@ export class Door {
         const { endpoint, down } = found;
         const endProbe = down.untilProbeMs === 0 ? await endpoint.takeProbe(token) : undefined;
         if (endProbe) {
-          // Another job may have found out since this process looked.
+          // Another job may have probed the endpoint since this process checked.
           if ((await endpoint.down({ now: true }))?.untilProbeMs === 0)
             return { may: 'run', hasWaited: true, done: endProbe };
           await endProbe();
@@ -72,7 +72,7 @@ export class Door {
     }
   }
 
-  /** Nobody waits in hand any longer. */
+  /** Releases the held job. */
   close(): void {
     this.#isClosing = true;
   }

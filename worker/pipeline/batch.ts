@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 
-/** Time is counted in beats of the event loop: a process that stood still for a second has missed one, not a hundred. */
+/** Time is counted in beats of the event loop, so that a suspended process counts as one beat, not as a hundred. */
 const beatMs = 10;
-/** So many beats in a row nobody has come, or could be seen coming. */
+/** The beats in a row without a new key, and without a job that may bring one. */
 const quietBeats = 2;
 /** A batch leaves at the latest this many windows after its first key. */
 const longestWindows = 8;
@@ -17,17 +17,16 @@ interface Filling {
 }
 
 /**
- * Gathers the calls of concurrent jobs. A batch leaves when `size` keys have come, or when no job is on its way any more and
- * no batch has left for `windowMs`: a lone key at once, and what keeps coming one by one together. Then `run` is called
- * once for all of them. Equal keys in a batch share one answer. A rejected `run` rejects every caller of that batch, and only
- * that batch.
+ * Batches the calls of concurrent jobs. A batch leaves when it has `size` keys, or when no further job is on its way and no batch
+ * has left for `windowMs`: a single key leaves at once, and keys that keep coming one by one leave together. `run` is called once
+ * per batch. Equal keys in a batch share one result. A rejected `run` rejects every caller of its batch, and no other.
  */
 export function createBatcher<Key, Value>(options: {
   size: number;
   windowMs: number;
   keyOf: (key: Key) => string;
   run: (keys: readonly Key[]) => Promise<readonly Value[]>;
-  /** Are there jobs that have not begun yet? Asked at every beat. Left out, or rejected: no. */
+  /** Whether there are jobs that have not begun yet. Called at every beat. Left out, or rejected: no. */
   mayGrow?: () => Promise<boolean>;
 }): (key: Key) => Promise<Value> {
   const { size, windowMs, keyOf, run, mayGrow = async () => false } = options;

@@ -21,7 +21,7 @@ export class CampaignCache {
     return campaign;
   }
 
-  /** The service rejected something that this definition allowed: ask it anew. */
+  /** Drops a cached definition: the service rejected something that it allows. */
   drop(id: number): void {
     this.#kept.delete(id);
   }

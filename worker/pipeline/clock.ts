@@ -1,6 +1,6 @@
 /**
- * Time as the loop sees it. The live clock is the machine's; the demo's runs faster, so that a day's windows pass in
- * seconds. Waits are given in the clock's own time and turned into real milliseconds in one place.
+ * The loop's clock. The live clock is the machine's; the demo's clock runs faster, so that a day's windows pass in seconds. Dates and
+ * durations are in the clock's time; `real` and `until` convert them to real milliseconds.
  */
 export interface Clock {
   now(): Date;

@@ -20,10 +20,10 @@ import type { Vendor } from './vendor.ts';
 export type { Queues } from './queues.ts';
 export type { Vendor } from './vendor.ts';
 
-/** Which source it is. */
+/** The source's name and account. */
 export interface Named {
   name: string;
-  /** The vendor's account, with its connector: ids mean the same in every source of one. Undefined: in no other source. */
+  /** Connector and vendor account: ids are equal in all sources of one account. Undefined: the ids are this source's alone. */
   account?: string | undefined;
 }
 
@@ -35,18 +35,18 @@ export interface Journeys {
   snapshots: SnapshotStore;
   contacts: ContactMemory;
   seal: Seal;
-  /** What records go by whose ids are somebody's address or number. */
+  /** The aliases of records whose ids are a person's address or number. */
   aliases: RecordAliases;
-  /** Resolves when what this source has stored is where a failover finds it: redis/replicated.ts. */
+  /** Resolves when a failover would not lose this source's writes: redis/replicated.ts. */
   replicated(): Promise<void>;
-  /** Of these feedback requests: which ones belong to a journey of any source. */
+  /** For each of these feedback requests: whether it belongs to a journey of any source. */
   areOwned(requestIds: readonly string[]): Promise<boolean[]>;
   /**
-   * Every source that Redis knows: those of this process, this one included, and those that its configuration doesn't have
-   * (orphans.ts), whose data is worked with alike, though their vendor can't be reached.
+   * Every source that Redis knows: the configured sources, this one included, and orphans (orphans.ts), which are not configured in
+   * this process: their data can be read and changed, their vendor can't be reached.
    */
   sources(): Promise<SourceContext[]>;
-  /** Changes with every rename of a source; undefined while one is under way, when nothing can be found for certain. */
+  /** Changes with every rename of a source; undefined during a rename, when data may be missed. */
   placesOfSources(): Promise<string | undefined>;
 }
 
@@ -54,22 +54,22 @@ export interface Journeys {
 export interface Service {
   feedback: FeedbackClient;
   campaigns: CampaignCache;
-  /** At most so many conversations with the service at once, over all journeys of this process. */
+  /** Limits the journeys of this process that talk to the service at the same time. */
   limited: <T>(call: () => Promise<T>) => Promise<T>;
-  /** Milliseconds until somebody may find out whether the service answers again; 0: it does, as far as is known. Real time. */
+  /** Milliseconds until the service may be probed; 0 where it is not known to be down. Real time. */
   untilService(): Promise<number>;
-  /** Those who look for requests share what is read of an export. */
+  /** Shares the reading of an export among searches for requests. */
   exports: Pick<SharedExports, 'read'>;
-  /** Looking for requests must not hold up those who ask. */
+  /** A limit of its own for searches, which must not hold up asking. */
   limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
-  /** Grades of this campaign are collected, whatever rules say later. `late`: it may be graded already, read it whole. */
+  /** Has the campaign's grades collected, whatever rules say later. `late`: a request may be graded already, so read the whole export. */
   askedIn(campaign: number, late: boolean): Promise<void>;
 }
 
 /** What the configuration says. */
 export interface Policy {
   rules: readonly LoadedRule[];
-  /** What finds the contacts of a record's customer: of all rules, also where this process doesn't have them. */
+  /** The contact expressions of all rules, also of an orphan's: they find the contacts of a record's customer. */
   customerContacts: readonly Expression[];
   /** A settled journey, and with it the memory of a closing, is kept this long. */
   keepMs: number;
@@ -77,9 +77,9 @@ export interface Policy {
   timeZone: string;
   /** Country of phone numbers that are written without + or 00. */
   defaultCountry: Config['defaultCountry'];
-  /** After a create of unknown outcome: how long the service may still be at work, before it is looked for. */
+  /** The wait before the search after a create of unknown outcome: the service may still be processing the call. */
   lookAfterMs: number;
-  /** What fails is given up after this long. */
+  /** A job that fails for this long is given up. */
   retryForMs: number;
   /** How long one call to the service may take, at most. Real time. */
   callMs: number;
@@ -89,18 +89,18 @@ export interface Policy {
   serviceAddsDelay: boolean;
 }
 
-/** What people see of the work, and how it waits for them. */
+/** Logs and alerts, and what waits for a person. */
 export interface Operations {
   log: Log;
-  /** Campaigns, rules and operations that a person has to mend; only what needs them waits. */
+  /** Campaigns, rules and operations that a person has to mend; only jobs that need them wait. */
   holds: Pick<Holds, 'pass' | 'lift' | 'probe'>;
   /** Tells a person, beside the log. `journeys`: which it is about, as `source/id`. */
   alert(kind: Alert['kind'], why: string, remedy: string, journeys?: Alert['journeys']): Promise<void>;
-  /** A closing that no webhook had told of. */
+  /** Reports a closing that the poll found, and no webhook had reported. */
   missed(ref: string, at: Date): Promise<void>;
   /** Has a person said that no grades of this source are to be collected for now? */
   isCollectPaused(): Promise<boolean>;
-  /** The vendor took our access away: every stage stops until a person has given it back. */
+  /** The vendor revoked the access: stops every stage until a person restores it. */
   revoke(why: string): Promise<void>;
 }
 
@@ -109,5 +109,5 @@ export interface Timing {
   ports: Ports;
 }
 
-/** Everything the steps of one source work with. A step that needs less takes less. */
+/** Everything the steps of one source work with. Each step takes a part. */
 export interface SourceContext extends Named, Journeys, Service, Vendor, Queues, Policy, Operations, Timing {}

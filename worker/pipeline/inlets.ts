@@ -12,9 +12,9 @@ import { addEvents, type InletQueues, jobIdOf, openInletQueues } from './queues.
 import { Rounds } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
-/** How soon an intake takes deliveries under a name that a source had before it was renamed. Real time. */
+/** How often the former names of sources are read: deliveries under a former name are accepted this soon after a rename. Real time. */
 const doorsEveryMs = 2_000;
-/** Events of a delivery that are stored in one write. */
+/** The most events of a delivery that are stored in one write. */
 const eventsAtOnce = 100;
 
 interface InletsOptions {
@@ -24,7 +24,7 @@ interface InletsOptions {
   onLost: (error: Error) => void;
 }
 
-/** Where deliveries are stored: connections of their own, which fail at once while Redis is away. */
+/** Stores deliveries, through connections of its own, which fail at once while Redis is down. */
 export class Inlets {
   readonly #options: InletsOptions;
   readonly #inlets = new Map<string, InletQueues>();
@@ -35,7 +35,7 @@ export class Inlets {
     this.#options = options;
   }
 
-  /** Sources by the names that deliveries may come under: also by those they had, as vendors call on there until "setup". */
+  /** Sources by the names in deliveries' addresses: also by former names, which vendors use until "setup" is run. */
   get doors(): ReadonlyMap<string, SourcePipeline> {
     return this.#doors;
   }
@@ -53,14 +53,14 @@ export class Inlets {
       const inlet = openInletQueues(name, { connection: engine.intakeConnection(), seal: engine.seal, onLost });
       for (const { queue } of Object.values(inlet)) await queue.waitUntilReady();
       this.#inlets.set(name, inlet);
-      // Connects, so that the first delivery needn't wait for it.
+      // Connects now, so that the first delivery need not wait.
       await engine.replicated(tagOf(name)).catch(() => undefined);
     }
   }
 
   /**
-   * Stores a delivery's events, a hundred in one write: thousands at once would stop the process for a second. Resolves
-   * only when Redis has them all, and a replica of it, if there is one.
+   * Stores a delivery's events, a hundred per write: thousands in one write would block the process for a second. Resolves when
+   * Redis, and a replica if there is one, has them all.
    */
   async store(door: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     failpoint('event-received');
@@ -69,7 +69,7 @@ export class Inlets {
     const inlet = this.#inlets.get(source);
     const pipeline = pipelines.get(source);
     if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
-    // Acknowledged is only what can be worked on.
+    // A delivery is acknowledged only if every event can be processed.
     for (const event of told) {
       const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
       if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);

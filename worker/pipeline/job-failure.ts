@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { type Advice, CloseloopError, messageOf, stackOf } from '../../core/errors.ts';
 
-/** How a job fails, kept with it. */
+/** The failures of a job, stored with the job. */
 const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
 type Failing = z.output<typeof Failing>;
 
@@ -13,7 +13,7 @@ export function failingOf(job: Job, advice: Advice, now: number): Failing {
   return { ...before, attempts: before.attempts + 1, doubts: before.doubts + (isDoubtful ? 1 : 0) };
 }
 
-/** It has come through: its failures count no more. */
+/** Resets the failures of a job that succeeded. */
 export async function forgetFailures(job: Job): Promise<void> {
   if (Failing.safeParse(job.progress).success) await job.updateProgress({});
 }
@@ -23,7 +23,7 @@ export function aboutFailure(data: unknown, error: unknown): object {
   return { ...idsOf(data), why: messageOf(error), ...detailOf(error) };
 }
 
-/** Our own bugs keep their stack in the log; what a connector or client says is a sentence for people. */
+/** The log has the stack of a bug; the error of a connector or client is a sentence for people. */
 function detailOf(error: unknown): { stack?: string | undefined; reference?: string | undefined } {
   if (error instanceof CloseloopError) return error.reference === undefined ? {} : { reference: error.reference };
   return { stack: error instanceof Error ? stackOf(error) : undefined };

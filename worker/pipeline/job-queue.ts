@@ -8,9 +8,9 @@ interface JobQueueOptions<Data extends z.ZodType> {
   /** `{cl:<source>}`, see redis/keys.ts. */
   prefix: string;
   connection: ConnectionOptions;
-  /** What a job holds: ids only, and no personal data but with `seal`. */
+  /** The data of a job: ids only; personal data only with `seal`. */
   data: Data;
-  /** Redis holds the data of its jobs sealed. */
+  /** Seals the data of the jobs in Redis. */
   seal?: Seal;
   /** The connection to Redis failed. */
   onLost: (error: Error) => void;
@@ -24,19 +24,19 @@ export interface GivenUp<Data> {
   data: Data;
 }
 
-/** The pipeline settles a journey itself, so BullMQ keeps nothing, and its own limit of attempts is never reached. */
+/** The stage decides about retries, so BullMQ's own limit of attempts is never reached; BullMQ keeps no finished jobs. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
 
-/** Jobs whose data are changed at once: each may hold a delivery of 1 MiB. */
+/** The most jobs that are read at once for a change: each may hold a delivery of 1 MiB. */
 const changedAtOnce = 20;
 
 const Sealed = z.strictObject({ sealed: z.string() });
 
-/** Jobs that wait in Redis for a stage: as they are, or sealed where they hold personal data. */
+/** The queue of a stage in Redis. Jobs with personal data are sealed. */
 export class JobQueue<Data extends z.ZodType> {
   readonly queue: Queue;
   readonly options: JobQueueOptions<Data>;
-  /** Jobs of it that run in this process. */
+  /** The number of the queue's jobs that run in this process. */
   running = 0;
 
   constructor(options: JobQueueOptions<Data>) {
@@ -46,7 +46,7 @@ export class JobQueue<Data extends z.ZodType> {
     this.queue.on('error', onLost);
   }
 
-  /** Adds jobs in one write. A job whose id waits or runs already is not added again. `delayMs` is real time. */
+  /** Adds jobs in one write. A job whose id is waiting or running is not added again. `delayMs` is real time. */
   async add(jobs: readonly { id: string; data: z.input<Data>; delayMs?: number }[]): Promise<void> {
     await this.#addAll(
       jobs.map(({ id, data, delayMs }) => ({
@@ -56,7 +56,7 @@ export class JobQueue<Data extends z.ZodType> {
     );
   }
 
-  /** As `add`, but one that comes while its like is running runs once more afterwards: it may be about something newer. */
+  /** As `add`, but a job whose id is running is run once more afterwards, as there may be newer data to process. */
   async addAgain(jobs: readonly { id: string; data: z.input<Data> }[]): Promise<void> {
     await this.#addAll(jobs.map(({ id, data }) => ({ data, opts: { deduplication: { id, keepLastIfActive: true } } })));
   }
@@ -68,7 +68,7 @@ export class JobQueue<Data extends z.ZodType> {
     );
   }
 
-  /** Are there jobs that have not begun yet? Those that run in other processes are taken for such. */
+  /** Whether there are jobs that have not begun yet. Jobs running in other processes count as such. */
   async hasMore(): Promise<boolean> {
     return (await this.queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > this.running;
   }
@@ -78,13 +78,13 @@ export class JobQueue<Data extends z.ZodType> {
     return this.options.data.parse(this.#fromStored(stored));
   }
 
-  /** Undefined: only another version can read it, or it does not open. */
+  /** Undefined for data of another version, or that can't be unsealed. */
   readable(stored: unknown): { data: z.output<Data> } | undefined {
     const { success, data } = this.options.data.safeParse(this.#fromStored(stored));
     return success ? { data } : undefined;
   }
 
-  /** Jobs that were given up and are kept (`keepGivenUp` of the stage), oldest first. Those of other versions are left out. */
+  /** Jobs that were given up and kept (the stage's `keepGivenUp`), oldest first, without jobs of other versions. */
   async givenUp(): Promise<GivenUp<z.output<Data>>[]> {
     const jobs = await this.queue.getJobs(['failed'], 0, -1, true);
     return jobs.flatMap((job) => {
@@ -94,7 +94,7 @@ export class JobQueue<Data extends z.ZodType> {
     });
   }
 
-  /** One of them is tried again, for as long as a new one. */
+  /** Tries a job that was given up again, for as long as a new job. */
   async replay(id: string): Promise<void> {
     const job = await this.queue.getJob(id);
     await job?.updateProgress({});
@@ -102,15 +102,15 @@ export class JobQueue<Data extends z.ZodType> {
   }
 
   /**
-   * Changes the data of jobs that have not ended, whether they wait or run. One that can't be read keeps no other from it.
-   * @param change undefined: it stays as it is
+   * Changes the data of waiting and running jobs. Skips jobs that can't be read.
+   * @param change returns undefined to leave a job as it is
    * @returns ids of jobs that can't be read: of another version, or broken
    */
   async change(
     change: (data: z.output<Data>) => Promise<z.input<Data> | undefined> | z.input<Data> | undefined,
   ): Promise<string[]> {
     const unreadable: string[] = [];
-    // All at once: jobs move from one list to another meanwhile.
+    // All lists in one call, as jobs move from one list to another.
     const ids = await this.queue.getRanges(['active', 'waiting', 'prioritized', 'delayed', 'failed'], 0, -1);
     for (const some of slices(ids, changedAtOnce)) {
       const jobs = await Promise.all(some.map(async (id) => ({ id, job: await this.#jobOf(id) })));
@@ -124,7 +124,7 @@ export class JobQueue<Data extends z.ZodType> {
         const changed = await change(readable.data);
         if (changed === undefined) continue;
         await job.updateData(this.#toStored(changed)).catch(async (error: unknown) => {
-          // One that was done meanwhile is gone, and its data with it.
+          // A job that finished meanwhile is gone, with its data.
           if (await this.#jobOf(id)) throw error;
         });
       }
@@ -132,7 +132,7 @@ export class JobQueue<Data extends z.ZodType> {
     return unreadable;
   }
 
-  /** BullMQ reads what a job holds as JSON. */
+  /** The job; BullMQ throws a SyntaxError where the job's data is no JSON. */
   async #jobOf(id: string): Promise<Job | 'unreadable' | undefined> {
     try {
       return await this.queue.getJob(id);
@@ -147,7 +147,7 @@ export class JobQueue<Data extends z.ZodType> {
     return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
   }
 
-  /** What does not open is left out: nobody can read such a job. */
+  /** Undefined for data that can't be unsealed. */
   #fromStored(stored: unknown): unknown {
     const { seal } = this.options;
     const { data } = Sealed.safeParse(stored);

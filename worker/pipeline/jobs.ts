@@ -1,35 +1,35 @@
 import { z } from 'zod';
 import { EraseEvent, ExternalGradeEvent, RecordEvent, RevokedEvent, SurveyEvent } from '../../core/connector/events.ts';
 
-/** Waiting is not failing: it spends no attempt. `delayMs` is real time. */
+/** A job that waits spends no attempt. `delayMs` is real time. */
 export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export const done: JobResult = { do: 'done' };
-/** Something else has to end first: a rename of its source, or finding out whether the service has a request. */
+/** The job has to wait for something else: a rename of the source, or the search for a request. */
 export const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
-/** When it came to us. */
+/** When closeloop received the event. */
 const received = { receivedAt: z.coerce.date() };
 
 const RecordJob = RecordEvent.extend({
   ...received,
   certain: z.boolean().default(false),
-  /** Who found it: what a poll finds first, a webhook has missed. */
+  /** How the event came. A closing that a poll finds first was missed by the webhook. */
   via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
-  /** Of a backfill: one of them in so many milliseconds, also where they wait together because nobody was at work. */
+  /** The pace of a backfill: one event in this many milliseconds, also after a time without workers. */
   everyMs: z.number().positive().optional(),
-  /** A poll sees old records that were touched: what closed before this was there before closeloop, and never asks. */
+  /** Closings before this instant, which polls find on changed records, are from before closeloop and never ask. */
   notBefore: z.coerce.date().optional(),
   notAfter: z.coerce.date().optional(),
 });
 export type RecordJob = z.output<typeof RecordJob>;
 const ExternalGradeJob = ExternalGradeEvent.extend({
   ...received,
-  /** Nothing new: what this journey holds is to be passed on. */
+  /** No new grade: the grade stored in this journey is to be sent. */
   journeyId: z.string().optional(),
 });
 export type ExternalGradeJob = z.output<typeof ExternalGradeJob>;
-/** One that closeloop found itself; what is left out is as in a webhook's. */
+/** An event that closeloop found itself, with the defaults of a webhook's event. */
 export type OwnEvent =
   | ExternalGradeJob
   | (Omit<RecordJob, 'certain' | 'via'> & Partial<Pick<RecordJob, 'certain' | 'via'>>);
@@ -37,7 +37,7 @@ export type OwnEvent =
 const SurveyJob = SurveyEvent.extend(received);
 export type SurveyJob = z.output<typeof SurveyJob>;
 
-/** Who is to be forgotten, as it was asked for. */
+/** A requested erasure: who is to be erased. */
 const AskedToErase = EraseEvent.extend({
   ...received,
   personIds: EraseEvent.shape.personIds.unwrap().default([]),
@@ -54,7 +54,7 @@ export const EraseJob = z.discriminatedUnion('kind', [
 ]);
 export type EraseJob = z.output<typeof EraseJob>;
 
-/** One event: what intake stores. Personal data only where it tells of a record, or where a person has answered elsewhere, until that is done. */
+/** An event, as intake stores it. Holds personal data only in a snapshot of the record or an answer given elsewhere. */
 export const PlanJob = z.discriminatedUnion('kind', [
   RecordJob,
   ExternalGradeJob,
@@ -66,7 +66,7 @@ export type PlanJob = z.output<typeof PlanJob>;
 export const AskJob = z.object({ journeyId: z.string() });
 export type AskJob = z.output<typeof AskJob>;
 
-/** `noAnswer`: the journey is about to expire, and that is to be written. */
+/** `noAnswer`: the journey is about to expire, and the record is to say that no answer came. */
 export const WriteBackJob = z.object({ journeyId: z.string(), noAnswer: z.boolean().optional() });
 export type WriteBackJob = z.output<typeof WriteBackJob>;
 

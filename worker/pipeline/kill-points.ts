@@ -4,8 +4,8 @@ import { type Failpoint, failpoint, isDoomed } from '../operations/failpoints.ts
 import type { SourceContext } from './context.ts';
 
 /**
- * For a process that is to be killed (operations/failpoints.ts): a source whose store, queues, vendor and service let it die just
- * after what they did. In any other process the source itself.
+ * For tests (operations/failpoints.ts): a source whose store, queues, vendor and service kill the process just after they did their
+ * work. In any other process the source itself.
  */
 export function withKillPoints(context: SourceContext): SourceContext {
   if (!isDoomed) return context;

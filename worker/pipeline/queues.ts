@@ -8,13 +8,13 @@ import type { Clock } from './clock.ts';
 import { JobQueue } from './job-queue.ts';
 import { AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
 
-/** Where deliveries are stored. Their jobs name people: Redis holds them sealed. */
+/** The queues that deliveries are stored in. Their jobs hold personal data, and are sealed. */
 export interface InletQueues {
   plan: JobQueue<typeof PlanJob>;
   erase: JobQueue<typeof EraseJob>;
 }
 
-/** One source's queues, one for each step that works on a source by itself. */
+/** One source's queues, one for each step. Collecting has one queue for all sources (collect/schedule.ts). */
 export interface JobQueues extends InletQueues {
   ask: JobQueue<typeof AskJob>;
   writeBack: JobQueue<typeof WriteBackJob>;
@@ -44,18 +44,18 @@ export function openQueues(source: string, options: OpenOptions): JobQueues {
   };
 }
 
-/** BullMQ forbids ':' and plain numbers in ids; events' keys may hold anything. */
+/** The job id of an event: a digest of its key, as BullMQ forbids ':' and plain numbers in ids. */
 export function jobIdOf(key: string, seal: Seal): string {
   return `event-${seal.digest(key)}`;
 }
 
-/** An event as it is queued: with the other defaults of its job's schema. Real time. */
+/** An event to queue. `delayMs` is real time. */
 export interface DueEvent {
   event: Exclude<z.input<typeof PlanJob> | z.input<typeof EraseJob>, { kind: 'go-on' }>;
   delayMs?: number;
 }
 
-/** Stores what somebody has told of, each kind in one write. */
+/** Queues events: those to plan in one write, erasures in another. */
 export async function addEvents(
   { plan, erase }: InletQueues,
   events: readonly DueEvent[],
@@ -77,7 +77,7 @@ export async function addEvents(
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
 
-/** Where the steps leave work for later. Adding a job that waits or runs already does nothing. */
+/** What the steps queue. Adding a job that is waiting or running does nothing. */
 export type Queues = ReturnType<typeof createQueues>;
 
 export function createQueues(
@@ -90,34 +90,34 @@ export function createQueues(
     await ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs }]);
   };
   return {
-    /** An event that closeloop found itself, as if a webhook had brought it. */
+    /** Queues an event that closeloop found itself, like a webhook's. */
     queueEvent: async (event: OwnEvent, delayMs = 0): Promise<void> => {
-      // A backfill's may wait for days, and a webhook of the same closing must not be taken for its repetition.
+      // A backfill's event may wait for days: a webhook's event of the same closing must not count as its repetition.
       const prefix = event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : '';
       await plan.add([{ id: prefix + jobIdOf(event.key, seal), data: event, ...(delayMs > 0 && { delayMs }) }]);
     },
     /**
-     * What waits to be planned, or is being planned, as it should be stored from now on; undefined: as it is.
+     * Changes the stored events that are waiting to be planned or being planned; undefined leaves an event as it is.
      * @returns ids of jobs that can't be read
      */
     changeEvents: async (change: (event: PlanJob) => Promise<PlanJob | undefined> | PlanJob | undefined) =>
       await plan.change(change),
-    /** The next attempt at an erasure. Real time. */
+    /** Queues the next attempt at an erasure. Real time. */
     queueErasure: async (id: string, delayMs: number): Promise<void> => {
       await erase.add([{ id: `erasure-${id}`, data: { kind: 'go-on', erasure: id }, delayMs }]);
     },
     queueAsk: async (journeyId: string, dueAt: Date): Promise<void> => await queueAskIn(journeyId, clock.until(dueAt)),
     queueAskIn,
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
-      // One at a time for a journey: two writes on their way to the vendor could overtake each other.
+      // One write at a time for a journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addAgain(journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })));
     },
-    /** After a moment: the journey is about to expire. */
+    /** Queues a write of "no answer", delayed until the journey has expired. */
     queueNoAnswer: async (journeyId: string): Promise<void> => {
       const delayMs = noAnswerDelayMs;
       await writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId, noAnswer: true }, delayMs }]);
     },
-    /** One event after the other in the source. @returns milliseconds until this one's turn; 0: now, and it is used up. Real time. */
+    /** Paces the source's events. @returns milliseconds until this event's turn; 0 when it is now. Real time. */
     rateLimit: async (key: string, everyMs: number): Promise<number> =>
       await rateLimit(redis, `${tagOf(source)}:backfill`, seal.digest(key), { spacingMs: everyMs, now: Date.now() }),
   };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 
-/** Redis was in trouble: how often it is tried again. No attempt is spent on it. Real time. */
+/** How often Redis is tried while it takes no writes. Jobs spend no attempt on that. Real time. */
 export const troubleMs = 1_000;
 
 interface Pausable {
@@ -9,7 +9,7 @@ interface Pausable {
   resume(): unknown;
 }
 
-/** While Redis takes no writes no job is begun; then all go on at once. */
+/** Holds back jobs while Redis takes no writes. */
 export class RedisTrouble {
   readonly #probe: () => Promise<unknown>;
   #over: Promise<void> | undefined;

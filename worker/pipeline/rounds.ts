@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 
-/** Work that comes again and again: one round at a time, and none any more once it is stopped. */
+/** Repeated work: one round at a time, until it is stopped. */
 export class Rounds {
   readonly #work: (isStopped: () => boolean) => Promise<void>;
   readonly #onError: (error: unknown) => void;
@@ -9,19 +9,19 @@ export class Rounds {
   #round: Promise<void> | undefined;
   #isStopped = false;
 
-  /** @param work a round; a long one looks between two steps whether it is to end */
+  /** @param work one round; a long round checks between two steps whether it is stopped */
   constructor(work: (isStopped: () => boolean) => Promise<void>, onError: (error: unknown) => void) {
     this.#work = work;
     this.#onError = onError;
   }
 
-  /** The first round begins now. One that takes longer than `everyMs` leaves out the next. */
+  /** Begins the first round now. A round that takes longer than `everyMs` replaces the next. */
   start(everyMs: number): void {
     this.begin();
     this.#timer = setInterval(() => this.begin(), everyMs);
   }
 
-  /** Lets the round that is under way end, for `graceMs` at most: whoever closes Redis afterwards pulls nothing from under it. */
+  /** Waits up to `graceMs` for the current round, so that Redis can be closed afterwards. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
@@ -45,7 +45,7 @@ export class Rounds {
   }
 }
 
-/** Runs steps of a round. Each by itself: one that fails must hold up neither the other sources nor the alerts. */
+/** Runs the steps of a round. A step that fails is logged, and holds up no other step. */
 export function stepsOf(log: Log, isStopped: () => boolean) {
   return async (source: string, step: string, work: () => Promise<void>): Promise<void> => {
     if (isStopped()) return;

@@ -29,16 +29,16 @@ export interface SourcePipeline {
   jobs: JobQueues;
   stages: Stages;
   pauses: Pauses;
-  /** Is it being renamed, or has it another name now? Then it is not worked on. */
+  /** Whether the source is being renamed, or has another name now: no job of it is run then. */
   isGated(): Promise<boolean>;
   holds: Holds;
   /** Whether the source's vendor answers. */
   vendor: Outage;
-  /** Asks the vendor what its webhooks missed, if that is due. */
+  /** Polls the vendor for what its webhooks missed, if a poll is due. */
   poll(): Promise<void>;
 }
 
-/** What all sources of a process share. */
+/** The parts that all sources of a process share. */
 interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Journeys, 'sources'> {
   options: EngineOptions;
   names: SourceNames;
@@ -142,7 +142,7 @@ function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Poli
   };
 }
 
-/** What is stopped for a person to mend: whole stages, and campaigns, rules and operations. */
+/** What waits for a person: stopped stages, and held campaigns, rules and operations. */
 function stopsOf(
   name: string,
   alert: Operations['alert'],

@@ -19,23 +19,23 @@ export interface StageOptions<Data extends z.ZodType> {
   source: string;
   concurrency: number;
   process: (data: z.output<Data>) => Promise<JobResult>;
-  /** No further attempt will be made: settle what the job was about, with this reason. */
+  /** Called when the job is given up, with the reason: settles the job's journey. */
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
-  /** No journey tells of it: the job itself is kept when it is given up, so long, to be replayed. Real time. */
+  /** Keeps jobs that were given up and have no journey, to be replayed. Real time. */
   keepGivenUp?: { isKept: (data: z.output<Data>) => boolean; forMs: number };
-  /** What its jobs call: while one of these is down one job finds out for all. */
+  /** The endpoints that the jobs call: while one is down a single job probes it. */
   endpoints?: readonly Outage[];
-  /** Where jobs wait whose campaign, rule or operation is at fault; left out: the stage stops. */
+  /** Holds jobs whose campaign, rule or operation has to be mended. Left out: the stage stops instead. */
   holds?: Holds;
   /** A job is given up when it has failed for so long. Real time. Default a week. */
   retryForMs?: number;
-  /** Where a job runs that was running when a process ended. Left out: here, like any other. */
+  /** Runs jobs that were running when a process died. Left out: they run here. */
   quarantine?: Quarantine;
   /** A job came through. */
   onDone?: () => Promise<void>;
-  /** A person has to act before any job of this stage can succeed. The stage stops itself. */
+  /** Called when no job of the stage can succeed until a person acts; then the stage stops. */
   onConfigError: (why: string) => Promise<void>;
-  /** Tells a person: a job can't be read, and is kept for whoever can. */
+  /** Alerts a person of a job that can't be read, and is kept for a version that can. */
   alert: (kind: 'to-do', why: string, remedy: string) => Promise<void>;
   /** Writes something to Redis. */
   probe: () => Promise<unknown>;
@@ -43,15 +43,15 @@ export interface StageOptions<Data extends z.ZodType> {
   log: Log;
 }
 
-/** A job that only another version can read: how often this one looks whether it still can't. Real time. */
+/** How often a job that only another version can read is tried. Real time. */
 const asideMs = 600_000;
 const foreignRemedy =
   'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
 
-/** Until a held job looks by itself whether it is still held; mended, it goes on at once. Spread. Real time. */
+/** How often a held job checks whether it is still held, with jitter; a lifted hold resumes its jobs at once. Real time. */
 const heldMs = 600_000;
 
-/** A job that was running when a process ended is suspected. Nearly all are innocent: a kill hits many at once. */
+/** A job that was running when a process died is a suspect. Most are innocent, as a kill hits many jobs at once. */
 const suspectedAfter = 1;
 
 /** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
@@ -84,7 +84,7 @@ export class Stage<Data extends z.ZodType> {
     return await this.#options.process(this.jobs.read(data));
   }
 
-  /** Nothing where it has been started already. */
+  /** Does nothing when the stage is running. */
   start(): void {
     if (this.#worker) return;
     const { jobs } = this;
@@ -100,19 +100,19 @@ export class Stage<Data extends z.ZodType> {
       connection,
       concurrency: this.#options.concurrency,
       ...crashSettings,
-      // Only what fails while a failure is being settled comes here.
+      // Reached only by errors of the failure handling itself.
       settings: { backoffStrategy: () => troubleMs },
     });
     this.#worker.on('error', (error) => {
       this.#lost(error);
-      // A worker that is refused a job asks for the next at once, again and again.
+      // BullMQ's worker would ask Redis for the next job in a tight loop.
       if (isRedisUnavailable(error)) void this.#trouble.over(this.#worker);
     });
   }
 
   /**
-   * Finishes what runs, up to `graceMs`, and begins no more. What is left then is run again by another worker once its lock has
-   * ended; a second call of BullMQ's `close` would only wait on, so it isn't waited for.
+   * Begins no more jobs, and waits up to `graceMs` for the running ones. Jobs that are still running then are repeated by another
+   * worker once their locks expire; BullMQ's `close` is not waited for any longer.
    */
   async stop(graceMs: number): Promise<void> {
     const worker = this.#worker;
@@ -126,15 +126,15 @@ export class Stage<Data extends z.ZodType> {
     clearTimeout(timer);
   }
 
-  /** `stop`, for good: also for adding. */
+  /** As `stop`, and closes the queue. */
   async close(graceMs: number): Promise<void> {
     this.#door.close();
     await this.stop(graceMs);
-    // With Redis away BullMQ's own closing never ends.
+    // While Redis is down BullMQ's `close` never resolves.
     await Promise.race([this.jobs.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
   }
 
-  /** Redis in trouble says nothing about a job: that one is begun anew when Redis takes writes again. */
+  /** Begins a job again after an error of Redis, once Redis takes writes: such an error says nothing about the job. */
   async #process(job: Job, token: string | undefined): Promise<void> {
     for (;;) {
       try {

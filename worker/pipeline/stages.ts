@@ -25,10 +25,10 @@ import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 /** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
 const concurrency = 1_000;
 
-/** How soon a job whose expression was stopped tries again. Real time. */
+/** How soon a job whose expression was stopped is tried again. Real time. */
 const asideMs = 600_000;
 
-/** What works on one source's queues. */
+/** The stages of one source, one for each queue. */
 export interface Stages {
   plan: Stage<typeof PlanJob>;
   ask: Stage<typeof AskJob>;
@@ -47,11 +47,11 @@ interface StagesOptions {
   quarantine?: Quarantine | undefined;
 }
 
-/** What a step of the pipeline does with a job, and when no further attempt will be made. */
+/** How a step of the pipeline processes a job, and gives one up. */
 interface Step<Data extends z.ZodType> extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp'> {
   process: (job: z.output<Data>, context: SourceContext) => Promise<JobResult>;
   giveUp: (job: z.output<Data>, why: string, context: SourceContext) => Promise<void>;
-  /** What is left for a person to do about a job that was given up, once its cause is mended. */
+  /** What a person does about a job that was given up, once the cause is mended. */
   remedy: (job: z.output<Data>) => string;
   concurrency?: number;
 }
@@ -63,7 +63,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
     forMs: context.keepMs,
   };
-  // As if it were a job of the asking stage.
+  // A planning job asks only while the asking stage would.
   const isStopped = async () => {
     const { queue } = jobs.ask;
     const stops = [names.isGated(context.name), options.pauses.stands('ask'), queue.isPaused()];
@@ -94,7 +94,7 @@ function createStage<Data extends z.ZodType>(
 ): Stage<Data> {
   const { name: source, retryForMs, ports, log, alert } = context;
   const { name } = jobs.options;
-  // An erasure goes over all sources, and must find everybody in their place.
+  // An erasure searches all sources, and would miss data that is being moved.
   const isGated = async () => (await names.isGated(source)) || (name === 'erase' && (await names.isAnyMoving()));
   return new Stage({
     concurrency,
@@ -102,14 +102,14 @@ function createStage<Data extends z.ZodType>(
     jobs,
     source,
     process: async (job) => {
-      // Its source is being renamed, or has another name now: the job waits, and is moved with it.
+      // The source is being renamed, or has another name now: the job waits, and is moved with the source.
       if (await isGated()) return retryLater;
       if (name === 'plan') await refuseNewcomer(source, names);
       if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
       return await untilMended(process(job, context), context);
     },
     giveUp: async (job, why) => {
-      // Told first: who is killed in between tells it twice, and equal alerts are one.
+      // Alerted first: after a kill in between the alert is repeated, and equal alerts count as one.
       await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeysOf(job, source));
       await giveUp(job, why, context);
     },
@@ -138,8 +138,8 @@ async function refuseNewcomer(source: string, names: SourceNames): Promise<void>
 }
 
 /**
- * A job that an expression has to be evaluated for, and was stopped, waits without spending an attempt, whatever became of
- * the others: the expression may be good over their records. A person is told.
+ * A job whose expression was stopped waits without spending an attempt, and a person is alerted. Other jobs go on: the expression may
+ * work for their records.
  */
 async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }: SourceContext): Promise<JobResult> {
   try {
@@ -149,7 +149,7 @@ async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }
     const why = error.message;
     log.error({ source: name, why }, 'an expression was stopped: what needs it waits');
     await alert('to-do', why, 'mend the expression and restart; what needs it waits, and goes on within ten minutes');
-    // Not all at once: each may take its second again.
+    // With jitter, as each of these jobs may take a second again.
     return { do: 'wait', delayMs: asideMs * (0.5 + ports.random()) };
   }
 }

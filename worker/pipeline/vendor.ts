@@ -13,7 +13,7 @@ import { createBatcher } from './batch.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { JobQueues } from './queues.ts';
 
-/** The vendor's account, as the steps use it. Records of concurrent jobs go in one call. */
+/** The vendor's account, as the steps use it. Concurrent jobs share calls. */
 export interface Vendor {
   source: Source;
   /** @throws the record's own error, for the queue to retry */
@@ -21,7 +21,7 @@ export interface Vendor {
   write(item: WriteBack): Promise<WriteResult>;
 }
 
-/** What a read says about asking: the record, or the reason why nobody will be asked about it. */
+/** A record as asking sees it: closed, open, or gone, with the reason why nobody is asked. */
 export type RecordStatus =
   | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
   | { is: 'open'; lookAgainAt?: Date }
@@ -40,7 +40,7 @@ export function statusOf(result: ReadResult): RecordStatus {
 
 const defaultBatchWindowMs = 500;
 
-/** A configured source, open for work by its records' aliases. `outage`: whether the vendor answers. */
+/** Opens a configured source, which is used by its records' aliases. `outage`: whether the vendor is down. */
 export function openVendor(
   configured: ConfiguredSource,
   jobs: JobQueues,
@@ -97,9 +97,9 @@ function openSource(
 }
 
 /**
- * What a record is refused for stands in its own result. A call that fails whole for good says nothing about any of several
- * records: the source is stopped when it stays so. Of one alone that can't be told, unless several have failed since a call
- * went well.
+ * A refused record has an error in its own result. A call for several records that fails as a whole, permanently, is the source's
+ * fault: the source is stopped when that repeats. A call for one record is the source's fault only if calls for several records have
+ * failed since the last success.
  */
 function wholeCalls() {
   let isSourceAtFault = false;
