@@ -27,7 +27,7 @@ export interface Field {
   label: string;
 }
 
-/** What an order holds of ours, or could. */
+/** The parts of an order that closeloop writes. */
 export interface Held {
   /** By key. */
   values: ReadonlyMap<string, string>;
@@ -35,17 +35,17 @@ export interface Held {
   note: string;
 }
 
-/** What is still missing on an order. Lists may be empty. */
+/** The changes that an order needs. Lists may be empty. */
 export interface Change {
   set: { field: Field; value: string }[];
   unset: Field[];
   addTags: string[];
   removeTags: string[];
-  /** The whole note, as Shopify knows no other way to change it. */
+  /** The whole note: Shopify can only replace it. */
   note?: string;
 }
 
-/** Shopify's limit of a note, and a text that a metafield surely takes. */
+/** Characters: Shopify's limit of a note, and a length that every metafield takes. */
 const limits = { note: 5_000, text: 10_000 };
 
 const kinds = {
@@ -75,8 +75,8 @@ export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { value
   isOutdated(item, settings, (key) => values.get(key));
 
 /**
- * What is to be sent so that the order shows this answer; undefined when there is nothing to do. Never its tags as a whole, which
- * would replace everybody's.
+ * The changes that put this answer on the order; undefined for none. Tags are added and removed one by one: setting the list would
+ * replace the tags of others.
  */
 export function changeFor(item: WriteBack, settings: WriteBackSettings, held: Held): Change | undefined {
   const change: Change = { set: [], unset: [], addTags: [], removeTags: [] };
@@ -98,7 +98,7 @@ export function changeFor(item: WriteBack, settings: WriteBackSettings, held: He
   return steps === 0 && change.note === undefined ? undefined : change;
 }
 
-/** What is to be sent so that the order shows nothing of ours; undefined when it doesn't. */
+/** The changes that remove all of closeloop's values from the order; undefined for none. */
 export function removalFrom(settings: WriteBackSettings, held: Held): Change | undefined {
   const unset = fieldsOf(settings).filter(({ key }) => held.values.has(key));
   const removeTags = held.tags.filter((tag) => isAnswerTag(tag));
@@ -107,7 +107,7 @@ export function removalFrom(settings: WriteBackSettings, held: Held): Change | u
   return { set: [], unset, addTags: [], removeTags, ...(note !== held.note && { note }) };
 }
 
-/** What the shop didn't keep of a change, in words for the operator. */
+/** Findings for the values that the shop didn't store. */
 export function findingsOn(item: WriteBack, settings: WriteBackSettings, held: Held): string[] {
   const missing = changeFor(item, settings, held);
   if (missing === undefined) return [];
@@ -130,7 +130,7 @@ function same({ type }: Field, held: string, wanted: string): boolean {
   return type === 'number_integer' ? Number(held) === Number(wanted) : isSameText(held, wanted);
 }
 
-/** Shopify keeps no empty value. */
+/** Shopify stores no empty value. */
 function textOf(value: AnswerValue | null): string | null {
   const text = surveyText(value ?? '');
   return isBlank(text) ? null : cut(text, limits.text);
@@ -138,7 +138,7 @@ function textOf(value: AnswerValue | null): string | null {
 
 const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
-/** The note with one line of ours, in place of an earlier one. Brackets and line breaks of a comment would hide its end. */
+/** The note with closeloop's line, which replaces an earlier one. Brackets and line breaks in a comment would hide the line's end. */
 function noteWith(item: WriteBack, note: string): string {
   if (note.includes(` · closeloop ${item.marker}]`)) return note;
   const rest = note.replace(ourLine, '');

@@ -9,7 +9,7 @@ import { addressOf, apiVersion, type ShopifySettings } from './settings.ts';
 
 const graphqlPath = `/admin/api/${apiVersion}/graphql.json`;
 
-/** A query or mutation by its name in the document, what comes back, and what it may cost. */
+/** A query or mutation: its name in the document, the schema of its result, its price. */
 export interface Operation<S extends z.ZodType> {
   name: string;
   data: S;
@@ -21,26 +21,26 @@ export interface Request {
   variables: Readonly<Record<string, unknown>>;
 }
 
-/** How many entries a call may have: as many as the points afford, within this. */
+/** The bounds for the number of entries in a call; the points decide within them. */
 export interface Size {
   most: number;
   least?: number;
-  /** Of an earlier call of the same work, whose place in line this one keeps. */
+  /** `since` of an earlier call of the same work: this call keeps its place in the queue. */
   since?: number;
 }
 
 interface SizedAnswer<Data> {
   data: Data;
-  /** How many the call had. */
+  /** The number of entries in the call. */
   entries: number;
-  /** Those that failed alone, by their place in the answer: `nodes.3`, `o3`. */
+  /** Entries that failed alone, by their place in the response: `nodes.3`, `o3`. */
   failures: ReadonlyMap<string, CloseloopError>;
   since: number;
 }
 
-/** Every call to one shop: its points taken beforehand, with a valid token, one attempt. Throws VendorError. */
+/** The client of one shop: takes the points first, with a valid token, one attempt. Throws VendorError. */
 export interface ShopifyApi {
-  /** One answer, whole. */
+  /** Fails for any error in the response. */
   call<S extends z.ZodType>(
     operation: Operation<S> & { document: string },
     variables?: Request['variables'],
@@ -55,7 +55,7 @@ export interface ShopifyApi {
   ): Promise<SizedAnswer<z.output<S>>>;
 }
 
-/** Says once of each other version that an answer is of. */
+/** Logs once for each unexpected version in a response. */
 function versionComparer(shop: string, log: ConnectorPorts['log']): (answered: string | null) => void {
   let warned: string | undefined;
   return (answered) => {
@@ -85,7 +85,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
   const prices = new Prices();
   const compareVersion = versionComparer(shop, ports.log);
 
-  /** One call, paid for. What its answer says of the points is told before anything else is made of it. */
+  /** One call whose points are taken. Settles the points by the response before anything else. */
   async function send(call: VendorCall, operation: Operation<z.ZodType>, paid: PointsTaken) {
     let said: Parameters<PointsTaken['settle']>[0] = 'unknown';
     try {
@@ -111,7 +111,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     urgency: Urgency,
     byEntry: boolean,
   ): Promise<SizedAnswer<z.output<S>>> {
-    // Nothing is paid for before there is a token.
+    // No points are taken before there is a token.
     await credentials.current();
     const { base, each, mostEntries } = prices.of(operation.name, operation.price);
     const wanted = { base, each, least, most: Math.max(least, Math.min(most, mostEntries)), assumed: smallestPlan };

@@ -12,13 +12,13 @@ const aDayMs = 86_400_000;
 /** Without `read_all_orders` an app sees orders of so many days. */
 const visibleDays = 60;
 
-/** What would keep a source from working, found at the shop in one call. */
+/** Finds everything that would keep a source from working, in one call. */
 export function checker(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['check']> {
   return async (about) => {
     try {
       return findingsIn(await takeInventory(settings, api), settings, about);
     } catch (error) {
-      // Access that is refused is what a check is there to find; a shop that doesn't answer is not known to be wrong.
+      // Refused access is a finding; a shop that doesn't respond may be in order.
       if (!(error instanceof VendorError) || error.advice.kind !== 'config') throw error;
       const { problem, remedy } = error;
       return [errorAt('access', problem, remedy)];
@@ -26,7 +26,7 @@ export function checker(settings: ShopifySettings, api: ShopifyApi): NonNullable
   };
 }
 
-/** Pure: the inventory against what the settings need. */
+/** Pure: compares the inventory with the needs of the settings. */
 export function findingsIn(inventory: Inventory, settings: ShopifySettings, about: PreflightContext): Finding[] {
   return [
     ...ofAccess(inventory, settings, about),
@@ -118,7 +118,7 @@ function ofWebhooks(all: readonly Subscription[], settings: ShopifySettings, hoo
   return found;
 }
 
-/** Why a webhook can't be read, if so. */
+/** Why closeloop can't read a webhook's deliveries; undefined if it can. */
 export function flawOf({ format, includeFields, topic }: Subscription): string | undefined {
   if (format !== 'JSON') return `it delivers ${format}, not JSON`;
   const isOfOrder = topic.startsWith('ORDERS_');
@@ -182,7 +182,7 @@ function textOutside(part: string, limits: ReadonlyMap<string, string>): string 
 
 const namesOf = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true as const]));
 
-/** The names that an order is presented with; below the open ones anything may stand. */
+/** The names in a presented order. */
 const shapeNames: ShapeNames = {
   order: namesOf(
     ...['id', 'name', 'source', 'tags', 'note', 'attributes', 'metafields', 'discountCodes', 'total', 'currency'],

@@ -3,19 +3,19 @@ import { idOf } from './ids.ts';
 import type { Fulfillment, Order, OrderState } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
-/** What decides whether an order asks: the state, and, where the whole order was read, what is in it and who bought it. */
+/** The input of the state: the order's state and, where the whole order was read, its items and customer. */
 export type Judged = OrderState & Partial<Pick<Order, 'lineItems'>> & { hasContact?: boolean };
 
 export type Choice = Pick<ShopifySettings, 'trigger' | 'parcels' | 'deliveredWithin' | 'include'>;
 
-/** Which order counts, and by which closing. However many parcels: one closing, named after the one that completes it. */
+/** The state of an order. An order has one closing, named after the parcel that completes it. */
 export function stateOf(order: Judged, choice: Choice, now: Date): RecordState {
   const why = neverAsked(order, choice.include);
   if (why !== undefined) return { is: 'out', why };
   return choice.trigger === 'paid' ? paid(order) : handedOver(order, choice, now);
 }
 
-/** Why this order asks nobody, whatever becomes of it. */
+/** Why this order never leads to a question. */
 function neverAsked(order: Judged, include: Choice['include']): string | undefined {
   const { displayFinancialStatus: money, sourceName, lineItems, hasContact = true } = order;
   if (order.test) return 'a test order';
@@ -31,7 +31,7 @@ function neverAsked(order: Judged, include: Choice['include']): string | undefin
   return undefined;
 }
 
-/** No parcel, or no payment, that could name the closing: there is only one. */
+/** The closing of an order without a parcel or payment that could name it. */
 const whole = (closedAt: Date): RecordState => ({ is: 'closed', closing: 'whole', closedAt });
 
 function paid({ displayFinancialStatus, transactions, processedAt }: OrderState): RecordState {
@@ -58,7 +58,7 @@ function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Ch
   const arrived = parcels === 'all' ? (arrivals.length === all.length ? arrivals.at(-1) : undefined) : arrivals[0];
   if (arrived !== undefined) return closed(arrived);
 
-  // Nobody is asked about a parcel that the carrier gave up: it waits for a word of delivery.
+  // A parcel that the carrier gave up counts only when it is reported as delivered.
   const hopeful = all.filter(
     (parcel) => arrivalOf(parcel, order) === undefined && !failed.has(parcel.displayStatus ?? ''),
   );
@@ -71,7 +71,7 @@ function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Ch
 
 const delivered = new Set(['DELIVERED', 'PICKED_UP']);
 const failed = new Set(['FAILURE', 'NOT_DELIVERED']);
-/** A carrier has it, or is expected to. */
+/** The statuses of a parcel that a carrier has, or is expected to get. */
 const underWay = new Set([
   'LABEL_PRINTED',
   'LABEL_PURCHASED',
@@ -85,7 +85,7 @@ const underWay = new Set([
   'READY_FOR_PICKUP',
 ]);
 
-/** When a parcel arrived; what no carrier brings (downloads, a sale over the counter) arrives as it is handed over. */
+/** When a parcel arrived. Items without a carrier (downloads, sales over the counter) arrive when they are handed over. */
 function arrivalOf(parcel: Fulfillment, { sourceName }: OrderState): Date | undefined {
   const { deliveredAt, createdAt, updatedAt, requiresShipping, displayStatus = '' } = parcel;
   if (deliveredAt !== undefined) return deliveredAt;
@@ -94,7 +94,7 @@ function arrivalOf(parcel: Fulfillment, { sourceName }: OrderState): Date | unde
   return !requiresShipping || sourceName === 'pos' ? createdAt : undefined;
 }
 
-/** The older first. Ids grow, with more digits than a number holds. */
+/** Orders by age: ids grow, beyond 2^53. */
 function byId(a: { id: string }, b: { id: string }): number {
   const [one, other] = [idOf(a.id), idOf(b.id)];
   return one.length - other.length || (one < other ? -1 : 1);

@@ -15,7 +15,7 @@ const refused = {
     'clientSecret are its current ones (Dev Dashboard > app > Settings)',
 } as const;
 
-/** The token of a custom app, for good; or those of the client_credentials grant, for a day. */
+/** The permanent token of a custom app, or tokens of the client_credentials grant, which last a day. */
 export function credentialsOf(settings: ShopifySettings, ports: ConnectorPorts): Credentials {
   const { shop, accessToken, clientId: client_id, clientSecret: client_secret } = settings;
   if (accessToken !== undefined) return staticToken(accessToken);

@@ -2,15 +2,15 @@ import type { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Operation, Request, ShopifyApi } from './api.ts';
 
-/** A call's worth of items: its data, or why none of these could be done. */
+/** The items of one call with its data, or the error of all of them. */
 export type Page<Item, Data> =
   | { items: readonly Item[]; data: Data; failures: ReadonlyMap<string, CloseloopError> }
   | { items: readonly Item[]; error: CloseloopError };
 
 /**
- * Calls for many items, each with as many as the points afford; one after the other, in their order. What was done stays done: when a
- * call fails, the last page has its items and all that are left. @throws when the first call fails
- * @param weightOf entries of an item, where it is several; they stay together
+ * Calls for many items, one call after the other, each with as many items as the points afford. When a call fails after others
+ * succeeded, the last page has its error, its items and all remaining items. @throws when the first call fails
+ * @param weightOf the number of entries of an item, which stay together; default 1
  */
 export async function* inPages<Item, S extends z.ZodType>(
   api: ShopifyApi,
@@ -45,7 +45,7 @@ export async function* inPages<Item, S extends z.ZodType>(
   }
 }
 
-/** The first of them that make no more entries than this; at least one. */
+/** The first items with at most so many entries; at least one item. */
 function within<Item>(items: readonly Item[], entries: number, weightOf: (item: Item) => number): readonly Item[] {
   let sum = 0;
   const end = items.findIndex((item) => {

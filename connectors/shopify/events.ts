@@ -10,7 +10,7 @@ import type { ShopifySettings } from './settings.ts';
 
 type Choice = Pick<ShopifySettings, 'shop' | 'trigger' | 'parcels'>;
 
-/** What a body says, before it gets its time and key. */
+/** The event in a body, without its time and key. */
 type Said =
   | { kind: 'closed' | 'changed'; recordId: string; what: string; certain?: true }
   | { kind: 'erase'; what: string; personIds?: string[]; recordIds?: string[]; contacts?: string[]; everybody?: true }
@@ -37,8 +37,8 @@ const Uninstalled = z.object({ myshopify_domain: z.string() });
 const Scopes = z.object({ current: listOf(z.string()) });
 
 /**
- * What a verified delivery says. Retries of a delivery share their id; two subscriptions to one topic don't, and are told to be
- * about the same closing by the record. Topics that we don't know are left out.
+ * The event of a verified delivery. Retries of a delivery share its id; deliveries of two subscriptions to one topic don't: reading the
+ * record shows that both are about the same closing. Unknown topics are left out.
  */
 export function events(delivery: Delivery, choice: Choice): Events {
   const json = exactJsonBody(delivery.raw);
@@ -115,7 +115,7 @@ function read(topic: string, body: unknown, choice: Choice): Said {
   }
 }
 
-/** Every word of a carrier comes as an update; only those that may close the order, or open it again, are worth reading it. */
+/** Every status of a carrier comes as an update; the order is read only for those that may close or reopen it. */
 function ofParcel(topic: string, parcel: z.output<typeof Parcel>, { trigger, parcels }: Choice): Said {
   const { order_id: recordId, status, shipment_status } = parcel;
   if (trigger === 'paid') return { kind: 'ignored', why: 'the trigger is paid' };
@@ -131,7 +131,7 @@ function privacy(topic: string, body: unknown): Said {
   if (!redact.success) return { kind: 'unreadable', why: `a ${topic} whose customer or orders can't be read` };
   const { customer, orders_to_redact, data_request } = redact.data;
   if (topic === 'shop/redact') {
-    // The topic isn't signed: what was signed for one customer must not erase all of them.
+    // The topic isn't signed: a body that was signed for one customer must not erase all customers.
     return customer == null && orders_to_redact == null
       ? { kind: 'erase', everybody: true, what: 'the shop is to be forgotten (shop/redact)' }
       : { kind: 'ignored', why: 'a shop/redact that names a customer' };
@@ -142,7 +142,7 @@ function privacy(topic: string, body: unknown): Said {
       "named in Shopify's e-mail on the request";
     return { kind: 'ignored', why, act: true };
   }
-  // The topic isn't signed: who asks for their data must not be erased for it by somebody who sends that again.
+  // The topic isn't signed: a replayed request for data must not erase the customer.
   if (data_request !== undefined) return { kind: 'ignored', why: 'a customers/redact that is a request for data' };
   const contacts = [customer?.email, customer?.phone].filter((one) => one != null);
   return {
@@ -165,7 +165,7 @@ function parsed<S extends z.ZodType>(schema: S, body: unknown, then: (value: z.o
   return result.success ? then(result.data) : { kind: 'unreadable', why: 'the body is not of its topic' };
 }
 
-/** Names only, as it goes into traces. */
+/** Only plain names, as the topic gets into traces. */
 function topicOf({ headers }: Delivery): string {
   const topic = headers['x-shopify-topic'] ?? '';
   return /^[a-z_]{1,60}\/[a-z_]{1,60}$/.test(topic) ? topic : 'an unknown topic';

@@ -21,8 +21,8 @@ const scopesQuery = {
 };
 
 /**
- * Takes answers off orders: the metafields of the settings, and our tags and our line of the note, whatever the settings say of
- * these now. Calls as few as for writing. An order that can't be seen is gone, unless it may only be too old for the app.
+ * Removes answers from orders: the configured metafields, and closeloop's tags and line in the note, whatever the present settings.
+ * As few calls as for writing. An order that the app can't see is deleted, or too old for an app without `read_all_orders`.
  */
 export function forgetter({ writeBack }: ShopifySettings, api: ShopifyApi): NonNullable<Source['forget']> {
   const heldBy = heldReader(writeBack, api, { note: true });

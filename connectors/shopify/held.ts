@@ -12,10 +12,10 @@ const Nodes = z.object({
 });
 const Metafield = z.object({ value: z.string() });
 
-/** What an order holds, or why that couldn't be read. */
+/** The present values of an order, or the error of reading them. */
 type HeldResult = Held | CloseloopError;
 
-/** Reads what orders hold of ours, by their ids; those that can't be seen are left out. As many share a call as the points afford. */
+/** Reads closeloop's values on orders, by their ids, as many per call as the points afford. Leaves out orders that the app can't see. */
 export function heldReader(
   writeBack: ShopifySettings['writeBack'],
   api: ShopifyApi,

@@ -1,4 +1,4 @@
-/** Orders have up to 19 digits, above 2^53: ids stay texts from the first byte on. */
+/** Ids have up to 19 digits, beyond 2^53: they are strings everywhere. */
 export const isOrderId = (id: string): boolean => /^[1-9]\d{0,18}$/.test(id);
 
 /** `5791244910855` → `gid://shopify/Order/5791244910855`, as the API calls it. */

@@ -21,7 +21,7 @@ const Answer = z.object({
   metafieldDefinitions: z.object({ nodes: listOf(Definition) }),
 });
 
-/** What is at the shop of all that this source needs. */
+/** The parts of the shop that this source needs. */
 export interface Inventory {
   scopes: string[];
   /** The version that shapes webhooks: a setting of the app. */

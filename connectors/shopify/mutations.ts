@@ -7,20 +7,20 @@ import { inPages } from './each.ts';
 import { orderGid } from './ids.ts';
 import type { ShopifySettings } from './settings.ts';
 
-/** One mutation among those that share a call; `$v` stands for its variable. */
+/** One of the mutations in a call; `$v` stands for its variable. */
 export interface Mutation {
   call: string;
-  /** Of the variable. */
+  /** The type of the variable. */
   type: string;
   value: unknown;
-  /** What is asked of its errors: never the messages, which may repeat what we sent. */
+  /** The requested fields of errors: never messages, which may repeat values. */
   errors: string;
 }
 
-/** Of one, with its list of errors. Source: shopify.dev, "rate limits". */
+/** The price of a mutation with its list of errors. Source: shopify.dev, "rate limits". */
 const price = { base: 0, each: 11 };
 
-/** Asked for of every mutation; only metafields have codes. */
+/** Requested for every mutation; only metafields have codes. */
 const Outcome = z
   .object({
     userErrors: listOf(
@@ -34,7 +34,7 @@ const Outcome = z
   .nullable();
 type Outcome = z.output<typeof Outcome>;
 
-/** What makes a change, in the order in which Shopify is to do it. */
+/** The mutations of a change, in the order of their execution. */
 export function mutationsFor(orderId: string, change: Change, writeBack: ShopifySettings['writeBack']): Mutation[] {
   const id = orderGid(orderId);
   const owner = { ownerId: id, namespace: writeBack.namespace };
@@ -71,7 +71,7 @@ export function mutationsFor(orderId: string, change: Change, writeBack: Shopify
   return all.filter((one) => one !== false);
 }
 
-/** What was not done, by order: Shopify's refusal in its words, or why nobody knows. */
+/** Failed changes by order: Shopify's refusal, or the error that leaves the outcome unknown. */
 type Undone = Map<string, string | CloseloopError>;
 
 /** Sends orders' mutations, as many in one call as the points afford; those of an order stay together, in their order. */
@@ -101,7 +101,7 @@ export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string
   };
 }
 
-/** Many mutations in one call; the answer has an outcome for each, as `o0`, `o1` … */
+/** Many mutations in one call; the response has a result for each: `o0`, `o1` … */
 function callOf(name: string, mutations: readonly Mutation[]): Request {
   const variables = mutations.map(({ type }, index) => `$v${index}: ${type}`).join(', ');
   const fields = mutations.map(
@@ -113,7 +113,7 @@ function callOf(name: string, mutations: readonly Mutation[]): Request {
   };
 }
 
-/** "metafieldsSet: INVALID_TYPE at 0.value"; undefined when it was done. */
+/** "metafieldsSet: INVALID_TYPE at 0.value"; undefined for a success. */
 function refusalOf({ call }: Mutation, outcome: Outcome | undefined): string | undefined {
   const name = call.slice(0, call.indexOf('('));
   if (outcome == null) return `${name}: no answer`;

@@ -12,7 +12,7 @@ const Place = z.object({ id: z.string(), name: z.string() });
 
 export const Fulfillment = z.object({
   id: z.string(),
-  /** `SUCCESS`: handed over; the rest isn't, or not any more. */
+  /** `SUCCESS`: handed over; every other status means not, or not any more. */
   status: z.string(),
   displayStatus: text,
   createdAt: z.coerce.date(),
@@ -22,7 +22,7 @@ export const Fulfillment = z.object({
 });
 export type Fulfillment = z.output<typeof Fulfillment>;
 
-/** What tells whether an order is closed. `transactions` where payment closes it, `fulfillments` where parcels do. */
+/** The fields that decide whether an order is closed. `transactions` for the trigger `paid`, `fulfillments` for the others. */
 const state = {
   id: z.string(),
   updatedAt: z.coerce.date(),
@@ -40,7 +40,7 @@ const state = {
 export const OrderState = z.object(state);
 export type OrderState = z.output<typeof OrderState>;
 
-/** Everything that rules see. */
+/** All fields that rules can read. */
 export const Order = z.object({
   ...state,
   name: z.string(),
@@ -97,7 +97,7 @@ const lineItems =
 
 export type Trigger = 'paid' | 'fulfilled' | 'delivered';
 
-/** So many parcels or payments, and items, are asked for with an order; the few orders that have more are completed (rest.ts). */
+/** The numbers of parcels or payments, and of items, that are read with an order; rest.ts completes the few orders with more. */
 export const shown = { parts: 8, items: 10 };
 
 const parts = (trigger: Trigger, first: number) =>
@@ -105,13 +105,13 @@ const parts = (trigger: Trigger, first: number) =>
     ? `transactions(first: ${first}) { ${payments} }`
     : `fulfillments(first: ${first}) { ${fulfillments} }`;
 
-/** What `OrderState` needs: 9 points an order. */
+/** The fields of `OrderState`: 9 points per order. */
 export const stateFields = (trigger: Trigger): string => `
   id updatedAt processedAt test cancelledAt sourceName displayFinancialStatus displayFulfillmentStatus
   ${parts(trigger, shown.parts)}`;
 export const statePoints = 1 + shown.parts;
 
-/** What `Order` needs beyond its state. */
+/** The further fields of `Order`. */
 export const orderFields = `
   name createdAt email phone customerLocale note tags discountCodes
   customAttributes { key value }

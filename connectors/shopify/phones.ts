@@ -2,8 +2,8 @@ import { internationalPhone } from '../../core/contact.ts';
 import type { Order } from './order.ts';
 
 /**
- * The numbers on an order, best first, each once: the one given for this order, the customer's, then those of the addresses.
- * International where it can be told: a national number is one of the country of its address; otherwise as written.
+ * The phone numbers of an order, best first, each once: the order's own, the customer's, then those of the addresses. In
+ * international form where the country of an address allows it; otherwise as written.
  */
 export function phonesOf({ phone, customer, shippingAddress, billingAddress }: Order): string[] {
   const home = shippingAddress?.countryCodeV2 ?? billingAddress?.countryCodeV2;

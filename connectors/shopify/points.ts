@@ -1,25 +1,25 @@
-/** Shopify refuses a call that could cost more than 1,000 points; some are left for what stands around the records. */
+/** Shopify refuses a call that could cost more than 1,000 points; the difference is for the fields around the records. */
 const mostPoints = 950;
 /** Ids in one call. */
 const mostIds = 250;
 
-/** What a call may cost: without an entry, and for each. Points, as the documents are counted beforehand. */
+/** The points of a call before its execution: without an entry, and for each entry. */
 export interface Price {
   base: number;
   each: number;
 }
 
-/** The bucket of the smallest plan that ever was: what a shop is taken for until it has answered. */
+/** The bucket of the smallest plan, which is assumed until the shop's first response. */
 export const smallestPlan = { limit: 1_000, perSecond: 50 };
 
 /**
- * Prices of operations, by name. Shopify's own counting changes, and no document of it is exact: what it says a call was
- * charged corrects the price from then on.
+ * Prices of operations, by name. Shopify's counting changes and its documentation is not exact, so the cost in each response
+ * corrects the price.
  */
 export class Prices {
   readonly #factors = new Map<string, number>();
 
-  /** As learnt so far, and how many entries a call may have at that. */
+  /** The present price, and how many entries a call may have at it. */
   of(operation: string, { base, each }: Price): Price & { mostEntries: number } {
     const factor = this.#factors.get(operation) ?? 1;
     const room = Math.floor((mostPoints - base * factor) / (each * factor));

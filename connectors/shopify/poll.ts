@@ -10,15 +10,15 @@ import { hasMoreParts } from './rest.ts';
 import type { ShopifySettings } from './settings.ts';
 import { Watched, watcher } from './watch.ts';
 
-/** Orders are found by an index that lags behind, and by Shopify's clock. */
+/** The index lags, and Shopify's clock may differ. */
 const overlapMs = 15 * 60_000;
-/** Fewer where the points afford no more. */
+/** At most; the points may afford fewer. */
 const pageSize = 250;
 
-/** Carriers tell late. What closed longer before it changed is an old order that somebody touched. */
+/** Carriers report late. An order that closed longer before its change is an old order that somebody edited. */
 const lateMs = 7 * 86_400_000;
 
-/** Where the next page begins: `after` within a sweep of what changed since `since`, among what closed since `floor`. */
+/** The begin of the next page: `after` within a sweep of orders changed since `since` and closed since `floor`. */
 const Cursor = z.object({
   since: z.iso.datetime(),
   floor: z.iso.datetime(),
@@ -35,15 +35,15 @@ const idsDocument = `query ChangedOrderIds($query: String!, $after: String, $fir
 
 const Page = z.object({
   orders: z.object({
-    // An odd one must not keep the others from being found.
+    // An order of another shape must not fail the page.
     nodes: listOf(orElse(OrderState, null)),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
   }),
 });
 
 /**
- * Orders that changed, oldest change first, judged like those that are read; and once a day the webhooks. Those first: what was lost
- * while one was missing has changed since the last sweep, and is found after it is back.
+ * Reads changed orders, oldest change first; and once a day the webhooks, before the orders: closings that were lost while a webhook was
+ * missing have changed since the last sweep, and are found after it is restored.
  */
 export function poller(
   settings: ShopifySettings,
@@ -59,7 +59,7 @@ export function poller(
     }
   }`;
 
-  /** The orders of a page, where some can't be shown: nobody is passed over, planning reads them one by one. */
+  /** The ids on a page with orders that can't be shown: planning reads those one by one. */
   async function idsOf(query: string, after: string | undefined, first: number) {
     const price = { base: 2 + first, each: 0 };
     const { orders } = await api.call(
@@ -107,7 +107,7 @@ function startAt(instant: Date): z.output<typeof Cursor> {
 
 const later = (text: string, ms: number): string => new Date(Math.max(Date.parse(text), ms)).toISOString();
 
-/** It changed, and whether it is closed is for planning to read. */
+/** The order changed; planning reads whether it is closed. */
 function hint({ id, updatedAt: at }: Pick<OrderState, 'id' | 'updatedAt'>, why: string): RecordEvent {
   const recordId = idOf(id);
   return {
@@ -119,7 +119,7 @@ function hint({ id, updatedAt: at }: Pick<OrderState, 'id' | 'updatedAt'>, why: 
   };
 }
 
-/** What an order's present state says, with a key that stays the same at every look at it. */
+/** The event for an order's present state, with the same key at every poll. */
 function eventOf(order: OrderState, settings: ShopifySettings, now: Date): RecordEvent | undefined {
   const recordId = idOf(order.id);
   if (hasMoreParts(order)) return hint(order, 'it has many parcels');

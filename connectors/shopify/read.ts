@@ -15,15 +15,15 @@ import type { ShopifySettings } from './settings.ts';
 const Nodes = z.object({ nodes: listOf(z.unknown(), 1_000) });
 const Metafield = z.object({ value: z.string() });
 
-/** One way to read orders: what is asked of each, and what becomes of the answer. */
+/** One way to read orders: the query, and the record made of each result. */
 interface Plan extends Operation<typeof Nodes> {
   document: string;
   record(node: Node): PresentedRecord;
 }
 
 /**
- * Reads orders by their ids, as many a call as the points afford. Asking needs the state alone, which is cheap. What was read is kept
- * when a later call fails: only the rest is to be read again. An order that the app may not see (older than 60 days, without
+ * Reads orders by their ids, as many per call as the points afford. Asking needs the state alone, which is cheap. When a call fails, the
+ * orders of earlier calls keep their results. An order that the app may not see (older than 60 days, without
  * `read_all_orders`) is not found.
  */
 export function reader(
@@ -97,7 +97,7 @@ function statesOnly(settings: ShopifySettings, now: () => Date): Plan {
   };
 }
 
-/** One odd order must not cost the others of its call their turn. */
+/** An order of another shape must not fail the other orders of its call. */
 async function attempt(
   shop: string,
   node: Node,

@@ -7,7 +7,7 @@ import { phonesOf } from './phones.ts';
 type Absent<T> = T | undefined;
 
 /**
- * What rules and mappings see of an order. Ids and amounts are texts; what an order doesn't have is left out.
+ * An order for rules and mappings. Ids and amounts are strings; absent values are left out.
  * Examples: `order.branch.name = "Tartu"`, `$not("no_survey" in order.tags)`, `order.attributes.feedback_opt_out != "yes"`.
  */
 export interface ShopifyShape {
@@ -21,10 +21,10 @@ export interface ShopifyShape {
     note: Absent<string>;
     /** Note attributes ("additional details"), by name. */
     attributes: Record<string, string>;
-    /** Those named in the source's `metafields`, by "namespace.key". */
+    /** The configured `metafields`, by "namespace.key". */
     metafields: Record<string, string>;
     discountCodes: string[];
-    /** Without what was refunded; in the shop's currency. */
+    /** Without refunds, in the shop's currency. */
     total: Absent<string>;
     currency: Absent<string>;
     /** PAID, PENDING, PARTIALLY_REFUNDED … */
@@ -45,7 +45,7 @@ export interface ShopifyShape {
   };
   /** Up to eight parcels. Empty where the trigger is `paid`. */
   fulfillments: { id: string; status: string; createdAt: string; deliveredAt: Absent<string> }[];
-  /** Whom to ask: the order's own e-mail before the account's; phone numbers best first, international where it can be told. */
+  /** The order's e-mail, else the account's; phone numbers, best first, in international form where possible. */
   contact: { email: Absent<string>; phones: string[] };
   customer: Absent<{
     id: string;
@@ -146,7 +146,7 @@ const itemsOf = ({ lineItems }: Order): ShopifyShape['order']['items'] =>
 
 const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
 
-/** Shopify works it out from the address; a wrong one would stop the journey. */
+/** Shopify derives the zone from the address; an invalid zone would stop the journey. */
 function isZone(zone: Absent<string>): zone is string {
   try {
     return zone !== undefined && new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;

@@ -10,10 +10,10 @@ import {
 import { listOf, orElse } from '../../core/entries.ts';
 import { scopes } from './scopes.ts';
 
-/** More than any plan has: a figure beyond is nobody's count. */
+/** More than any plan has: larger figures are errors. */
 const mostPoints = 1_000_000;
 
-/** What a call was charged, and what the app has left at this shop. Points; a bucket that fills up again by the second. */
+/** The points that a call cost, and the app's bucket at this shop, which refills every second. */
 export const Cost = z.object({
   requestedQueryCost: z.number().positive().max(mostPoints),
   throttleStatus: z.object({
@@ -24,7 +24,7 @@ export const Cost = z.object({
 });
 export type Cost = z.output<typeof Cost>;
 
-/** Of an error, its code and the names on its way: messages may repeat what we sent. */
+/** The code and the path of an error, without the message, which may repeat values. */
 type GraphqlError = z.output<typeof GraphqlError>;
 const GraphqlError = z.object({
   extensions: orElse(
@@ -34,7 +34,7 @@ const GraphqlError = z.object({
   path: orElse(listOf(z.union([z.string().regex(/^\w{1,60}$/), z.number()])), undefined),
 });
 
-/** Every answer of the API, good or bad, also with HTTP 200. A locked shop or a bad token is told as text. */
+/** Every response of the API, also errors with status 200. For a locked shop or an invalid token `errors` is a text. */
 export const Envelope = z.object({
   data: orElse(z.record(z.string(), z.unknown()), undefined).optional(),
   errors: orElse(listOf(GraphqlError).optional(), [{ extensions: undefined, path: undefined }]).optional(),
@@ -42,27 +42,27 @@ export const Envelope = z.object({
 });
 export type Envelope = z.output<typeof Envelope>;
 
-/** What the call would have cost, where it was refused for that. */
+/** The cost of a call that was refused for its cost. */
 export function exceededCost({ errors = [] }: Envelope): number | undefined {
   return errors.find(({ extensions }) => extensions?.code === 'MAX_COST_EXCEEDED')?.extensions?.cost;
 }
 
-/** The entry of an answer that an error is about: `nodes.3`, `o3`; undefined when it is about the whole. */
+/** The entry of a response that an error concerns: `nodes.3`, `o3`; undefined for the whole response. */
 function entryOf({ path = [] }: GraphqlError): string | undefined {
   const index = path.findIndex((part) => typeof part === 'number');
   return path.length === 0 ? undefined : path.slice(0, Math.max(index, 0) + 1).join('.');
 }
 
-/** These are about the app or the shop, wherever they show. */
+/** Codes that concern the app or the shop, whatever their path. */
 const ofAll = new Set(['ACCESS_DENIED', 'SHOP_INACTIVE', 'THROTTLED', 'MAX_COST_EXCEEDED']);
 const passing = new Set(['INTERNAL_SERVER_ERROR', 'TIMEOUT']);
 
-/** Does an answer fail in some of its entries only? What it says of the others is good. */
+/** Do only some entries of a response fail? The other entries are valid. */
 export function isPartial({ data, errors = [] }: Envelope): boolean {
   return data != null && errors.every((one) => entryOf(one) !== undefined && !ofAll.has(one.extensions?.code ?? ''));
 }
 
-/** Why single entries of an answer can't be had, by entry. `place`: shop and operation. */
+/** The errors of single entries, by entry. `place`: shop and operation. */
 export function entryFailures(place: string, { errors = [] }: Envelope): Map<string, VendorError> {
   const failures = new Map<string, VendorError>();
   for (const one of errors) {
@@ -108,7 +108,7 @@ const table: MeaningTable = {
   423: config('the shop is locked', 'its owner must ask Shopify support why'),
   429: { kind: 'wait', ms: 2_000, problem: 'too many calls', remedy: again },
   430: { kind: 'wait', ms: 60_000, problem: 'Shopify takes us for an attack', remedy: again },
-  // Of no order in particular: none of them must end for it.
+  // Not about one order: no journey must end for it.
   '4xx': config('Shopify refuses the call', outdated),
   '5xx': transient('Shopify fails', again),
   page: transient('the answer is no JSON', again),
@@ -119,15 +119,15 @@ const table: MeaningTable = {
   TIMEOUT: transient('Shopify fails', again),
 };
 
-/** The error of an answer that says the most. */
+/** The most specific error of a response. */
 const namedError = ({ errors = [] }: Envelope): GraphqlError | undefined =>
   errors.find(({ extensions }) => extensions !== undefined) ?? errors[0];
 const namesIn = (error: GraphqlError | undefined): string =>
   error?.path?.filter((part) => typeof part === 'string').join('.') ?? '';
 
 /**
- * What Shopify's answers mean, also those with HTTP 200.
- * @param random 0 ≤ x < 1, so that those who wait together don't come back together
+ * The rules for Shopify's responses, also those with status 200.
+ * @param random 0 ≤ x < 1, so that processes that wait together don't return together
  */
 export function responseRules(random: () => number): ResponseRules {
   return {
@@ -157,7 +157,7 @@ function meaningIn(envelope: Envelope, isOk: boolean, random: () => number): Mea
   if (code === 'THROTTLED') {
     const { cost } = extensions ?? {};
     const ms = Math.ceil(Math.max(cost === undefined ? 1000 : untilAffordable(cost), 100) * (1 + random() / 4));
-    // Where the answer says what is left, everybody waits for points of their own instead.
+    // With the bucket in the response, the budget makes each call wait for its points.
     const pauses = cost === undefined ? 'account' : 'nobody';
     return { kind: 'wait', ms, pauses, problem: 'the points are used up', remedy: again };
   }

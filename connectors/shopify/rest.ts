@@ -3,7 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Operation, ShopifyApi } from './api.ts';
 import { allParts, moreItems, moreItemsFields, partsFields, shown, type Trigger } from './order.ts';
 
-/** An order as it was answered. What can't be read here is for the order's own schema to tell. */
+/** An order as in the response. Its own schema reports what is malformed. */
 export type Node = z.output<typeof Node>;
 export const Node = z.looseObject({ id: z.string() });
 
@@ -19,15 +19,15 @@ const Items = z.object({
 });
 const One = z.object({ node: Node.nullable() });
 
-/** Were more parcels or payments asked for than came? Else there may be others. */
+/** Did fewer parcels or payments come than were requested? Else there may be more. */
 export function hasMoreParts(node: object): boolean {
   const lists = Lists.safeParse(node).data;
   return lists !== undefined && Math.max(lists.fulfillments.length, lists.transactions.length) >= shown.parts;
 }
 
 /**
- * Completes orders whose parcels, payments or items are more than a reading shows. What isn't shown may be under way still, so that no
- * order is judged by a part of it.
+ * Completes orders with more parcels, payments or items than one read returns: a parcel that is not returned may be under way, so the
+ * state needs all of them.
  */
 export function completer(shop: string, trigger: Trigger, api: ShopifyApi): (node: Node) => Promise<Node> {
   const parts: Operation<typeof One> & { document: string } = {

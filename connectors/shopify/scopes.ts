@@ -1,4 +1,4 @@
-/** What the app must be allowed. A right to write includes the one to read. */
+/** The scopes that the app needs. A write scope includes the read scope. */
 export const scopes = ['read_orders', 'write_orders', 'read_customers', 'read_fulfillments', 'read_locations'] as const;
 
 export function missingScopes(granted: readonly string[]): string[] {

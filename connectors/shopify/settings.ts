@@ -21,9 +21,9 @@ const writeBack = z
     ...answerPlaces(key),
     /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
     tags: z.boolean().default(false),
-    /** Adds a line to the order's note, which staff see. Somebody's edit of the note at the same instant would be lost. */
+    /** Adds a line to the order's note, which staff see. An edit of the note at the same instant would be lost. */
     note: z.boolean().default(false),
-    /** A request that nobody answers is told to `status` and `tags`. */
+    /** Writes to `status` and `tags` also that no answer came. */
     noAnswer: z.boolean().default(false),
   })
   .prefault({});
@@ -52,9 +52,9 @@ export const settings = z
     trigger: z.enum(['fulfilled', 'delivered', 'paid']).default('delivered'),
     /** Several parcels, one request: when the `first` one is on its way or there, or `all` of them. */
     parcels: z.enum(['first', 'all']).default('all'),
-    /** Not every carrier tells of deliveries: so long after it was handed over a parcel counts as delivered all the same. */
+    /** Not every carrier reports deliveries: a parcel counts as delivered this long after it was handed over. */
     deliveredWithin: Duration.prefault('7d'),
-    /** Which orders count beside the plain ones. Test orders, cancelled and refunded ones and gift cards never do. */
+    /** Further orders that count. Test orders, cancelled and refunded ones and gift cards never do. */
     include: z
       .strictObject({
         /** Sales in a shop. */
@@ -76,7 +76,7 @@ export const settings = z
      * hand, and the API doesn't show them.
      */
     webhooks: z.boolean().default(true),
-    /** How often the poll looks for webhooks that Shopify removed: it does, once a delivery failed for four hours. */
+    /** How often the poll checks the webhooks: Shopify removes one whose deliveries failed for four hours. */
     watchEvery: Duration.prefault('1d'),
     /** Tests and stand-ins only. */
     baseUrl: standinOrigin,

@@ -14,12 +14,12 @@ const Made = z.object({
   made: z.object({ userErrors: listOf(z.object({ code: z.string().nullish() })) }).nullable(),
 });
 
-/** Something that the shop lacks, and how it is made. */
+/** An object that the shop lacks, and its creation. */
 interface Missing extends MissingItem {
   make: SetupStep['apply'];
 }
 
-/** What is missing at the shop: definitions of metafields, webhooks. */
+/** Creates missing definitions of metafields and webhooks. */
 export function setupOf(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['setup']> {
   return ({ hookUrl }) =>
     setupSteps(
@@ -76,7 +76,7 @@ async function define(
     ownerType: 'ORDER',
     type,
     description: 'What the customer answered when asked for feedback on this order. Written by closeloop.',
-    // Only for our own namespace may we say who else sees it.
+    // An app may set the access only in its own namespace.
     ...(writeBack.namespace.startsWith('$app') && { access: { admin: 'MERCHANT_READ' } }),
   };
   const price = { base: 11, each: 0 };
@@ -94,7 +94,7 @@ async function define(
 
 async function makeWebhook(api: ShopifyApi, topic: string, hookUrl: string): Promise<{ note?: string }> {
   await subscribe(api, topic, hookUrl);
-  // The one that every app has: so it is said once.
+  // Every source has this webhook, so the note comes once.
   if (topic !== 'APP_UNINSTALLED') return {};
   return {
     note: `The API can't set the compliance webhooks (customers/data_request, customers/redact, shop/redact): set them to ${hookUrl} in the app's shopify.app.toml or Dev Dashboard.`,

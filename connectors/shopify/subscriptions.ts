@@ -6,7 +6,7 @@ import type { ShopifyApi } from './api.ts';
 import { scopes } from './scopes.ts';
 import type { ShopifySettings } from './settings.ts';
 
-/** The webhooks that this source lives on, by the names of the API. Compliance topics can't be subscribed to with it. */
+/** The topics of this source's webhooks, as the API names them. The API has no subscriptions to compliance topics. */
 export function topicsFor({ trigger, parcels }: Pick<ShopifySettings, 'trigger' | 'parcels'>): string[] {
   const closing =
     trigger === 'paid'
@@ -41,7 +41,7 @@ export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Prom
 const Outcome = z.object({ userErrors: listOf(z.object({ field: listOf(z.string()).nullish() })) }).nullable();
 const change = { data: z.object({ done: Outcome }), price: { base: 11, each: 0 } };
 
-/** Makes one. That it is there already, from an attempt whose outcome nobody learnt, is as good. */
+/** Creates a webhook. One that exists already, after an attempt with an unknown outcome, counts as created. */
 export async function subscribe(api: ShopifyApi, topic: string, uri: string, urgency: Urgency = 'work'): Promise<void> {
   const document = `mutation Subscribe($topic: WebhookSubscriptionTopic!, $subscription: WebhookSubscriptionInput!) {
     done: webhookSubscriptionCreate(topic: $topic, webhookSubscription: $subscription) { userErrors { field } }

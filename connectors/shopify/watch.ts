@@ -4,13 +4,13 @@ import type { ShopifyApi } from './api.ts';
 import type { ShopifySettings } from './settings.ts';
 import { listSubscriptions, subscribe, topicsFor } from './subscriptions.ts';
 
-/** When the webhooks were last looked at, and our address once any were seen there. */
+/** When the webhooks were last checked, and their address, once a webhook was seen there. */
 export const Watched = z.object({ at: z.iso.datetime(), uri: z.string().max(500).optional() });
 export type Watched = z.output<typeof Watched>;
 
 /**
- * Shopify removes a webhook whose deliveries failed for four hours, without a word. So they are looked at now and then, and what is
- * missing is made again. Those that never were are for `setup` to make; without `http.publicUrl` all are.
+ * Shopify silently removes a webhook whose deliveries failed for four hours. The watcher checks the webhooks every `watchEvery` and
+ * recreates missing ones. Webhooks that never existed are created by `setup`; without `http.publicUrl` all are.
  */
 export function watcher(
   settings: ShopifySettings,

@@ -9,9 +9,9 @@ import { type Mutation, mutationsFor, sender } from './mutations.ts';
 import type { ShopifySettings } from './settings.ts';
 
 /**
- * Puts answers on orders. Each order has mutations of its own, so that one that Shopify refuses spoils no other; as many share a
- * call as may cost together less than its limit. Orders are read before, so that only what is missing is sent, and after.
- * Everything may be repeated. Of several answers for one order in one go the newest is written.
+ * Writes answers on orders. Each order has mutations of its own, so that a refusal concerns one order; as many share a call as its
+ * limit of points allows. Orders are read before, so that only changes are sent, and after. Repeatable. Of several answers to one
+ * order the newest is written.
  */
 export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): Source['writeBack'] {
   const heldBy = heldReader(writeBack, api, writeBack);
@@ -56,7 +56,7 @@ function notFound(id: string): WriteResult {
   return { ok: false, why: 'not-found', message };
 }
 
-/** A definition that doesn't let us write concerns every order; everything else this one. */
+/** A definition that refuses closeloop's writes concerns all orders; every other refusal this one. */
 function refusal(shop: string, id: string, why: string): CloseloopError {
   const forAll = /APP_NOT_AUTHORIZED|INVALID_TYPE/.test(why);
   const remedy = forAll
