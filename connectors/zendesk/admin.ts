@@ -58,7 +58,7 @@ export async function signingSecret(api: ZendeskApi, webhookId: string): Promise
   return (await api.get(path, Secret)).signing_secret.secret;
 }
 
-/** As whom we act. Without an id: as nobody. */
+/** The user that the token acts as. Without an id: no user. */
 export const me = async (api: ZendeskApi) => (await api.get('/api/v2/users/me.json', Me)).user;
 
 export const tokenScopes = async (api: ZendeskApi): Promise<string[]> =>
@@ -67,7 +67,7 @@ export const tokenScopes = async (api: ZendeskApi): Promise<string[]> =>
 export const asksForRatings = async (api: ZendeskApi): Promise<boolean> =>
   (await api.get('/api/v2/account/settings.json', Settings)).settings.active_features?.customer_satisfaction === true;
 
-/** May we ask what has changed since (more than a minute ago)? Of the answer nothing is looked at. */
+/** Reads the changes since `at` (more than a minute ago) to see whether the token may; ignores the response. */
 export async function changedSince(api: ZendeskApi, at: Date): Promise<void> {
   const path = `/api/v2/incremental/tickets/cursor.json?start_time=${Math.floor(at.getTime() / 1000)}&per_page=1`;
   await api.get(path, z.unknown(), { endpoint: incrementalExports.endpoint });

@@ -17,11 +17,11 @@ import type { FieldValue, Ticket } from './ticket.ts';
 
 type WriteBackSettings = ZendeskSettings['writeBack'];
 
-/** What a ticket should look like once an answer is on it. */
+/** The fields and tags of a ticket with an answer. */
 export interface Wanted {
   fields: WantedField[];
   tags: string[];
-  /** Answers to a survey that their fields can't hold, in words; left out where there are none. */
+  /** Findings for survey answers that their fields can't hold; left out where there are none. */
   unfit?: string[];
 }
 
@@ -30,7 +30,7 @@ export interface WantedField extends Target {
   value: FieldValue;
 }
 
-/** What has to be sent so that a ticket looks like that. */
+/** The changes that a ticket needs. */
 export interface Change {
   fields: WantedField[];
   addTags: string[];
@@ -40,12 +40,12 @@ export interface Change {
 /** Values by field: of a ticket by id, of a user or a record by key. */
 export type Values = (id: string) => FieldValue;
 
-/** Zendesk takes 65,536 characters in a field or comment; some are left for what stands around them in a note. */
+/** Zendesk takes 65,536 characters in a field or comment; the rest is for the other lines of a note. */
 export const mostTextUnits = 60_000;
 
 const choices = new Set(['tagger', 'dropdown', 'multiselect']);
 
-/** What `item` should put on its ticket. An answer without a grade or comment clears the field: the newest version wins. */
+/** The fields and tags for an answer. An answer without a grade or comment clears the field: the newest version wins. */
 export function wantedOf(item: WriteBack, settings: WriteBackSettings, targets: Targets): Wanted {
   const { fields, unfit } = fieldsFor(item, settings, targets);
   return { fields, tags: settings.tags ? tagsOf(item) : [], ...(unfit.length > 0 ? { unfit } : {}) };
@@ -55,7 +55,7 @@ export function wantedOf(item: WriteBack, settings: WriteBackSettings, targets: 
 export const wantedFields = (item: WriteBack, settings: WriteBackSettings, targets: Targets): WantedField[] =>
   fieldsFor(item, settings, targets).fields;
 
-/** The fields with their values; `unfit`: answers to a survey that the field of their question can't hold, in words. */
+/** The fields with their values; `unfit`: findings for survey answers that the field of their question can't hold. */
 function fieldsFor(item: WriteBack, settings: WriteBackSettings, targets: Targets) {
   const fields: WantedField[] = [];
   const unfit: string[] = [];
@@ -75,7 +75,7 @@ function fieldsFor(item: WriteBack, settings: WriteBackSettings, targets: Target
   return { fields, unfit };
 }
 
-/** A part as the field of its type takes it; undefined where the field can't hold it: Zendesk would refuse the ticket. */
+/** The value of a part for a field's type; undefined where the field can't hold it, as Zendesk would refuse the update. */
 function valueFor(one: AnswerPart, target: Target, settings: WriteBackSettings): FieldValue | undefined {
   switch (one.part) {
     case 'grade':
@@ -114,7 +114,7 @@ const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 const yes = new Set(['true', 'yes', '1']);
 const no = new Set(['false', 'no', '0']);
 
-/** The answer to a question of a survey, likewise. */
+/** The same for an answer to a survey's question. */
 export function surveyValue(answer: AnswerValue, { type, options = [] }: Target): FieldValue | undefined {
   const texts = (Array.isArray(answer) ? answer : [answer]).map(String);
   const [only = '', ...others] = texts;
@@ -146,8 +146,8 @@ export function surveyValue(answer: AnswerValue, { type, options = [] }: Target)
 }
 
 /**
- * Is there a newer answer already? Only the field for the time of the answer can tell: by the day where it is a date.
- * An older answer (a first try that was held up, another ticket of the same person) must never replace a newer one.
+ * Is there a newer answer already? Only the field for the time of the answer shows it, by the day where it is a date. An older
+ * answer (a delayed first attempt, another ticket of the same person) must never replace a newer one.
  */
 export function holdsNewer(item: WriteBack, targets: Targets, values: Values): boolean {
   const target = targets.get('answeredAt');
@@ -157,10 +157,10 @@ export function holdsNewer(item: WriteBack, targets: Targets, values: Values): b
   return isOlderThan(item, Date.parse(current));
 }
 
-/** What is still missing on `ticket`. Never its status, and never `tags` as a whole, which would replace everybody's. */
+/** The changes that `ticket` needs. Never its status, and never `tags` as a whole, which would replace the tags of others. */
 export function changeFor(wanted: Wanted, ticket: Ticket): Change {
   const values = valuesOf(ticket);
-  // A dropdown's value is a tag as well, and goes when the field changes; taking the tag away would clear the field.
+  // A dropdown's value is also a tag, which changes with the field; removing the tag would clear the field.
   const fieldTags = wanted.fields.flatMap(({ id }) => values(id));
   // A follow-up ticket begins with the tags of its parent.
   const isOutdated = (tag: string): boolean =>
@@ -168,7 +168,7 @@ export function changeFor(wanted: Wanted, ticket: Ticket): Change {
   return {
     fields: missing(wanted.fields, values),
     addTags: wanted.tags.filter((tag) => !ticket.tags.includes(tag)),
-    // That no answer came says nothing against the answer of an earlier closing.
+    // `no-answer` does not replace the answer of an earlier closing.
     removeTags: wanted.tags.includes('fb_answered') ? ticket.tags.filter(isOutdated) : [],
   };
 }
@@ -176,17 +176,17 @@ export function changeFor(wanted: Wanted, ticket: Ticket): Change {
 export const sizeOf = ({ fields, addTags, removeTags }: Change): number =>
   fields.length + addTags.length + removeTags.length;
 
-/** Fields that don't hold what they should. */
+/** The fields that don't hold their values. */
 export function missing(fields: readonly WantedField[], values: Values): WantedField[] {
   return fields.filter((field) => !holds(field, values(field.id)));
 }
 
-/** What Zendesk didn't take, in words for the operator. A dropdown value that is no option's tag is dropped without an error. */
+/** Findings for the values that Zendesk didn't store: a dropdown silently drops a value that is no option's tag. */
 export function findingsOn(wanted: Wanted, ticket: Ticket): string[] {
   return [...notTaken(wanted.fields, valuesOf(ticket), ticketField), ...(wanted.unfit ?? [])];
 }
 
-/** Tags that are gone again: a trigger that acts upon a tag takes it off as a rule, so that nobody has to do anything. */
+/** For tags that are missing again: triggers that act on a tag usually remove it, so no person has to act. */
 export function remarksOn(wanted: Wanted, ticket: Ticket): string[] {
   const lost = wanted.tags.filter((tag) => !ticket.tags.includes(tag));
   return lost.length === 0
@@ -204,7 +204,7 @@ export function notTaken(fields: readonly WantedField[], values: Values, { setti
   });
 }
 
-/** Numbers come back as text or number, texts perhaps with other white space, dates with a time, an empty checkbox as null. */
+/** Zendesk returns numbers as strings or numbers, texts with other white space, dates with a time, an empty checkbox as null. */
 function holds({ type, value }: WantedField, current: FieldValue): boolean {
   const empty = (one: FieldValue): boolean =>
     one === null || one === '' || one === false || (Array.isArray(one) && one.length === 0);
@@ -219,10 +219,10 @@ export function valuesOf(ticket: Ticket): Values {
 }
 
 /**
- * Can the note of this answer be on the ticket already, from an attempt whose outcome we never learnt?
- * Fields, tags and note of an attempt arrive together, so any of its lasting marks says yes. A dropdown is no such mark
- * (a value without an option is dropped). Without marks: only if anything changed the ticket since the answer,
- * give or take five minutes between Zendesk's clock and the Feedback service's.
+ * May the note of this answer be on the ticket already, from an attempt with an unknown outcome? Fields, tags and note of an
+ * attempt arrive together, so any field or tag that stays is a sign; a dropdown is not (a value without an option is dropped).
+ * Without such signs: only if the ticket changed since the answer, with five minutes for the difference between Zendesk's clock
+ * and the Feedback service's.
  */
 export function mayHaveNote(wanted: Wanted, ticket: Ticket, answeredAt: Date): boolean {
   const marks = wanted.fields.filter(({ type, value }) => value !== null && !choices.has(type));

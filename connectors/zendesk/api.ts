@@ -13,7 +13,7 @@ import { responseRules, tokenRules } from './responses.ts';
 import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
 
 /**
- * Every call to one Zendesk account: inside its budget, with a valid token, one attempt. `path` begins with `/api/v2/`.
+ * The client of one Zendesk account: within its budget, with a valid token, one attempt. `path` begins with `/api/v2/`.
  * Throws VendorError, or CloseloopError where no call was made.
  */
 export interface ZendeskApi {
@@ -105,7 +105,7 @@ export async function readPages<S extends z.ZodType<object>>(
   }
 }
 
-/** Asked for: 2 hours. Zendesk takes 300 to 172,800 s, and says half an hour where a client has its own setting. */
+/** The requested lifetime: 2 hours. Zendesk accepts 300 to 172,800 s, and gives half an hour where a client has its own setting. */
 const life = { wantedSeconds: 7200, unsaidMs: 1_800_000 };
 
 function credentialsOf(
@@ -129,8 +129,8 @@ function credentialsOf(
 }
 
 /**
- * The `request` that `zendesk-node-api` itself loads. Both must share one instance, or the package's requests would not find who
- * sends them; a bundler, a test runner that transforms imports, or another checkout beside would make two.
+ * The `request` that `zendesk-node-api` loads. Both must share one instance, or the package would not use closeloop's transport; a
+ * bundler, a test runner that transforms imports, or a second checkout would load two.
  */
 const packageFile = createRequire(import.meta.url).resolve('zendesk-node-api');
 const { sendingBy }: typeof requestPackage = createRequire(packageFile)('request');

@@ -20,7 +20,7 @@ export function scopesOf(settings: ZendeskSettings): string[] {
     .filter((word) => word !== '');
 }
 
-/** What the settings alone tell. */
+/** Findings from the settings alone. */
 export function settingsFindings(settings: ZendeskSettings, now: Date): Finding[] {
   const found: Finding[] = [];
   if (settings.apiToken !== undefined) {
@@ -39,7 +39,7 @@ export function settingsFindings(settings: ZendeskSettings, now: Date): Finding[
   return found;
 }
 
-/** What being let in tells. */
+/** Findings about the token's user and scopes. */
 export function accessFindings(
   settings: ZendeskSettings,
   user: { id?: string | null | undefined; role?: string | null | undefined },
@@ -65,7 +65,7 @@ export function accessFindings(
   return found;
 }
 
-/** Fields, exports and account settings have no scope of their own, so plain `read` it is; nor have custom objects. */
+/** Fields, exports, account settings and custom objects have no scopes of their own: they need plain `read` or `write`. */
 function needs(settings: ZendeskSettings): string[] {
   const { userFields, customObject } = settings.writeBack;
   return [

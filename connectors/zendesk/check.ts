@@ -13,8 +13,8 @@ import type { ZendeskSettings } from './settings.ts';
 import { webhookFindings } from './webhook.ts';
 
 /**
- * Everything that would keep this account from working, in about a dozen reads; changes nothing. What can't be read is a
- * finding itself and hides nothing else. Without access, or as somebody who may not look, most of it stays unread: said once.
+ * Finds everything that would keep this account from working, in about a dozen reads; changes nothing. A failed read is a finding,
+ * and the other reads go on. Without access, or without the rights of an admin, one finding says that most was not checked.
  */
 export function checker(
   settings: ZendeskSettings,
@@ -31,7 +31,7 @@ export function checker(
     }
     const scopes = await grantedScopes(settings, api);
     const access = accessFindings(settings, user, scopes);
-    // Whoever may not look is told so once, by the findings on access: everything that Zendesk forbids is left out then.
+    // The findings on access report missing rights once: refused reads add no findings then.
     const mayLook = user.role === 'admin' && scopes.includes('read');
     const probing = prober(({ at, what }, error) =>
       mayLook || !isForbidden(error) ? errorAt(at, `${what} can't be read: not checked`, remedyFor(error)) : undefined,
@@ -55,7 +55,7 @@ async function accountFindings(
   found.push(...(await webhookFindings(settings, api, about.hookUrl, rules, probe)));
   await probe({ at: 'poll', what: 'changed tickets' }, () => changedSince(api, minutesBefore(ports.now(), 5)));
   const timed = await probe({ at: 'automation', what: 'the automations' }, () => automations(api));
-  // With `csat` Zendesk's own asking is what is wanted.
+  // With `csat` Zendesk's own survey is wanted.
   const asks = settings.csat === undefined;
   if (asks) found.push(...surveyFindings('trigger', rules ?? []), ...surveyFindings('automation', timed ?? []));
   if (timed !== undefined) found.push(...closingFindings(settings.writeBack, timed, about.answersWithinMs));
@@ -101,7 +101,7 @@ async function fieldFindings(
 
 const minutesBefore = (at: Date, minutes: number): Date => new Date(at.getTime() - minutes * 60_000);
 
-/** The token's own word; the configuration's where Zendesk doesn't tell. A legacy token may do what its owner may. */
+/** The token's scopes by Zendesk, else by the configuration. A legacy token has the rights of its owner. */
 async function grantedScopes(settings: ZendeskSettings, api: ZendeskApi): Promise<string[]> {
   if (settings.apiToken !== undefined) return ['read', 'write'];
   try {
@@ -119,7 +119,7 @@ function noAccess(error: unknown): Finding {
   return errorAt('access', problem, remedyFor(error));
 }
 
-/** What to do about a failed call, in the words that the call's error has for it. */
+/** The remedy for a failed call, from its error. */
 function remedyFor(error: unknown): string {
   if (!(error instanceof CloseloopError)) return 'This is a bug in closeloop; please report it';
   return error.advice.kind === 'transient' ? `Run check again. ${error.message}` : error.message;

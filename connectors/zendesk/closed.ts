@@ -6,7 +6,7 @@ import { closed, type Order, type UpdateTickets } from './ticket-update.ts';
 
 type Step = ZendeskSettings['writeBack']['whenClosed'][number];
 
-/** Does what one step of `whenClosed` can for these tickets; one result per order, in order. */
+/** One step of `whenClosed`, for these tickets; one result per order, in order. */
 export type Fallback = (orders: readonly Order[]) => Promise<WriteResult[]>;
 
 /** For the trace: "written on …". */
@@ -17,8 +17,8 @@ const places: Readonly<Record<Step, string>> = {
 };
 
 /**
- * Answers to closed tickets: each step of `whenClosed` gets what those before it could not place; what is left is `closed`.
- * A failure that may pass, or that a person can mend, is not passed on: the next attempt begins at the first step again.
+ * Answers to closed tickets: each step of `whenClosed` gets the answers that the steps before it could not place; the rest is
+ * `closed`. After a failure that is transient, or that a person can correct, the next attempt begins at the first step again.
  */
 export async function fallBack(
   steps: readonly Step[],
@@ -42,7 +42,7 @@ export async function fallBack(
   return orders.map((order) => settled.get(order) ?? closed(order.item, tried.get(order)));
 }
 
-/** That nobody answered is nothing to put anywhere but on the ticket. */
+/** `no-answer` is written on the ticket alone. */
 export function answersOnly(fallback: Fallback): Fallback {
   return async (orders) => {
     const answers = orders.filter(({ item }) => item.outcome === 'answered');
@@ -51,7 +51,7 @@ export function answersOnly(fallback: Fallback): Fallback {
   };
 }
 
-/** Writes on closed tickets: fields and tags, never a note. It counts if the ticket took any of it; the rest are findings. */
+/** Writes fields and tags on closed tickets, never a note. A success if the ticket stored any of them; the rest are findings. */
 export function closedEdits(update: UpdateTickets): Fallback {
   return async (orders) => {
     const bare = orders.map((order) => ({ ...order, withNote: false }));

@@ -1,11 +1,11 @@
 import type { RecordState } from '../../core/connector/contract.ts';
 
-/** What decides about a ticket, as it is now. */
+/** The input of a ticket's state. */
 export interface TicketFacts {
   /** new, open, pending, hold, solved, closed; deleted in exports. */
   status: string;
   tags: readonly string[];
-  /** Whose ticket it is, and who would be asked; undefined: no such user any more; 'unread': not looked at. */
+  /** The requester, who would be asked; undefined for a deleted user; 'unread' if not read. */
   requester: Requester | undefined | 'unread';
   /** How often it was reopened; undefined where Zendesk sent no metric set. */
   reopens?: number | undefined;
@@ -21,17 +21,17 @@ interface Requester {
   suspended?: boolean | null | undefined;
 }
 
-/** What a webhook's event means for us. `name` is a ticket event's (`status_changed`), statuses are in capitals. */
+/** The meaning of a webhook's event. `name` is the name of a ticket event (`status_changed`), statuses are in capitals. */
 type EventMeaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
 
 /**
- * Which closing counts. Closed is solved or closed: the move from one to the other, days later, is the same closing, and a
- * ticket that is solved with another custom status keeps it too. Reopening and closing again is another.
+ * The state of a ticket. Solved and closed both count as closed: the move from solved to closed, days later, is the same closing, as
+ * is a change of the custom status. Reopening and closing again is another closing.
  *
- * A closing is named after the number of reopenings before it. Where Zendesk sends no metric set we can't tell closings
- * apart and call each the first: a re-solved ticket may then not ask again, but nobody is asked twice for one closing.
+ * A closing is named after the number of reopenings before it. Where Zendesk sends no metric set all closings have the name of the
+ * first: a ticket that is solved again may then not ask again, but no customer is asked twice about one closing.
  *
- * Our own tags (`fb_…`) say nothing here: a follow-up ticket begins with its parent's.
+ * closeloop's tags (`fb_…`) do not matter: a follow-up ticket begins with the tags of its parent.
  * Source of the cases: facts on Zendesk, section 2.
  */
 export function closingOf(ticket: TicketFacts): RecordState {
@@ -63,20 +63,20 @@ function whyNever({ status, tags, requester }: TicketFacts): string | undefined 
 const isDone = (status: string): boolean => ['solved', 'closed', 'archived'].includes(status.toLowerCase());
 const isWorkedOn = (status: string): boolean => ['new', 'open', 'pending', 'hold'].includes(status.toLowerCase());
 
-/** Events after which a waiting request may be wrong: reading the ticket will tell. */
+/** Events after which a waiting request may be wrong: the worker reads the ticket. */
 const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam']);
 
-/** What our write-backs make Zendesk tell us. It never tells of a status: we write none. */
+/** Events that closeloop's own write-backs cause. None of a status, as closeloop writes none. */
 const echoes = new Set(['custom_field_changed', 'tags_changed', 'comment_added']);
 
 /**
- * Who did it doesn't matter: the user that we act as may serve other software too, which solves tickets. What matters is
- * what was done. @param byUs The event's actor is the user that we act as.
+ * The actor doesn't decide: other software that solves tickets may act as the same user. The kind of change decides.
+ * @param byUs the event's actor is the user that closeloop acts as
  */
 export function meaningOf(event: { name: string; previous: string; current: string }, byUs = false): EventMeaning {
   const { name, previous, current } = event;
   if (upsets.has(name)) return { is: 'changed' };
-  // It is as it was before it was deleted: closed, perhaps, and its customer not asked yet.
+  // The ticket has its old state again: perhaps closed, and its customer not asked yet.
   if (name === 'undeleted') return { is: 'restored' };
   if (name !== 'status_changed') {
     return ignored(byUs && echoes.has(name) ? 'the echo of what we wrote' : 'neither opens nor closes a ticket');
@@ -84,7 +84,7 @@ export function meaningOf(event: { name: string; previous: string; current: stri
   if (current === 'ARCHIVED') return ignored('archiving changes nothing');
   if (isDone(current)) return isDone(previous) ? ignored('the ticket was closed before') : { is: 'closed' };
   if (isWorkedOn(current) && !isDone(previous)) return ignored('the ticket was not closed before');
-  // Reopened, deleted, or a status we don't know.
+  // Reopened, deleted, or an unknown status.
   return { is: 'changed' };
 }
 

@@ -25,12 +25,12 @@ import {
 
 /* The fields that the settings name, compared with those that the account has: `check` tells the findings, `setup` makes what is missing. */
 
-/** Something that the account lacks, and the calls that make it. */
+/** A field or object that the account lacks, and the calls that create it. */
 export interface MissingField extends MissingItem {
   calls: { method: 'POST' | 'PATCH'; path: string; body: object }[];
-  /** Options that come with it. */
+  /** Options that are created with it. */
   options?: readonly NewOption[] | undefined;
-  /** What a person has to do then. */
+  /** What a person has to do next. */
   note?: string;
 }
 
@@ -44,7 +44,7 @@ interface Held<F> {
   name: string;
 }
 
-/** What agents read above a field that the configuration names by its key. */
+/** The title of a new field that the configuration names by its key. */
 const titles: Readonly<Record<string, string>> = {
   grade: 'Feedback grade',
   comment: 'Feedback comment',
@@ -84,7 +84,7 @@ export function compareTicketFields(
     findings: [
       ...resolved.problems.flatMap(({ part: _part, why, ref, ...finding }) => {
         const named = byId.get(ref);
-        // That it is Zendesk's own says more than that its type doesn't fit.
+        // More specific than that its type doesn't fit.
         return why === 'type' && named?.removable === false ? systemField(finding.at, named) : [finding];
       }),
       ...held.flatMap(({ part, field, name }, index) => [
@@ -158,7 +158,7 @@ export function compareObject(fields: readonly KeyedField[] | undefined, answers
     create: (part, key) => creation(key, titles[part], keyedShape(part)),
     nameOf: (key) => `the field "${key}" of the custom object "${object}"`,
     addOptions: ({ key, custom_field_options }, options) => {
-      // There is no call for one option here: those that are left out of the list are deleted, with their values.
+      // There is no call for one option: options that the list lacks would be deleted, with their values.
       const known = (custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
         return { ...(id == null ? {} : { id }), name: raw_name ?? name, value };
       });
@@ -199,7 +199,7 @@ function objectItself(object: string): MissingField {
   };
 }
 
-/** How fields that are known by their key are made. */
+/** The calls that create fields known by their key. */
 interface Making {
   create(part: PartName, key: string): MissingField;
   nameOf(key: string | null | undefined): string;
@@ -250,7 +250,7 @@ function missingOptions(
   return [{ id: `options of ${name}`, what: `add the options ${tags} to ${name}`, calls: calls(options), options }];
 }
 
-/** One by one: replacing the list would take options away that somebody adds meanwhile, with their values. */
+/** One by one: replacing the list would delete options that are added meanwhile, with their values. */
 const addOption = (field: string, option: NewOption): MissingField['calls'][number] => ({
   method: 'POST',
   path: `${field}/options.json`,

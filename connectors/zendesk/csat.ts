@@ -3,14 +3,14 @@ import { compileExpression, evaluateAll } from '../../core/mapping/expression.ts
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { isBlank } from '../../core/visible-text.ts';
 
-/** The event that tells of a rating which a customer gave in Zendesk itself. */
+/** The event for a rating in Zendesk's own survey. */
 export const csatReceived = 'zen:event-type:ticket.csat_received';
 
 const expression = ExpressionSource.meta({ description: 'JSONata over the delivery' });
 
 /**
- * Zendesk names the event and doesn't show what is in it: where score and comment stand is an assumption, and can be set.
- * A score of the newer CSAT is a number and stands for itself.
+ * Zendesk documents the name of the event and not its content: the places of score and comment are assumptions, and configurable.
+ * A score of the newer CSAT is a number, and is the grade itself.
  */
 export const csatSettings = z.strictObject({
   /** The grades, in the external campaign, of the classic two scores. */
@@ -33,7 +33,7 @@ export type Rating =
 
 const notGiven = new Set(['offered', 'unoffered', 'none', '']);
 
-/** What a delivery of `csatReceived` says. Pure. */
+/** The rating in a delivery of `csatReceived`. Pure. */
 export function ratingReader({ good, bad, ...at }: CsatSettings): (delivery: unknown) => Promise<Rating> {
   const [score, comment] = [compileExpression(at.score), compileExpression(at.comment)];
   return async (delivery) => {

@@ -19,7 +19,7 @@ type RecordOfObject = z.output<typeof RecordOfObject>;
 const One = z.object({ custom_object_record: RecordOfObject });
 const Many = z.object({ custom_object_records: listOf(RecordOfObject) });
 
-/** Puts answers on records of the custom object, one per ticket. One result per answer, in order; at most 100. */
+/** Writes answers on records of the custom object, one per ticket. One result per answer, in order; at most 100. */
 type WriteRecords = (items: readonly WriteBack[]) => Promise<WriteResult[]>;
 
 export function recordWriter(
@@ -59,7 +59,7 @@ export function recordWriter(
       const findings = notTaken(wanted, valuesOf(custom_object_record), objectField(writeBack));
       return { ok: true, findings };
     } catch (error) {
-      // Nothing is wrong with the other records.
+      // The other records are not affected.
       if (error instanceof VendorError && error.advice.kind === 'permanent') return { ok: false, why: 'error', error };
       throw error;
     }
@@ -82,7 +82,7 @@ export function recordWriter(
   };
 }
 
-/** Deletes the records of these tickets, at most 100: a call to look, and one for each that there is. */
+/** Deletes the records of these tickets, at most 100: one call to find them, and one per record. */
 export async function deleteRecords(
   { writeBack }: Pick<ZendeskSettings, 'writeBack'>,
   api: ZendeskApi,

@@ -10,10 +10,10 @@ const ticketEvent = 'zen:event-type:ticket.';
 
 const ticketId = z.union([z.int().positive(), z.string().regex(/^\d{1,15}$/)]).transform(String);
 
-/** Of a user or an account: anything, as the system itself acts as user -1. */
+/** An id of a user or an account. The system itself has the user id -1. */
 const anyId = z.union([z.number(), z.string()]).transform(String);
 
-/** An event-subscribed delivery. The same 21 details for every ticket event, of which we need three. */
+/** A delivery to an event subscription. Every ticket event has the same 21 details, of which three matter. */
 const Subscribed = z.object({
   type: z.string(),
   id: z.string().min(1).max(200),
@@ -26,12 +26,12 @@ const Subscribed = z.object({
   detail: z.object({ id: ticketId.nullish(), actor_id: anyId.nullish() }).nullish(),
 });
 
-/** A delivery of our trigger's template: ids only, as text in quotes could break the JSON. */
+/** A delivery by the trigger's template: ids only, as quotes in a text could break the JSON. */
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
 
 type EventSettings = Pick<ZendeskSettings, 'accountId' | 'integrationUserId' | 'csat'>;
 
-/** What a verified delivery says. */
+/** The event in a verified delivery. */
 export function eventReader(settings: EventSettings): (delivery: Delivery) => Promise<Events> {
   const rating = settings.csat && ratingReader(settings.csat);
   return (delivery) => events(delivery, settings, rating);
@@ -97,7 +97,7 @@ async function events(
   });
 }
 
-/** A trigger says only which ticket. All attempts of one delivery share the invocation id. */
+/** A trigger names only the ticket. All attempts of one delivery share the invocation id. */
 function triggerEvent(recordId: string, { headers, receivedAt }: Delivery): RecordEvent {
   const invocation = headers['x-zendesk-webhook-invocation-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   const key = createHash('sha256').update(`${recordId} ${invocation}`).digest('base64url').slice(0, 32);

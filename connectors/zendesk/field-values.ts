@@ -10,7 +10,7 @@ import type { ZendeskSettings } from './settings.ts';
 /** What `check` and `setup` know beside the account. */
 export interface ExpectedAnswers {
   writeBack: ZendeskSettings['writeBack'];
-  /** That the rules' campaigns can give; empty where nobody knows them. */
+  /** The grades of the rules' campaigns; empty where unknown. */
   grades: readonly number[];
 }
 
@@ -30,8 +30,8 @@ interface FieldRef {
 }
 
 /**
- * Does the field take what we would write? A dropdown drops a value without an error.
- * @param owners Of tags that the field can't be given.
+ * Does the field take all values that closeloop would write? A dropdown silently drops unknown values.
+ * @param owners the owners of tags, which no other field can get
  */
 export function valueFindings(
   { part, at, name, place }: FieldRef,
@@ -72,7 +72,7 @@ export function valueFindings(
   return [errorAt(at, problem, `Correct the pattern (${place}), or write what it allows in writeBack.gradeValues`)];
 }
 
-/** The tags that a dropdown should have and has not; none for another field. */
+/** The missing tags of a dropdown; none for other fields. */
 function missingTags(part: PartName, field: FieldSpec, answers: ExpectedAnswers): string[] {
   if (!['tagger', 'dropdown', 'multiselect'].includes(field.type)) return [];
   if (part !== 'grade' && part !== 'status') return [];
@@ -80,7 +80,7 @@ function missingTags(part: PartName, field: FieldSpec, answers: ExpectedAnswers)
   return written(part, field.type, answers).filter((tag) => !held.has(tag));
 }
 
-/** All values, as texts, that write-backs will put into a field of this type: by the code that writes them. */
+/** All values, as strings, that write-backs can put into a field of this type, made by the code that writes them. */
 function written(part: 'grade' | 'status', type: string, { writeBack, grades }: ExpectedAnswers): string[] {
   const answer = { recordId: '', marker: '', campaign: '', comment: null, answeredAt: new Date(0) };
   const items: WriteBack[] =
@@ -104,7 +104,7 @@ function matchesPattern({ regexp_for_validation: pattern }: FieldSpec, text: str
   }
 }
 
-/** What a new field is. */
+/** The definition of a new field. */
 export interface Shape {
   type: string;
   custom_field_options?: NewOption[];
@@ -140,7 +140,7 @@ export function keyedShape(part: PartName): Shape {
   return { type: part === 'answeredAt' ? 'date' : 'integer' };
 }
 
-/** What a dropdown lacks. Nothing where one of the tags can't be added: half of the grades are of no use, and `check` says why. */
+/** The options that a dropdown lacks. None where one of the tags can't be added, as a part of the grades is of no use: `check` says why. */
 export function newOptions(part: PartName, field: FieldSpec, answers: ExpectedAnswers, owners: TagOwners): NewOption[] {
   const tags = missingTags(part, field, answers);
   if (tags.some((tag) => obstacle(tag, owners) !== undefined)) return [];

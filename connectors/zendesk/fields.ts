@@ -76,7 +76,7 @@ async function keyedFields(api: ZendeskApi, path: string): Promise<KeyedField[]>
   return fields;
 }
 
-/** How long a new, renamed or removed field may go unnoticed. */
+/** How long the cached fields may be outdated. */
 export const keptMs = 15 * 60_000;
 
 /** The account's ticket fields as the rest of the connector needs them. */
@@ -90,7 +90,7 @@ export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now
   return cached(async () => catalogueOf(await ofAccount(ticketFields(api))), keptMs, ports.now);
 }
 
-/** The fields are the account's: that they can't be read is no ticket's fault, and it may pass. */
+/** A failure to read the fields concerns the account, not one ticket. */
 async function ofAccount<T>(fields: Promise<T>): Promise<T> {
   try {
     return await fields;
@@ -120,10 +120,10 @@ export function catalogueOf(fields: readonly TicketField[]): Catalogue {
   };
 }
 
-/** Longer than Zendesk takes. A heap of accents takes time that grows with the square of their number. */
+/** Longer than Zendesk's titles. Normalising many accents takes quadratic time. */
 const longestTitle = 1_000;
 
-/** Letters of every script stay, accents go: "Größe (cm)" is `grosse_cm`, as nobody types them the same way twice. */
+/** Keeps letters of every script and drops accents, which people type in different ways: "Größe (cm)" is `grosse_cm`. */
 export function slugOf(title: string): string {
   return title
     .slice(0, longestTitle)
@@ -136,11 +136,11 @@ export function slugOf(title: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
-/** Tag → the field that has it, in words. */
+/** Tag → the description of the field that has it. */
 export type TagOwners = ReadonlyMap<string, string>;
 
 /**
- * Who has which tag, of the options of dropdowns and multi-selects and of checkboxes, also where they are inactive. A tag
+ * The owners of the tags of dropdowns, multi-selects and checkboxes, also of inactive ones. A tag
  * belongs to one option of one field: put on a ticket it chooses that option, and people's tags come onto their tickets.
  * Records of custom objects have no tags, so their fields are not among them.
  * Source: support.zendesk.com, "Understanding tags and ticket fields" and "Adding tags to users and organizations".
@@ -155,7 +155,7 @@ export function tagOwners(ticket: readonly TicketField[], users: readonly KeyedF
 export const ticketFieldName = ({ id, title }: Pick<TicketField, 'id' | 'title'>): string =>
   `ticket field ${id}${title == null || title === '' ? '' : ` "${title}"`}`;
 
-/** Why no option with this tag can be added to a field that lacks it; undefined: it can. */
+/** Why no option with this tag can be added to a field; undefined if it can. */
 export function obstacle(tag: string, owners: TagOwners): string | undefined {
   if (/\s/.test(tag)) return `"${tag}" has a space, which no tag has`;
   const owner = owners.get(tag);

@@ -14,9 +14,9 @@ import { type Order, ticketUpdater } from './ticket-update.ts';
 import { updateUsers, valuesOf as userValuesOf } from './user-fields.ts';
 
 /**
- * Takes answers off tickets, closed ones too where the account lets them be changed: clears the fields of the settings, takes our
- * tags off; clears the requesters' fields, deletes the records of the custom object. Four calls for a hundred tickets, four more
- * for their requesters. Notes and the tickets' histories stay: Zendesk has no way to take them off, but for redacting by hand.
+ * Removes answers from tickets, also from closed ones where the account allows it: clears the configured fields, removes closeloop's
+ * tags, clears the requesters' fields, deletes the records of the custom object. Four calls per hundred tickets, four more for their
+ * requesters. Notes and the tickets' histories stay: notes can only be redacted by hand.
  */
 export function forgetter(
   settings: ZendeskSettings,
@@ -81,14 +81,14 @@ export function forgetter(
   };
 }
 
-/** The fields that were found, each with nothing in it. */
+/** The fields that were found, each empty. */
 const cleared = ({ targets }: Resolved): WantedField[] =>
   [...targets].map(([part, target]) => ({ part, ...target, value: target.type === 'checkbox' ? false : null }));
 
-/** A field that isn't found any more may hold answers all the same. */
+/** A field that isn't found any more may still hold answers. */
 const unfound = ({ problems }: Resolved): string[] => problems.map(({ at, problem }) => `${at}: ${problem}`);
 
-/** What is to be sent so that nothing of ours is left; a dropdown's tag goes with its value. */
+/** The changes that remove closeloop's values; a dropdown's tag goes with its value. */
 function removalFrom(ticket: Ticket, fields: readonly WantedField[]): Change {
   const values: Values = valuesOf(ticket);
   return { fields: missing(fields, values), addTags: [], removeTags: ticket.tags.filter(isAnswerTag) };

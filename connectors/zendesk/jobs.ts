@@ -22,7 +22,7 @@ export type Job = z.output<typeof Job>;
 export const JobResponse = z.object({ job_status: Job });
 const JobsResponse = z.object({ job_statuses: listOf(Job) });
 
-/** The first look at a job comes after the time that the last one took; the next when it is twice as old. */
+/** The first request for a job's status comes after the duration of the last job, the next when the job is twice as old. */
 const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: 15 * 60_000 };
 
 interface Watched {
@@ -32,12 +32,12 @@ interface Watched {
   reject: (error: unknown) => void;
 }
 
-/** Waits until a job has ended, well or badly. Throws when that can't be found out (outcome `unknown`). */
+/** Waits until a job has completed or failed. Throws if its status can't be read (outcome `unknown`). */
 export type JobWatch = (job: Job) => Promise<Job>;
 
 /**
- * Waits for background jobs. One look asks for all jobs that anybody of this source waits for, and looks come at
- * growing distances: calls are what an account has least of.
+ * Waits for background jobs. One call reads the status of all jobs that this source waits for, at growing intervals, as calls are
+ * scarce.
  */
 export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>): JobWatch {
   const watched = new Map<string, Watched>();
@@ -93,7 +93,7 @@ export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>):
   };
 }
 
-/** What became of each ticket, by id. A ticket the job says nothing of is absent. */
+/** The job's result for each ticket, by id. Tickets without a result are absent. */
 export function resultsOf(job: Job): ReadonlyMap<string, JobResult> {
   const results = job.results
     .map((raw) => JobResult.safeParse(raw))

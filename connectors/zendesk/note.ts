@@ -5,7 +5,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 
-/** The note's reference for machines, kept with the change: an agent who edits or redacts the note doesn't touch it. */
+/** The note's reference in the metadata of the change, which an agent who edits or redacts the note doesn't change. */
 export const noteMetadata = ({ marker }: WriteBack): object => ({ closeloop_ref: marker });
 
 /** The internal note, as agents read it. */
@@ -21,7 +21,7 @@ const Audit = z.object({
 });
 const Audits = z.object({ audits: listOf(Audit) });
 
-/** Is the note of this marker on the ticket? Looks through its whole history, 100 entries a call. */
+/** Is the note of this marker on the ticket? Reads its whole history, 100 entries per call. */
 export async function hasNote(api: ZendeskApi, ticketId: string, marker: string): Promise<boolean> {
   let isThere = false;
   await readPages(api, `/api/v2/tickets/${ticketId}/audits.json`, Audits, ({ audits }) => {

@@ -7,7 +7,7 @@ import { incrementalExports } from './quota.ts';
 import { factsOf } from './record.ts';
 import { exportTickets, type MetricSet, type Ticket, type TicketExport } from './ticket.ts';
 
-/** Zendesk never serves the last minute, and refuses to begin in it. The rest is for a clock that differs from ours. */
+/** Zendesk's export leaves out the last minute and refuses to begin in it. The rest is for the difference between clocks. */
 const tooRecentMs = 60_000;
 const marginMs = 10_000;
 
@@ -18,8 +18,8 @@ interface Place {
 }
 
 /**
- * What changed, a page of up to 1,000 tickets a call. Changes of the system's own and our own write-backs are among them:
- * the keys name closings, not looks, so what is known already is left aside.
+ * Reads the changed tickets, up to 1,000 per call, also those that the system or closeloop changed: the keys name closings, so known
+ * closings are recognised.
  */
 export function poller(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now' | 'log'>): NonNullable<Source['poll']> {
   return async (from): Promise<PollPage> => {
@@ -39,7 +39,7 @@ export function poller(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now' | 'log
       events: found.flatMap((ticket) => eventOf(ticket, ticket.metric_set ?? page.metrics.get(ticket.id)) ?? []),
       cursor: `${startSeconds}:${cursor ?? ''}`,
       done: page.done,
-      // At the end of the stream everything but the last minute has been seen.
+      // At the end of the export everything but the last minute has been read.
       reached: new Date(Math.max(startSeconds * 1000, page.done ? latest : 0)),
     };
   };
@@ -57,7 +57,7 @@ export function poller(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now' | 'log
           { cause: error },
         );
       }
-      // A cursor that is not taken any more would stop the sweeps for good.
+      // A cursor that Zendesk refuses would stop the sweeps for good.
       if (cursor === undefined) throw error;
       return exportTickets(api, { startSeconds }, incrementalExports);
     }
@@ -70,7 +70,7 @@ function eventOf(ticket: Ticket, metrics: MetricSet | undefined): RecordEvent | 
   const changedAt = new Date(ticket.updated_at);
   const recordId = ticket.id;
   if (state.is === 'closed') {
-    // Without metrics all closings have one name: then its last change has to tell them apart.
+    // Without metrics all closings have one name: the time of the last change distinguishes their keys.
     const closing = metrics?.reopens == null ? undefined : state.closing;
     return {
       kind: 'closed',
@@ -94,11 +94,11 @@ function eventOf(ticket: Ticket, metrics: MetricSet | undefined): RecordEvent | 
   return reopens === 0 ? undefined : changed(`open-r${reopens}`, 'reopened');
 }
 
-/** Of a cursor that we made. */
+/** Parses a cursor of this poll. */
 function placeOf(text: string): Place {
   const [, seconds, cursor = ''] = /^(\d{1,12}):(.*)$/s.exec(text) ?? [];
   if (seconds === undefined) {
-    // Started at 0 it would read the whole history of the account.
+    // A sweep from 0 would read the whole history of the account.
     throw new CloseloopError('This is no cursor of a Zendesk sweep; it begins anew.', { kind: 'permanent' });
   }
   return { startSeconds: Number(seconds), ...(cursor !== '' && { cursor }) };

@@ -1,30 +1,30 @@
 import type { Quota, RateLimit, Urgency } from '../../core/connector/contract.ts';
 
-/** How a call goes about the account's quota. */
+/** A call's endpoint and urgency, for the account's budget. */
 export interface Via {
   /** The endpoint has a limit of its own, known to all processes by this name. */
   endpoint?: string;
-  /** Left out: work. */
+  /** Default: work. */
   urgency?: Urgency;
 }
 
 export const ticketUpdates = { endpoint: 'ticket-updates' } as const satisfies Via;
-/** All incremental exports together: 10 a minute. A sweep can wait, so it never takes what somebody waits for. */
+/** All incremental exports together: 10 a minute. Sweeps have the lower urgency. */
 export const incrementalExports = { endpoint: 'incremental', urgency: 'background' } as const satisfies Via;
 export const userUpdates = { endpoint: 'user-updates' } as const satisfies Via;
 
-/** Limits that no header tells: one update of users a second for the whole account. */
+/** Limits that no header reports: one update of users a second for the whole account. */
 export const untoldLimits: Readonly<Record<string, Quota>> = {
   [userUpdates.endpoint]: { limit: 1, remaining: 1, resetMs: 1000 },
 };
 
-/** The account's limit is counted by the minute; so long we wait where Zendesk names no time. */
+/** The window of the account's limit: the pause where Zendesk names no time. */
 const aMinuteMs = 60_000;
 
-/** How many update_many may run at once. They end in seconds, so of this limit only the last one matters. */
+/** How many update_many jobs may run at once. They end in seconds, so only a used-up limit matters. */
 const jobs = 'zendesk-ratelimit-inflight-jobs';
 
-/** What an answer's headers say is left: of the account's minute, and (the tightest of its limits) of the call's endpoint. */
+/** The limits in a response's headers: of the account's minute, and the tightest limit of the call's endpoint. */
 export function rateLimitsIn(headers: Headers, endpoint: string | undefined): RateLimit[] {
   const tightest = endpointQuotas(headers).sort((a, b) => a.remaining - b.remaining)[0];
   return [
@@ -33,7 +33,7 @@ export function rateLimitsIn(headers: Headers, endpoint: string | undefined): Ra
   ];
 }
 
-/** The limits of which nothing is left. */
+/** The used-up limits. */
 export function usedUpQuotas(headers: Headers): { account: Quota[]; endpoint: Quota[] } {
   const isUsedUp = ({ remaining }: Quota): boolean => remaining === 0;
   return { account: accountQuotas(headers).filter(isUsedUp), endpoint: endpointQuotas(headers).filter(isUsedUp) };
@@ -57,7 +57,7 @@ function endpointQuotas(headers: Headers): Quota[] {
     });
 }
 
-/** Where only what is left is said, nothing is known of the limit but that. */
+/** Where Zendesk reports only the remaining calls, they count as the limit. */
 function quotaOf(limit: string | null, remaining: string | null, resetSeconds: string | null): Quota[] {
   const left = Number(remaining ?? Number.NaN);
   if (!Number.isFinite(left)) return [];

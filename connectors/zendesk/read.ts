@@ -17,12 +17,12 @@ import {
   type TicketPage,
 } from './ticket.ts';
 
-/** What rules see beyond the ticket, and what tells closings apart. */
+/** Side-loads for rules, and the metrics that distinguish closings. */
 const sideloads = ['users', 'groups', 'organizations', 'metric_sets', 'brands', 'ticket_forms', 'custom_statuses'];
 
 /**
- * Reads tickets, 100 a call. Planning and asking read the same: whether to ask depends on requester and metrics as well,
- * and they cost no further call. Only names that Zendesk didn't send along are for planning alone. Deleted tickets are absent from the answer, or say so in their status.
+ * Reads tickets, 100 per call. Planning and asking read the same, as the state depends on requester and metrics, which cost no further
+ * call; only planning reads names that Zendesk didn't side-load. Deleted tickets are absent, or have the status `deleted`.
  */
 export function reader(
   { subdomain }: Pick<ZendeskSettings, 'subdomain'>,
@@ -48,7 +48,7 @@ export function reader(
   };
 }
 
-/** Where a ticket names one of each. */
+/** The ticket's id in each list. */
 const ids: Readonly<Record<NameList, (ticket: Ticket) => string | null | undefined>> = {
   brands: (ticket) => ticket.brand_id,
   ticket_forms: (ticket) => ticket.ticket_form_id,
@@ -66,7 +66,7 @@ function nameReader(
     try {
       return await listNames(api, list);
     } catch (error) {
-      // An account may have no such thing, or not for us: its tickets are presented with the ids alone.
+      // The account may not have the list, or refuse it: tickets are presented with the ids alone.
       if (adviceOf(error).kind === 'transient') throw error;
       ports.log.warn({ subdomain, list }, 'names that Zendesk does not tell us are left out');
       return new Map();

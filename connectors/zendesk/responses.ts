@@ -52,7 +52,7 @@ const table: MeaningTable = {
   shape: permanent("the answer differs from Zendesk's documentation", bug),
 };
 
-/** Who must do what, by the beginning of the path that was forbidden. */
+/** The remedy for a 403, by the beginning of the path. */
 const rights: readonly [path: string, remedy: string][] = [
   [
     '/api/v2/users/me',
@@ -78,7 +78,7 @@ const rights: readonly [path: string, remedy: string][] = [
   ],
 ];
 
-/** What Zendesk's answers mean, where they differ from the standard. Source: developer.zendesk.com, "rate limits". */
+/** Zendesk's differences from the standard table. Source: developer.zendesk.com, "rate limits". */
 export const responseRules: ResponseRules = {
   codeOf: errorName,
   meaningOf(response, path) {
@@ -90,10 +90,10 @@ export const responseRules: ResponseRules = {
   table,
 };
 
-/** Asks us to wait and has done nothing: 429, or 30 jobs at once (whose status Zendesk doesn't document). */
+/** Zendesk refused the call and asks to wait: 429, or 30 jobs at once (whose status is undocumented). */
 const isThrottle = ({ status, json }: HttpResponse): boolean => status === 429 || errorName(json) === 'TooManyJobs';
 
-/** Without Retry-After until a used-up limit is full again. A limit of the endpoint alone pauses that only. */
+/** Without Retry-After, waits until a used-up limit is full again. A used-up limit of the endpoint pauses only its calls. */
 function wait({ headers }: HttpResponse): Meaning {
   const { account, endpoint } = usedUpQuotas(headers);
   const resetMs = Math.max(0, ...[...account, ...endpoint].map((quota) => quota.resetMs));

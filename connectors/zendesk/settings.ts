@@ -10,7 +10,7 @@ import {
 } from '../../core/connector/settings.ts';
 import { csatSettings } from './csat.ts';
 
-/** What "Test webhook" signs with before a webhook exists. Everybody knows it, so it proves nothing. */
+/** The secret of "Test webhook" before a webhook exists. It is public, so it proves nothing. */
 const publicTestSecret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';
 
 /** A ticket field: its id, or its exact title as agents see it. */
@@ -19,7 +19,7 @@ const fieldRef = z.union([numericId, z.string().trim().min(1, 'is empty').max(25
 /** The key of a user field or of a custom object or its field (Admin Center shows it as "Field key"). */
 const key = z.string().regex(/^[A-Za-z][\w-]{0,99}$/, 'a key, like "last_grade"');
 
-/** What a part of an answer is written to; each is left out where its part isn't wanted. */
+/** The fields for the parts of an answer, each optional. */
 const keys = { grade: key.optional(), comment: key.optional(), answeredAt: key.optional() };
 
 const atLeastOne = (value: object): boolean => Object.values(value).some((one) => one !== undefined);
@@ -45,11 +45,11 @@ const writeBack = z
     tags: z.boolean().default(false),
     /** Keys of user fields for the requester's newest answer, made by `setup` where missing. Needs the scope `users:write`. */
     userFields: z.strictObject(keys).refine(atLeastOne, 'names no field').optional(),
-    /** A request that nobody answers is told to `status` and `tags`. */
+    /** Writes to `status` and `tags` also that no answer came. */
     noAnswer: z.boolean().default(false),
     /**
-     * What is tried, in this order, where the ticket is closed when the answer comes. Nothing or in vain: the answer is kept
-     * here, and the journey parked.
+     * The places for an answer whose ticket is closed, in order. If none takes the answer, closeloop keeps it and parks the
+     * journey.
      * - `edit`: the ticket itself, without a note. Needs "Modify closed ticket" (Admin Center > Objects and rules > Tickets >
      *   Settings) and an admin as the integration user; it changes what reports say of the past.
      * - `userFields`: the requester's fields above are enough.
@@ -102,11 +102,11 @@ export const settings = z
       ),
       'needs the signing secret of the webhook',
     ),
-    /** A delivery signed longer ago, or further ahead, than this is refused. */
+    /** The tolerance for the time in a delivery's signature, in both directions. */
     toleranceSeconds: z.int().min(60).default(900),
     /** The account's number. Given, other accounts' events are left out. */
     accountId: numericId.optional(),
-    /** The user that our OAuth client or token acts as: names our own echo in the log. Other software may act as it too. */
+    /** The user that the OAuth client or token acts as: marks closeloop's own changes in the log. Other software may act as the same user. */
     integrationUserId: numericId.optional(),
     /**
      * Zendesk's own satisfaction ratings become grades of the external campaign of the ticket's rule; `{}` for the usual.
@@ -138,13 +138,13 @@ export function addressOf({ subdomain, baseUrl }: Pick<ZendeskSettings, 'subdoma
   return baseUrl ?? `https://${subdomain}.zendesk.com`;
 }
 
-/** Does anything of an answer go to the ticket itself? */
+/** Does the ticket itself take a part of an answer? */
 export function writesOnTicket({ writeBack }: Pick<ZendeskSettings, 'writeBack'>): boolean {
   const { grade, comment, answeredAt, status, answers, note, tags } = writeBack;
   return [grade, comment, answeredAt, status, ...Object.values(answers)].some(Boolean) || note || tags;
 }
 
-/** The least that a token needs. Custom objects have no scope of their own. */
+/** The smallest scope that a token needs. Custom objects have no scope of their own. */
 export function scopeOf({ scope, writeBack }: Pick<ZendeskSettings, 'scope' | 'writeBack'>): string {
   if (scope !== undefined) return scope;
   if (writeBack.customObject !== undefined) return 'read write';

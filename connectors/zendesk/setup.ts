@@ -11,9 +11,8 @@ import type { ZendeskSettings } from './settings.ts';
 import { webhookSteps } from './webhook.ts';
 
 /**
- * What is missing at Zendesk: ticket fields that are named by a title, user fields, the custom object and its fields, options
- * of dropdowns, the webhook (and its trigger). What exists stays as it is, but an inactive webhook of ours is activated.
- * Every step looks again before it acts, so that it can be applied again after a failure, and with others at work.
+ * Creates ticket fields that are named by a title, user fields, the custom object and its fields, options of dropdowns, the webhook
+ * (and its trigger). Existing objects stay unchanged, but an inactive webhook that delivers here is activated.
  */
 export function installer(
   settings: ZendeskSettings,
@@ -21,7 +20,7 @@ export function installer(
   ports: ConnectorPorts,
 ): NonNullable<Source['setup']> {
   return async (about): Promise<SetupStep[]> => {
-    // The source's own token has no right to create anything; this one lives only as long as somebody sets up.
+    // The source's own token may create nothing; this one is used by setup alone.
     const create = forAdmins(zendeskApi({ ...settings, scope: 'read write' }, ports).send);
     const made = async ({ calls, note }: MissingField) => {
       for (const { method, path, body } of calls) await create(method, path, body, z.unknown());
@@ -34,7 +33,7 @@ export function installer(
   };
 }
 
-/** In the order in which they have to be made. The options that come with ticket fields take their tags from other fields. */
+/** In the order of creation. Options of new ticket fields own their tags, which user fields can't use then. */
 async function missingFields({ writeBack, grades }: ExpectedAnswers, api: ZendeskApi): Promise<MissingField[]> {
   const answers = { writeBack, grades };
   const [fields, users] = [await ticketFields(api), await userFields(api)];

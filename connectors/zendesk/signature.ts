@@ -17,7 +17,7 @@ const schemeWith = (toleranceSeconds: number): HmacScheme => ({
   signed: ({ raw }, timestamp) => [timestamp, raw],
 });
 
-/** As Zendesk does. */
+/** Signs as Zendesk does. */
 export const sign = (secret: string, timestamp: string, raw: Uint8Array): string =>
   signHmac(secret, { method: 'POST', url: '', raw }, schemeWith(0), timestamp);
 

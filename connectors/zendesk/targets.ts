@@ -35,7 +35,7 @@ export const objectField = ({ customObject }: WriteBackSettings): FieldKind => (
   place: 'Admin Center > Objects and rules > Custom objects > Objects',
 });
 
-/** Where one part goes: a ticket field by its id, a user field or a custom object's by its key. */
+/** The field for one part: a ticket field by its id, a user field or a custom object's field by its key. */
 export interface Target {
   id: string;
   type: string;
@@ -45,10 +45,10 @@ export interface Target {
 
 export type Targets = ReadonlyMap<PartName, Target>;
 
-/** A configured field that can't be written. `setup` can make a `missing` one where it was given by its title or key. */
+/** A configured field that can't be written. `setup` can create a `missing` field that is named by its title or key. */
 interface FieldProblem extends Finding {
   part: PartName;
-  /** What the configuration names. */
+  /** The field in the configuration. */
   ref: string;
   why: 'missing' | 'ambiguous' | 'inactive' | 'type';
 }
@@ -71,8 +71,8 @@ const fitting: Readonly<Record<Exclude<PartName, `answers.${string}`> | 'answers
 export const isFieldId = (ref: string): boolean => /^\d+$/.test(ref);
 
 /**
- * The ticket fields that `writeBack` names. A title is compared as it is, among the fields that an account adds itself;
- * where several have it, the only active one is meant.
+ * The ticket fields that `writeBack` names. A title is compared exactly, among the account's own fields; of several fields with the
+ * title the only active one counts.
  */
 export function resolveFields(settings: WriteBackSettings, { byId }: Catalogue): Resolved {
   const fields = [...byId.values()];
@@ -106,7 +106,7 @@ export function resolveUserFields({ userFields = {} }: WriteBackSettings, fields
   return resolve(userField, userFields, (_part, key) => byKey(userField, key, fields));
 }
 
-/** And for the fields of the records that `writeBack.customObject` names by their keys. */
+/** The same for the fields that `writeBack.customObject` names by their keys. */
 export function resolveObjectFields(settings: WriteBackSettings, fields: readonly KeyedField[]): Resolved {
   const kind = objectField(settings);
   return resolve(kind, settings.customObject ?? {}, (_part, key) => byKey(kind, key, fields));
@@ -119,7 +119,7 @@ function byKey({ noun, place }: FieldKind, key: string, fields: readonly KeyedFi
   return { name: `${noun} "${key}"`, fields: found, remedies: { missing, ambiguous } };
 }
 
-/** Targets that can be written. What doesn't fit is read once more: it may have been corrected since. */
+/** The writable targets. Reads the fields once more if one doesn't fit: a person may have corrected it. */
 export async function writableTargets(
   resolveNow: (loaded?: 'now') => Promise<Resolved>,
   subdomain: string,
@@ -132,9 +132,9 @@ export async function writableTargets(
 }
 
 /**
- * A field that was deleted or switched off since the catalogue was read takes nothing, without a word: where something was
- * not taken, the fields are looked at as they are now.
- * @throws CloseloopError config, that names the field
+ * Zendesk silently ignores values for a field that was deleted or deactivated since the catalogue was read: where a value was not
+ * stored, the fields are read again.
+ * @throws CloseloopError config, which names the field
  */
 export async function refuseRetired(
   results: readonly (WriteResult | undefined)[],
@@ -155,7 +155,7 @@ function unwritable(problems: readonly FieldProblem[], subdomain: string): Close
   );
 }
 
-/** The fields that may be meant by what the configuration names. */
+/** The fields that a name in the configuration may mean. */
 interface Candidates {
   /** In words. */
   name: string;

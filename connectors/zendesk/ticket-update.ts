@@ -8,7 +8,7 @@ import { ticketUpdates } from './quota.ts';
 import { errorName } from './responses.ts';
 import { showMany, type Ticket, type TicketResult } from './ticket.ts';
 
-/** What is to be sent to one ticket. */
+/** The update of one ticket. */
 export interface Order {
   item: WriteBack;
   /** As it was read. */
@@ -24,7 +24,7 @@ export interface Updated {
   ticket?: Ticket;
 }
 
-/** Up to 100 tickets in three calls (update, look at the job, read again); one outcome per order, in order. */
+/** Updates up to 100 tickets in three calls (update, status of the job, read again); one result per order, in order. */
 export type UpdateTickets = (orders: readonly Order[]) => Promise<Updated[]>;
 
 export function ticketUpdater(api: ZendeskApi, finished: JobWatch): UpdateTickets {
@@ -59,7 +59,7 @@ function bodyOf({ item, ticket, change, withNote }: Order): object {
   };
 }
 
-/** What became of one ticket: by the job's word, and by what the ticket looks like now. */
+/** The result for one ticket, by the job's status and by the ticket that was read again. */
 function outcomeOf({ item, wanted }: Order, result: JobResult | undefined, now: TicketResult | undefined): Updated {
   const failed = (message: string, transient: boolean, outcome: 'refused' | 'unknown' = 'refused'): Updated => {
     const advice = transient ? ({ kind: 'transient' } as const) : ({ kind: 'permanent' } as const);
@@ -79,7 +79,7 @@ function outcomeOf({ item, wanted }: Order, result: JobResult | undefined, now: 
       ticket,
     };
   }
-  // Zendesk's words for it are in the API user's language: the ticket itself tells.
+  // Zendesk's message is in the API user's language, so the ticket itself decides.
   if (ticket.status === 'closed') return { result: closed(item), ticket };
   const name = errorName(result) ?? 'refused';
   if (/conflict/i.test(name)) return failed(`${name}: somebody changed it at the same time; it is tried again.`, true);
@@ -94,7 +94,7 @@ export function notFound({ recordId }: WriteBack): WriteResult {
   return { ok: false, why: 'not-found', message: `Zendesk ticket ${recordId} does not exist any more.` };
 }
 
-/** @param tried What was tried instead, and why it didn't help. */
+/** @param tried the other places that were tried, and why they failed */
 export function closed({ recordId }: WriteBack, tried: readonly string[] = []): WriteResult {
   const message = [
     `Zendesk ticket ${recordId} is closed and can't be changed; a longer time before closing (automation "Close ticket") leaves room for late answers, writeBack.whenClosed names other places.`,

@@ -5,7 +5,7 @@ import { firstMismatch } from '../../core/mismatches.ts';
 import type { ZendeskApi } from './api.ts';
 import type { Via } from './quota.ts';
 
-/** Ids are numbers in the API and texts inside closeloop. */
+/** Ids are numbers in the API and strings in closeloop. */
 const Id = z.union([z.number(), z.string()]).transform(String);
 
 /** `custom_fields` values: text, number, tick, the tag of an option, tags of several. */
@@ -63,7 +63,7 @@ export type User = z.output<typeof User>;
 const Named = z.object({ id: Id, name: z.string().nullish() });
 export type Named = z.output<typeof Named>;
 
-/** What an account names once for all tickets. A custom status is known by what agents call it. */
+/** The account's names for all tickets. A custom status has the name that agents see. */
 const Names = z.object({
   brands: listOf(Named).default([]),
   ticket_forms: listOf(Named).default([]),
@@ -73,7 +73,7 @@ const Names = z.object({
 });
 export type NameList = keyof typeof Names.shape;
 
-/** Each ticket is parsed alone, so that one strange ticket doesn't cost the other 99. */
+/** Each ticket is parsed alone, so that a ticket of another shape doesn't fail the other 99. */
 const Page = z.object({
   tickets: listOf(z.object({ id: Id }).loose(), 1_000),
   users: listOf(User).default([]),
@@ -85,7 +85,7 @@ const Page = z.object({
 
 export type TicketResult = { ok: true; ticket: Ticket } | { ok: false; error: CloseloopError };
 
-/** What one call returns, by id. Tickets that don't exist are simply absent. */
+/** The result of one call, by id. Missing tickets are absent. */
 export interface TicketPage {
   tickets: ReadonlyMap<string, TicketResult>;
   users: ReadonlyMap<string, User>;
@@ -103,7 +103,7 @@ export function isTicketId(text: string): boolean {
   return /^[1-9]\d{0,14}$/.test(text);
 }
 
-/** Up to 100 tickets in one call. `include`: what Zendesk is to send along ("users"). */
+/** Reads up to 100 tickets in one call. `include`: side-loads ("users"). */
 export async function showMany(
   api: ZendeskApi,
   ids: readonly string[],
@@ -145,7 +145,7 @@ function byId<T extends { id: string }>(things: readonly T[]): ReadonlyMap<strin
   return new Map(things.map((thing) => [thing.id, thing]));
 }
 
-/** Up to 100 users in one call, none for none; who doesn't exist any more is absent. */
+/** Reads up to 100 users in one call, none without ids; deleted users are absent. */
 export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promise<ReadonlyMap<string, User>> {
   if (ids.length === 0) return new Map();
   const page = await api.get(`/api/v2/users/show_many.json?ids=${ids.join(',')}`, z.object({ users: listOf(User) }));

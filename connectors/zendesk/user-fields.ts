@@ -17,15 +17,15 @@ export interface Asked {
 }
 
 /**
- * Puts the newest answer of each person on them: for up to 100 in three calls (update, look at the job, read again), none
- * where nothing changes. `known`: people as they are now; others are read. One result per answer, by answer.
+ * Writes each person's newest answer on the person: up to 100 in three calls (update, status of the job, read again), none without a
+ * change. `known`: users that have been read; others are read. One result per answer, by answer.
  */
 type WriteUserFields = (
   asked: readonly Asked[],
   known: ReadonlyMap<string, User>,
 ) => Promise<Map<WriteBack, WriteResult>>;
 
-/** What is to be put on one person. */
+/** The values for one person. */
 interface UserOrder {
   userId: string;
   wanted: WantedField[];
@@ -65,7 +65,7 @@ export function userFieldWriter(
   };
 }
 
-/** Up to 100 people in three calls (update, look at the job, read again). What became of each, by user. */
+/** Updates up to 100 people in three calls (update, status of the job, read again). The result for each, by user. */
 export async function updateUsers(
   api: ZendeskApi,
   finished: JobWatch,

@@ -21,7 +21,7 @@ const statusChanged = 'zen:event-type:ticket.status_changed';
 /** The subscription of a webhook that triggers and automations call. */
 const connected = 'conditional_ticket_events';
 
-/** Is there a webhook that brings us closings, signed with a secret that we know, and do its deliveries arrive? */
+/** Does a webhook deliver closings here, signed with a configured secret, and do its deliveries arrive? */
 export async function webhookFindings(
   settings: ZendeskSettings,
   api: ZendeskApi,
@@ -54,7 +54,7 @@ export async function webhookFindings(
   return found;
 }
 
-/** Zendesk has to reach us, over https. Against a stand-in (`baseUrl`) this machine will do. */
+/** Zendesk has to reach the address, over https. A stand-in (`baseUrl`) reaches this machine, too. */
 function addressFindings(hookUrl: string | undefined, isStandin: boolean): Finding[] {
   const at = 'http.publicUrl';
   if (hookUrl === undefined) {
@@ -87,7 +87,7 @@ function presence(
   return useless.flatMap(({ webhook, whyNot }) => error(`the webhook "${webhook.name}" ${whyNot}`, remedyFor(webhook)));
 }
 
-/** Why a webhook tells us of no closing; undefined for a good one. */
+/** Why a webhook delivers no closing; undefined if it does. */
 function whyUseless(webhook: Webhook, rules: readonly Rule[] | undefined): string | undefined {
   const { id, http_method, request_format, subscriptions } = webhook;
   if (http_method !== 'POST' || request_format !== 'json') {
@@ -96,7 +96,7 @@ function whyUseless(webhook: Webhook, rules: readonly Rule[] | undefined): strin
   if (!isConnected(webhook)) {
     return subscriptions?.includes(statusChanged) === true ? undefined : 'is not subscribed to "Ticket status changed"';
   }
-  // Which triggers there are couldn't be read, and that has been said.
+  // The triggers couldn't be read, which is a finding already.
   if (rules === undefined) return undefined;
   const calling = rules.filter((trigger) => bodiesFor(trigger, id).length > 0);
   const active = calling.filter((trigger) => trigger.active);
@@ -132,7 +132,7 @@ async function secretFindings(
 
 const wellEnough = new Set(['success', 'accepted', 'unknown']);
 
-/** More than one in ten of the latest deliveries failed: a warning; an error while the newest did. */
+/** A warning if more than one in ten of the latest deliveries failed; an error if the newest failed, too. */
 async function deliveryFindings(api: ZendeskApi, webhook: Webhook, probe: Prober['probe']): Promise<Finding[]> {
   const what = `the deliveries of the webhook "${webhook.name}"`;
   const statuses = await probe({ at: 'webhook', what }, () => latestStatuses(api, webhook.id));
@@ -145,7 +145,7 @@ async function deliveryFindings(api: ZendeskApi, webhook: Webhook, probe: Prober
   return [(wellEnough.has(newest) ? warningAt : errorAt)('webhook', problem, remedy)];
 }
 
-/** What `events.ts` understands: closings, what ends a waiting request, and ratings where they are wanted. */
+/** The events that `events.ts` reads: closings, changes that end a waiting request, and with `csat` ratings. */
 const subscriptions = (settings: ZendeskSettings): string[] =>
   [
     ...(settings.csat === undefined ? [] : ['csat_received']),
@@ -159,7 +159,7 @@ const subscriptions = (settings: ZendeskSettings): string[] =>
 
 const Created = z.object({ webhook: z.object({ id: z.union([z.string(), z.number()]).transform(String) }) });
 
-/** What the webhook lacks, and how it is made. */
+/** A missing part of the webhook, and its creation. */
 interface MissingPart extends MissingItem {
   make: SetupStep['apply'];
 }
@@ -175,7 +175,7 @@ export async function webhookSteps(
   create: ZendeskApi['send'],
 ): Promise<SetupStep[]> {
   if (hookUrl === undefined || !(hookUrl.startsWith('https://') || settings.baseUrl !== undefined)) return [];
-  /** A step began to make the webhook, and has not handed its secret over: its next attempt goes on. */
+  /** A step created the webhook and has not returned its secret yet: the next attempt continues. */
   let isUnfinished = false;
 
   const find = async (): Promise<Webhook | undefined> => {
@@ -225,7 +225,7 @@ export async function webhookSteps(
 const isConnected = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): boolean =>
   subscriptions?.includes(connected) === true;
 
-/** Subscribed, or connected where Zendesk refuses that. Which of the two it is can't be changed later. */
+/** Creates a subscribed webhook, or where Zendesk refuses that, a connected one. The kind can't be changed later. */
 async function make(
   settings: ZendeskSettings,
   hookUrl: string | undefined,

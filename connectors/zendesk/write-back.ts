@@ -16,18 +16,18 @@ import { batchSize, isTicketId, showMany, type TicketResult } from './ticket.ts'
 import { notFound, type Order, ticketUpdater } from './ticket-update.ts';
 import { userFieldWriter } from './user-fields.ts';
 
-/** What is to be done about one item once its ticket is known. */
+/** The work for one item, after its ticket was read. */
 interface Plan {
   item: WriteBack;
   /** The requester gets the answer too. */
   userId?: string;
-  /** Its ticket: it is settled, or this is to be sent. */
+  /** The result for the ticket, or the update to send. */
   ticket: WriteResult | Order;
 }
 
 /**
- * Puts answers on tickets: four calls for a hundred (read, update, look at the job, read again), three more where the
- * requesters get them too.
+ * Writes answers on tickets: four calls per hundred (read, update, status of the job, read again), three more where the requesters
+ * get them too.
  *
  * Every attempt may be repeated. Fields and tags can be set twice; a note can't, so
  * - the first read tells whether an earlier attempt arrived, and only then (`mayHaveNote`) the note is looked for;
@@ -59,7 +59,7 @@ export function writer(
     const orders = plans.flatMap(({ ticket }) => ('change' in ticket ? [ticket] : []));
     const open = orders.filter(({ ticket }) => ticket.status !== 'closed');
     const asked = plans.flatMap(({ item, userId }) => (userId === undefined ? [] : [{ item, userId }]));
-    // Together, so that one look asks for both jobs.
+    // Together, so that one call reads the status of both jobs.
     const [updated, onPeople] = await both(updateTickets(open), writeUserFields(asked, before.users));
     const results = new Map(open.map(({ item }, index) => [item, updated[index]?.result]));
     await refuseRetired([...results.values()], () => resolve('now'), subdomain);
@@ -96,7 +96,7 @@ async function planFor(
   const { ticket } = read;
   if (ticket.status === 'deleted') return { item, ticket: notFound(item) };
 
-  // The one who was asked, whoever the ticket belongs to by now.
+  // The person who was asked, even if the ticket has another requester now.
   const person = item.personId ?? ticket.requester_id;
   const isForPerson = writeBack.userFields !== undefined && item.outcome === 'answered' && person != null;
   const plan = (one: Plan['ticket']): Plan => ({ item, ticket: one, ...(isForPerson && { userId: person }) });
@@ -111,7 +111,7 @@ async function planFor(
     try {
       withNote = !(await hasNote(api, ticket.id, item.marker));
     } catch (error) {
-      // Nothing is wrong with the other tickets: this one was deleted, say, since we read it.
+      // The other tickets are not affected: this one may have been deleted since it was read.
       if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
       return plan({ ok: false, why: 'error', error });
     }
@@ -120,7 +120,7 @@ async function planFor(
   return plan({ item, ticket, wanted, change, withNote });
 }
 
-/** What came of a ticket and its requester. A ticket that has its answer isn't failed because of a person that is gone. */
+/** The result of a ticket and its requester. A deleted requester does not fail a ticket that has its answer. */
 function together(ticket: WriteResult, person: WriteResult | undefined): WriteResult {
   if (person === undefined) return ticket;
   if (!person.ok && person.why === 'error' && adviceOf(person.error).kind !== 'permanent') return person;
@@ -130,7 +130,7 @@ function together(ticket: WriteResult, person: WriteResult | undefined): WriteRe
   return { ...ticket, findings: [...new Set([...ticket.findings, ...said])] };
 }
 
-/** Both are let end before the failure of one is told: the next attempt then finds nothing half done. */
+/** Waits for both before it throws the failure of one, so that the next attempt finds no update in progress. */
 async function both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([one, other]);
   return [await one, await other];

@@ -16,7 +16,7 @@ import { writer } from './write-back.ts';
  * Zendesk Support: solved tickets.
  *
  * A webhook subscribed to ticket events (at least `status_changed`), or connected to a trigger that sends
- * `{"ticket_id": "{{ticket.id}}"}`, tells of closings; sweeps over the export of changed tickets find what it missed. An
+ * `{"ticket_id": "{{ticket.id}}"}`, reports closings; sweeps over the export of changed tickets find missed ones. An
  * OAuth client of kind Confidential (scopes: `scopeOf` in settings.ts), owned by a service user, reads and writes.
  */
 export const zendesk = defineConnector({
