@@ -21,8 +21,8 @@ export function propertiesOf(item: WriteBack, names: AnswerPlaces<string>): Reco
 }
 
 /**
- * HubSpot takes text only: a number as digits, an instant as ISO 8601 UTC, '' to clear. A choice of several takes its values
- * with `;` between them, and text is read as well so.
+ * HubSpot takes strings only: digits of a number, ISO 8601 UTC for an instant, '' to clear. A choice of several values takes them with
+ * `;` between them, which is readable in a text as well.
  */
 function textOf(one: AnswerPart): string {
   switch (one.part) {
@@ -39,7 +39,7 @@ function textOf(one: AnswerPart): string {
   }
 }
 
-/** Findings on what the record holds now, against what was sent; a property that HubSpot does not tell holds nothing. */
+/** Findings for the properties whose present values differ from the sent ones; properties that HubSpot leaves out are empty. */
 export function notTaken(sent: Record<string, string>, current: Properties): string[] {
   return Object.entries(sent).flatMap(([name, value]) => {
     if (isSameValue(value, current[name] ?? '')) return [];
@@ -47,7 +47,7 @@ export function notTaken(sent: Record<string, string>, current: Properties): str
   });
 }
 
-/** HubSpot may write the same value another way. */
+/** HubSpot may return the same value in another form. */
 export function isSameValue(sent: string, current: string): boolean {
   if (isSameText(sent, current)) return true;
   if (sent === '' || current === '') return false;
@@ -55,7 +55,7 @@ export function isSameValue(sent: string, current: string): boolean {
   return instant(sent) !== undefined && instant(sent) === instant(current);
 }
 
-/** ISO 8601 or epoch ms, which are both HubSpot's. */
+/** HubSpot writes instants as ISO 8601 or as epoch ms. */
 export function instant(text: string | null | undefined): number | undefined {
   const ms = /^\d{11,15}$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '');
   return Number.isNaN(ms) ? undefined : ms;

@@ -13,22 +13,22 @@ export type Attempt<T> = { ok: true; body: T } | { ok: false; refusal: Refusal }
 interface Options {
   body?: object;
   query?: Record<string, string>;
-  /** Left out: work for which somebody waits. */
+  /** Default: work. */
   urgency?: Urgency;
-  /** Statuses that are an answer here, though elsewhere they concern the whole account. */
+  /** Statuses that are returned as refusals here, though they concern the whole account elsewhere. */
   answers?: readonly number[];
 }
 
-/** One attempt per call; repeating is the queue's business. */
+/** One attempt per call; the queue repeats. */
 export interface HubSpotApi {
-  /** A request that HubSpot dislikes (400, 404 …) is an answer; whatever concerns the whole account is thrown. */
+  /** Returns refusals of the request (400, 404 …); throws for failures that concern the whole account. */
   attempt<S extends z.ZodType>(
     method: VendorCall['method'],
     path: string,
     schema: S,
     options?: Options,
   ): Promise<Attempt<z.output<S>>>;
-  /** For requests that no record's content can spoil: a refusal is thrown too, as permanent. */
+  /** For requests that do not depend on a record's content: throws a permanent error for a refusal, too. */
   call<S extends z.ZodType>(
     method: VendorCall['method'],
     path: string,
@@ -75,16 +75,15 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, tim
   };
 }
 
-/** What the official client hands to its decorators: one request, ready to send. */
+/** The request that the official client passes to its decorators. */
 interface Prepared {
   getUrl(): URL;
   getSendData(): { method: string; headers: Record<string, string>; body?: string };
 }
 
 /**
- * The official client as the way to send. By itself it has no time-out at all. Its decorators (meant for its own retries and
- * limiter, which we never use) are where a request can be sent our way, without touching the process's global fetch or
- * dispatcher.
+ * The official client as transport. It has no time-out. Its decorators (meant for its own retries and limiter, which stay off) let
+ * closeloop send the request, without a change of the process's global fetch or dispatcher.
  */
 class OfficialClient extends Client {
   readonly #fetch: typeof globalThis.fetch;
@@ -99,10 +98,10 @@ class OfficialClient extends Client {
 
   readonly transport: typeof globalThis.fetch = (url, init = {}) => {
     const { method = 'GET', body } = init;
-    // the client says itself what it accepts
+    // the client sets its own accept header
     const { accept: _, ...headers } = Object.fromEntries(new Headers(init.headers));
     const path = String(url).slice(this.#basePath.length);
-    // the decorators live in a process-wide singleton: make them ours, and send, within one tick
+    // the decorators are in a process-wide singleton: set them and send within one tick
     this.#init = init;
     this.init();
     return super.apiRequest({ method, path, headers, defaultJson: false, ...(body != null && { body }) });

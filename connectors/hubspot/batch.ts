@@ -10,7 +10,7 @@ import { ErrorBody, inWords, refusalOf } from './responses.ts';
 /** Records in one batch call. */
 export const batchSize = 100;
 
-/** HubSpot sends every value as text, or null; anything else becomes text rather than spoil the other 99 records. */
+/** HubSpot sends every value as a string or null; other values become strings, so that they don't fail the other 99 records. */
 export const Texts = mapOf(z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 
 const BatchResult = z.object({
@@ -32,8 +32,8 @@ export type BatchResult = z.output<typeof BatchResult>;
 const Identified = z.object({ id: z.union([z.string(), z.number()]).transform(String) });
 
 /**
- * What batch/read and batch/update answer. Judged by `errors`, never by the status (200 and 207 mean the same). One record of
- * another shape is told beside the others (`unreadable`: its id, where that can be read, and what is wrong with it).
+ * The response of batch/read and batch/update. `errors` decides, not the status (200 and 207 mean the same). A record of another shape
+ * is in `unreadable`: its id, where readable, and the mismatch.
  */
 export const BatchResponse = z
   .object({
@@ -56,9 +56,8 @@ export type BatchResponse = z.output<typeof BatchResponse>;
 export type Fate<T> = { is: 'done'; result: T } | { is: 'missing' } | { is: 'refused'; error: CloseloopError };
 
 /**
- * What became of each id of one batch call. Results come in any order. Ids that are in neither list are left out of
- * the map, unless the call was about one id alone: then whatever was answered is about it (after a merge the result
- * bears another id).
+ * The result for each id of one batch call. Results come in any order. Ids in neither list are left out of the map, unless the call
+ * had one id alone: then the result belongs to it (after a merge the result has another id).
  */
 export function fates(place: string, ids: readonly string[], answer: BatchResponse): Map<string, Fate<BatchResult>> {
   const [alone, ...others] = ids;
@@ -88,12 +87,12 @@ export function fates(place: string, ids: readonly string[], answer: BatchRespon
   return found;
 }
 
-/** Lists the records that a record was merged from, parted by `;`. Records that were never merged have none. */
+/** The ids of the records that were merged into a record, separated by `;`; empty without a merge. */
 export const mergedIds = 'hs_merged_object_ids';
 
 /**
- * HubSpot answers for a merged record with the one it lives on as. Old id → that one's result, for what was asked and
- * isn't among the results under its own id, as far as the results tell (the property has to be asked for).
+ * For a merged record HubSpot returns the surviving record. Old id → the survivor's result, for requested ids that are not among the
+ * results, as far as `mergedIds` shows it (the property has to be requested).
  */
 export function livingOn(asked: readonly string[], results: readonly BatchResult[]): Map<string, BatchResult> {
   const known = new Set(results.map(({ id }) => id));
@@ -105,7 +104,7 @@ export function livingOn(asked: readonly string[], results: readonly BatchResult
   return found;
 }
 
-/** What records hold of these properties now; records that aren't found under their id are left out. */
+/** The present values of these properties; records that aren't found under their id are left out. */
 export async function currentOf(
   api: HubSpotApi,
   plural: Plural,

@@ -8,10 +8,10 @@ import { credentialsOf, tokenApi } from './tokens.ts';
 
 /* Whose access it is, and what that tells. */
 
-/** What `GET account-info details` tells. */
+/** The response of `GET account-info details`. */
 export const Account = z.object({ portalId: z.coerce.string(), timeZone: z.string().nullish() });
 
-/** Does the token open the account that the settings speak of? */
+/** Does the token belong to the account in the settings? */
 export function accountFindings(
   settings: Pick<HubSpotSettings, 'portalId' | 'timeZone'>,
   account: z.output<typeof Account>,
@@ -49,8 +49,8 @@ const PrivateApp = z.object({ appId: z.coerce.string() });
 const Introspection = z.object({ app_id: z.coerce.string().optional() });
 
 /**
- * The app that the credentials belong to; undefined where HubSpot doesn't tell. Neither way is promised for every kind
- * of app, so a refusal means nothing. Source: HubSpot, private apps (token info) and OAuth (introspection).
+ * The app that the credentials belong to; undefined if unknown. Neither way is documented for every kind of app, so a refusal means
+ * nothing. Source: HubSpot, private apps (token info) and OAuth (introspection).
  */
 export async function appIdOf(
   settings: HubSpotSettings,
@@ -73,7 +73,7 @@ export async function appIdOf(
   }
 }
 
-/** What is left of the day, as the answers to the check itself told. */
+/** Records the remaining daily quota in the responses to the check itself. */
 export function listening(budget: Budget): { budget: Budget; day: () => Quota | undefined } {
   let day: Quota | undefined;
   return {
@@ -102,8 +102,7 @@ const Feedback = z.object({ total: z.number() });
 const recentMs = 90 * 86_400_000;
 
 /**
- * Answers to HubSpot's own surveys, which nobody but HubSpot can write. An app that may not read them is no worse for it: then
- * nobody knows.
+ * A warning for answers to HubSpot's own surveys, which only HubSpot can create. None for an app that may not read them.
  */
 export async function ownSurveyFindings(api: HubSpotApi, now: Date): Promise<Finding[]> {
   const value = String(now.getTime() - recentMs);

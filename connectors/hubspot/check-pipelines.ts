@@ -7,7 +7,7 @@ import type { HubSpotSettings } from './settings.ts';
 
 type Pipeline = z.output<typeof PipelineList>['results'][number];
 
-/** A pipeline and whose it is. */
+/** A pipeline and its object type. */
 interface Owned extends Pipeline {
   type: ObjectType;
 }

@@ -6,7 +6,7 @@ import type { Definitions } from './properties.ts';
 import type { HubSpotContact, HubSpotDeal, HubSpotOwner, HubSpotShape, HubSpotTicket } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/** The shape that rules see, by name; the compiler keeps it complete. */
+/** The names in the shape for rules; the compiler keeps them complete. */
 type Names<T> = Readonly<Record<keyof T, true>>;
 const common = { id: true, pipeline: true, stage: true, createdAt: true, closedAt: true, properties: true } as const;
 const ticket: Names<HubSpotTicket> = { ...common, subject: true, priority: true, category: true };
@@ -25,21 +25,21 @@ const contact: Names<HubSpotContact> = {
 const owner: Names<HubSpotOwner> = { id: true, name: true, email: true };
 const shape: Record<keyof HubSpotShape, Record<string, true>> = { ticket, deal, contact, owner, contactChoice: {} };
 
-/** HubSpot gives these unasked. */
+/** Properties that HubSpot returns without request. */
 const always: Record<CrmObject, readonly string[]> = {
   ticket: ['hs_object_id', 'createdate', 'hs_lastmodifieddate'],
   deal: ['hs_object_id', 'createdate', 'hs_lastmodifieddate'],
   contact: ['hs_object_id', 'createdate', 'lastmodifieddate'],
 };
 
-/** What is read of each kind of record, by internal name. */
+/** The requested properties of each kind of record, by internal name. */
 function readOf(object: CrmObject, settings: HubSpotSettings): Set<string> {
   if (object === 'contact') return new Set([...always.contact, ...contactProperties, ...settings.contactProperties]);
   const { stage, pipeline, properties } = objectTypes[object];
   return new Set([...always[object], stage, pipeline, ...properties, ...settings.properties]);
 }
 
-/** HubSpot leaves unknown names out without a word: a rule would find nothing, for ever. */
+/** HubSpot silently leaves out unknown names: a rule would never find a value. */
 export function readFindings(settings: HubSpotSettings, { reads }: PreflightContext, defined: Definitions): Finding[] {
   const told = new Set<string>();
   const findings = [

@@ -33,8 +33,8 @@ const contacts = { read: 'crm.objects.contacts.read', write: 'crm.objects.contac
 const readScope = (object: CrmObject) => (object === 'contact' ? contacts.read : objectTypes[object].scopes.read);
 
 /**
- * Everything at the account that would keep this source from working, found with about ten calls, none of which changes
- * anything. What can't be read becomes a finding, and the rest goes on; without access there is nothing else to read.
+ * Finds everything in the account that would keep this source from working, in about ten calls; changes nothing. A failed read is a
+ * finding, and the other reads go on; without access nothing else is read.
  */
 export function checker(settings: HubSpotSettings, ports: ConnectorPorts) {
   return async (about: PreflightContext): Promise<Finding[]> => {
@@ -107,7 +107,7 @@ const definitionsOf = (object: CrmObject) => ({
   schema: DefinitionList,
 });
 
-/** Where a property is missing, one more call per kind of record tells whether it was deleted. */
+/** For missing properties, one more call per kind of record finds out whether they were deleted. */
 async function definitionFindings(
   wanted: readonly WantedProperty[],
   defined: Definitions,
@@ -131,7 +131,7 @@ async function definitionFindings(
 
 const Labels = z.object({ results: listOf(z.object({ typeId: z.number(), label: z.string().nullish() })) });
 
-/** Of several kinds of record, one with the label is enough. */
+/** One kind of record with the label is enough. */
 async function labelFindings({ objects, contactLabel }: HubSpotSettings, prober: AccountProber): Promise<Finding[]> {
   if (contactLabel === undefined) return [];
   const known: z.output<typeof Labels>['results'] = [];
@@ -179,7 +179,7 @@ const noAppId = errorAt(
   "Set appId (HubSpot developer account: the app's Auth page)",
 );
 
-/** The scopes that nothing has needed so far; for the writing ones, an update of nothing, which HubSpot refuses or ignores. */
+/** Probes the scopes that the other calls did not need; write scopes by an empty update, which HubSpot refuses or ignores. */
 async function probeOtherScopes(
   settings: HubSpotSettings,
   written: readonly WantedProperty[],

@@ -9,14 +9,14 @@ export interface Change {
   at: Date;
 }
 
-/** A ticket or deal as read. `history` is the stage's; undefined where it wasn't asked for. */
+/** A ticket or deal. `history` is the history of its stage; undefined if not requested. */
 export interface RawRecord {
   id: string;
   properties: Properties;
   history?: readonly Change[];
 }
 
-/** The stage's history didn't tell when the record closed, though it is closed now: read a moment too early. */
+/** The record is closed, but the stage's history has no closing yet: it was read a moment too early. */
 type Unclear = { is: 'unclear' };
 
 export function stageOf(
@@ -28,11 +28,10 @@ export function stageOf(
 }
 
 /**
- * Which closing counts. Closed is what the stage's metadata says now: no label, no well-known id, no date that people
- * can edit (`closedate`) has a say. The closing is named by the instant of the last open→closed transition, so a move
- * from one closed stage to another is no new one, nor is a merge, whose record has the histories of all its parts; and
- * a record that was deleted and restored has the closing it had. Without history (`ask`) it is named '' and dated `now`:
- * then only `is` matters.
+ * The state of a record. The stage's metadata decides whether it is closed, not a label, a well-known id, or a date that people can
+ * edit (`closedate`). The closing is named after the instant of the last open→closed transition: a move from one closed stage to
+ * another is no new closing, nor is a merge, whose record has the histories of all its parts; a record that was deleted and restored
+ * keeps its closing. Without history (`ask`) the closing is '' and dated `now`: then only `is` matters.
  */
 export function stateOf(
   type: ObjectType,
@@ -57,8 +56,8 @@ export function stateOf(
 }
 
 /**
- * When the record last went from open to closed and stayed closed. HubSpot promises no order, and a workflow can change a
- * stage twice in one millisecond: of such a pair, the stage that it has now is the later.
+ * When the record last went from open to closed and stayed closed. HubSpot documents no order, and a workflow can change a stage twice
+ * in one millisecond: of such a pair the present stage is the later.
  */
 export function lastClosing(
   history: readonly Change[],

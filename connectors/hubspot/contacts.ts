@@ -9,7 +9,7 @@ import { type HubSpotContact, timeZoneOf } from './record.ts';
 import { ErrorBody, inWords, refusalOf } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/** Of more contacts on one record, those with higher ids are not looked at. */
+/** The most contacts of a record that are read, lowest ids first. */
 const candidatesPerRecord = 10;
 
 const Associations = z.object({
@@ -29,7 +29,7 @@ const Associations = z.object({
 });
 type Associated = z.output<typeof Associations>['results'][number]['to'];
 
-/** Read of every contact. */
+/** The properties that are read of every contact. */
 export const contactProperties = [
   'email',
   'phone',
@@ -52,9 +52,9 @@ interface Candidate {
 }
 
 /**
- * For each record the contact to ask, or why it couldn't be read. One associations call and (with one contact each)
- * one contacts call per 100 records. HubSpot has no primary contact of a ticket or deal, so of several we take: the
- * one with the configured label, else the first with an email address, else the first; lowest id first.
+ * The contact to ask for each record, or the error of reading it. Per 100 records one associations call and (with one contact each) one
+ * contacts call. HubSpot has no primary contact of a ticket or deal, so of several contacts closeloop takes the one with the configured
+ * label, else the first with an email address, else the first; lowest id first.
  */
 export async function chooseContacts(
   api: HubSpotApi,
@@ -86,7 +86,7 @@ async function readCandidates(api: HubSpotApi, type: ObjectType, ids: readonly s
       const { results, errors = [] } = await api.call('POST', path, Associations, { body });
       for (const { from, to } of results) candidates.set(from.id, shortlist(to, label));
       for (const error of errors) {
-        // a record without contacts is an error to HubSpot, not an empty list
+        // HubSpot returns an error for a record without contacts, not an empty list
         if (error.category === 'OBJECT_NOT_FOUND' || error.subCategory?.endsWith('NO_ASSOCIATIONS_FOUND')) continue;
         const refusal = refusalOf(0, error);
         const failure = new CloseloopError(`HubSpot: POST ${path}: ${inWords(refusal)}`, { kind: 'transient' });
@@ -123,7 +123,7 @@ async function readContacts(api: HubSpotApi, ids: readonly string[], extra: read
   return found;
 }
 
-/** A contact that HubSpot doesn't find (deleted since) is no candidate; one that it refuses to show is an error. */
+/** A contact that HubSpot doesn't find (deleted since) is no candidate; a refusal is an error. */
 function choose(
   type: ObjectType,
   candidates: readonly Candidate[],

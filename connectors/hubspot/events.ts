@@ -12,20 +12,20 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { type ObjectType, objectTypes, recordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-// Ids have up to 12 digits today; as text, nothing is lost when they grow.
+// Ids have up to 12 digits today; strings allow for more.
 const Id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
 
-/** One odd field (null, a number for a text) must not cost us the event: it counts as left out. */
+/** A field of another type (null, a number for a string) counts as left out, so that the event stays readable. */
 const lenient = <S extends z.ZodType>(schema: S) => orElse(schema, undefined);
 const id = lenient(Id);
-/** HubSpot's are shorter. Keys are made of them, one for each record of a merge. */
+/** HubSpot's strings are shorter. They become parts of keys, one per record of a merge. */
 const text = lenient(z.union([z.string().max(200), z.number()]).transform(String));
 
 /** Classic (`ticket.propertyChange`) and generic (`object.propertyChange` with `objectTypeId`) alike; the rest may be anything. */
 const HubSpotEvent = z
   .object({
     subscriptionType: text,
-    /** What HubSpot's own field table calls `subscriptionType`. */
+    /** The name of `subscriptionType` in HubSpot's field table. */
     eventType: text,
     eventId: id,
     portalId: id,
@@ -53,14 +53,14 @@ type HubSpotEvent = z.output<typeof HubSpotEvent>;
 
 type Said = { kind: RecordEvent['kind']; id: string | undefined; what: string; mergedInto?: string };
 
-/** What one event says about records, or why it says nothing. */
+/** The meaning of one event for records, or why it has none. */
 type Reading = { type: ObjectType; said: Said[] } | { forget: string } | { why: string };
 
 const contact = '0-1';
 
 /**
- * A delivery is a JSON array, at most 100 long by HubSpot's word; a longer one is signed all the same and is taken.
- * An event that we can't read is left out with its reason: refusing the delivery would bring it back ten times.
+ * A delivery is a JSON array of at most 100 events by HubSpot's documentation; longer ones are signed as well, and accepted. An unreadable
+ * event is left out with its reason: HubSpot would repeat a refused delivery ten times.
  */
 export function events(delivery: Delivery, settings: HubSpotSettings): Events {
   const body = jsonBody(delivery.raw);
@@ -105,8 +105,8 @@ function keyOf(event: HubSpotEvent, id: string): string {
 }
 
 /**
- * Our own echo is what we write, and only that: another part of the app whose id we share may well close tickets, and
- * a workflow that our write sets off has another actor but the same closing. What remains is caught by the closing.
+ * Only changes of properties that closeloop writes are its own echo: another part of the app with the same id may close tickets, and a
+ * workflow that a write triggers has another actor but the same closing. The closing recognises what remains.
  */
 function unwanted(
   event: HubSpotEvent,
@@ -119,7 +119,7 @@ function unwanted(
   return byUs ? 'we changed it ourselves' : 'only we write this property';
 }
 
-/** The properties that we write, on records and on contacts. */
+/** The properties that closeloop writes, on records and on contacts. */
 const writtenBy = (writeBack: HubSpotSettings['writeBack']): Set<string> =>
   new Set([writeBack, writeBack.contact].flatMap((places) => [...placesOf(places).values()]));
 
@@ -184,5 +184,5 @@ function typeOf(name: string): ObjectType | undefined {
   return undefined;
 }
 
-/** A stage's id; anything that doesn't look like one is not repeated. */
+/** A stage's id; any other text is not repeated. */
 const stageText = (value: string | undefined) => (/^[\w-]{1,64}$/.test(value ?? '') ? value : 'another one');

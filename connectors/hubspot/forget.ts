@@ -11,8 +11,8 @@ import type { HubSpotSettings } from './settings.ts';
 import { updateAll } from './update.ts';
 
 /**
- * Takes answers off records: clears the properties of the settings, on the contact as well, and archives our notes. Calls as few
- * as for writing, and one more where contacts have properties. What HubSpot keeps of earlier values can't be reached.
+ * Removes answers from records: clears the configured properties, also of the contact, and archives closeloop's notes. As few calls as
+ * for writing, and one more where contacts have properties. HubSpot's history of earlier values can't be changed.
  */
 export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullable<Source['forget']> {
   const { writeBack } = settings;
@@ -21,7 +21,7 @@ export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullab
 
   async function ofType(type: ObjectType, ids: readonly string[]): Promise<string[]> {
     const { plural } = objectTypes[type];
-    // The contact's answer is known by the record's: those first.
+    // Contacts first: their answers are recognised by comparison with the record's.
     const left = onContact.length > 0 ? await forgetContacts(type, ids) : [];
     const updates = await updateAll(api, plural, cleared(ids, onRecord));
     const current = ids.map((id) => {

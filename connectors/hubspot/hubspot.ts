@@ -24,7 +24,7 @@ import { writer } from './write-back.ts';
 export const hubspot = defineConnector({
   name: 'hubspot',
   settings,
-  // One app in one account; the limits are per app. Of OAuth's tokens only the configured one never changes.
+  // The limits are per app and account. Of OAuth's tokens only the configured one never changes.
   account: ({ accessToken, clientId, refreshToken, portalId }) =>
     clientId !== undefined && portalId !== undefined
       ? `${clientId}-${portalId}`

@@ -17,10 +17,10 @@ export interface Note {
   item: WriteBack;
 }
 
-/** By the note's marker: nothing, or why it isn't there. */
+/** The errors of failed notes, by marker. */
 type NoteFailures = Map<string, Error>;
 
-/** HTML, as HubSpot's notes are; nothing of the customer's is markup. */
+/** The note in HTML, with the customer's text escaped. */
 export function noteBody(item: WriteBack): string {
   const { title, comment, when, reference } = noteOf(item);
   const start = `<p><strong>${escapeHtml(title)}</strong></p>`;
@@ -30,7 +30,7 @@ export function noteBody(item: WriteBack): string {
   return `${start}<p>${escapedWithin(comment, room)}</p>${end}`;
 }
 
-/** Cut, with a mark, to what fits; never within a character or its escape. */
+/** The text, cut with a mark to fit; never within a character or its escape. */
 function escapedWithin(text: string, maxUnits: number): string {
   const whole = escapeHtml(text).replace(/\r\n?|\n/g, '<br>');
   if (whole.length <= maxUnits) return whole;
@@ -50,8 +50,8 @@ const Created = z.object({
 });
 
 /**
- * Writes the notes, 100 in a call; what is refused is halved until it stands alone. Not idempotent: when this throws, the
- * notes may be there.
+ * Writes the notes, 100 per call; a refused call is halved until the refused note stands alone. Not idempotent: when this throws, the
+ * notes may exist.
  */
 export async function createNotes(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<NoteFailures> {
   const failures: NoteFailures = new Map();
@@ -87,7 +87,7 @@ async function create(api: HubSpotApi, type: ObjectType, notes: readonly Note[])
       failures.set(marker, refused(type, inWords(refusalOf(0, error))));
     }
   }
-  // Which ones are missing isn't always said; the next attempt looks.
+  // HubSpot doesn't always name the missing notes; the next attempt looks for them.
   if (results.length + failures.size < notes.length) {
     const text = `HubSpot: POST ${path}: it did not write all notes; those that are missing are looked for and tried again`;
     throw new CloseloopError(text, { kind: 'transient' }, { outcome: 'unknown' });
@@ -121,7 +121,7 @@ export async function findNotes(api: HubSpotApi, type: ObjectType, notes: readon
   return new Set(markers.filter((marker) => there.has(escapeHtml(marker))));
 }
 
-/** Takes all notes of ours off records: the calls of `findNotes`, and one per 100 notes. */
+/** Archives all of closeloop's notes on records: the calls of `findNotes`, and one per 100 notes. */
 export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
   const notes = await notesOn(api, type, recordIds);
   const ours = notes.filter(({ body }) => markerOf(body) !== undefined);

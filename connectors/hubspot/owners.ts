@@ -21,7 +21,7 @@ const Owners = z.object({
   paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
 });
 
-/** Who owns records. The whole list is read once and kept for minutes. */
+/** The owners of records. The whole list is read once and cached for minutes. */
 export interface OwnerReader {
   /** An owner that HubSpot doesn't list any more keeps its id and has no name. */
   read(ids: readonly string[]): Promise<Map<string, HubSpotOwner>>;

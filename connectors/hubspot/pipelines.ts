@@ -37,7 +37,7 @@ export interface Pipelines {
   stage(pipelineId: string, stageId: string): Stage | undefined;
 }
 
-/** Reads pipelines, and keeps them for minutes: no event tells of a change, but a stage we don't know does. */
+/** Caches the pipelines for minutes. No event reports a change, so an unknown stage reloads them. */
 export interface PipelineReader {
   /** @param stageIds Stages that the records at hand are in. */
   read(stages: readonly { pipelineId: string; stageId: string }[]): Promise<Pipelines>;

@@ -21,8 +21,8 @@ const Found = z.object({
 });
 
 /**
- * What changed, by HubSpot's search: the tickets and deals that are in a closed stage, and those that are (again) in
- * another. One call of each object type; deleted and merged-away records are hidden from it.
+ * Reads changed tickets and deals by HubSpot's search, in closed stages and in others. One call per object type; the search hides
+ * deleted and merged records.
  */
 export function poller(
   settings: HubSpotSettings,
@@ -66,8 +66,8 @@ export function poller(
 }
 
 /**
- * What one record found says. A record that came into its stage before `from` was only touched since, by our own
- * write-back for one. The key names the stay in the stage, so that the next sweeps say the same again.
+ * The event for one record. A record that came into its stage before `from` was only edited since, for example by a write-back. The key
+ * names the stay in the stage, so that the next sweeps repeat it.
  */
 export function eventOf(
   type: ObjectType,
@@ -89,7 +89,7 @@ export function eventOf(
     at: new Date(cameAt ?? at),
     key: ['poll', record, stageId, since ?? '', closedDate ?? '', cameAt === undefined ? at : ''].join('|'),
     what: `found in ${closed ? 'closed ' : ''}stage ${/^[\w-]{1,64}$/.test(stageId) ? stageId : '(unknown)'}`,
-    // Only where two dates that HubSpot keeps apart agree. Should it be no closing's name after all, the record is read.
+    // Only where HubSpot's two dates agree. If no closing has this name, planning reads the record.
     ...(closed && since !== undefined && since === closedDate && { closing: new Date(since).toISOString() }),
   };
 }
@@ -97,17 +97,17 @@ export function eventOf(
 /** The most that one search gives. */
 const pageSize = 200;
 
-/** Search shows a change only after a while, no bound given: every sweep looks again at what the last one saw latest. */
+/** The search index lags without a documented bound: every sweep overlaps the last one. */
 const overlapMs = 10 * 60_000;
 
-/** Later than this after it closed, a record found by a sweep is one that was only touched, not one that was missed. */
+/** A record that closed longer before its change was only edited. */
 const staleMs = 3 * 24 * 3_600_000;
 
 const Ms = z.int().nonnegative();
 
-/** How far a sweep of one object type has come. Instants are epoch ms, by `hs_lastmodifieddate`. */
+/** The progress of a sweep of one object type. Instants are epoch ms, by `hs_lastmodifieddate`. */
 const Place = z.object({
-  /** Everything changed before this is seen. */
+  /** All changes before this have been read. */
   from: Ms,
   /** Where this sweep began. */
   begun: Ms,
@@ -118,11 +118,11 @@ const Place = z.object({
 });
 type Place = z.output<typeof Place>;
 
-/** `since`: the instant the first sweep was asked to begin at; what closed before never counts. */
+/** `since`: the begin of the first sweep; earlier closings never count. */
 const Cursor = z.object({ since: Ms, ticket: Place.optional(), deal: Place.optional() });
 type Cursor = z.output<typeof Cursor>;
 
-/** @throws CloseloopError config for a cursor that isn't ours */
+/** @throws CloseloopError config for an unreadable cursor */
 function cursorFrom(from: { cursor: string } | { since: Date }): Cursor {
   if ('since' in from) return { since: from.since.getTime() };
   try {
@@ -136,7 +136,7 @@ function cursorFrom(from: { cursor: string } | { since: Date }): Cursor {
   }
 }
 
-/** Where a type stands when a call of `poll` begins: the sweep goes on, or the next one begins. */
+/** The progress of an object type at the begin of `poll`: of the present sweep, or of a new one. */
 function placeIn(cursor: Cursor, type: ObjectType, newSweep: boolean): Place {
   const others = [cursor.ticket, cursor.deal].flatMap((place) => place?.begun ?? []);
   const start = Math.max(cursor.since, ...others); // a type that joins later begins where the others are
@@ -165,7 +165,7 @@ function searchFor(type: ObjectType, { from, tie }: Place): object {
 }
 
 const modified = 'hs_lastmodifieddate';
-/** When the record came into the stage it is in. Not in every account's documentation: it may be missing. */
+/** When the record came into its present stage. Not documented for every account: it may be missing. */
 const entered = 'hs_v2_date_entered_current_stage';
 
 /** Where the page leads: to the last instant on it; when all of it is one instant, through that one's records by id. */

@@ -18,12 +18,12 @@ interface AccountProbe<S extends z.ZodType> extends Partial<Probe> {
   body?: object;
 }
 
-/** Reads one thing after the other. What can't be read becomes a finding and hides nothing else. */
+/** Reads parts of the account one after the other. A failed read becomes a finding, and the other reads go on. */
 export interface AccountProber {
   readonly findings: Finding[];
-  /** Undefined: a finding says why. A missing scope is told once, and what else needs it isn't asked for. */
+  /** Undefined after a failure, which is a finding. A missing scope is reported once, and no further call with that scope is made. */
   probe<S extends z.ZodType>(probe: AccountProbe<S>): Promise<z.output<S> | undefined>;
-  /** Whether the app may do this: a request that changes nothing and may be refused for its content. */
+  /** Tests a right by a request that changes nothing and may be refused for its content. */
   probeRight(probe: AccountProbe<z.ZodType>): Promise<void>;
   lacks(scope: string): boolean;
 }
@@ -77,7 +77,7 @@ const refused = (what: string, why: string): Finding =>
     'Run check again; if it stays, what hangs on this was not checked: ask HubSpot support',
   );
 
-/** @param at Left out: the thing itself. */
+/** @param at default: `what` */
 export function unread(what: string, error: unknown, at = what): Finding {
   const known = error instanceof CloseloopError ? error.message : `${what} could not be read, for a reason of our own`;
   const remedy =

@@ -9,7 +9,7 @@ import type { HubSpotSettings } from './settings.ts';
 
 /* The properties that answers go to: what each has to be, for `check` and `setup`, and whether the account's is that. */
 
-/** What an answer is made of. */
+/** The parts of an answer. */
 type Role = 'grade' | 'comment' | 'answeredAt' | 'status' | 'answer';
 
 interface PropertySpec {
@@ -97,7 +97,7 @@ export function wantedProperties({ objects, writeBack }: HubSpotSettings, grades
   ];
 }
 
-/** A property as HubSpot defines it. Options keep all that HubSpot takes: changing a list sends the whole of it back. */
+/** A property's definition. Options keep all of HubSpot's fields, as a change of the list sends the whole list. */
 export const Definition = z.object({
   name: z.string(),
   type: z.string(),
@@ -124,7 +124,7 @@ export type Definition = z.output<typeof Definition>;
 
 export const DefinitionList = z.object({ results: listOf(Definition) });
 
-/** What HubSpot has, by kind of record and name; a kind that couldn't be read isn't there. */
+/** The definitions by kind of record and name, without kinds that couldn't be read. */
 export type Definitions = ReadonlyMap<CrmObject, ReadonlyMap<string, Definition>>;
 
 export const missingOptions = ({ values }: WantedProperty, { options }: Definition): string[] =>
@@ -133,7 +133,7 @@ export const missingOptions = ({ values }: WantedProperty, { options }: Definiti
 const placeOf = ({ object, name }: WantedProperty) => `HubSpot: Settings > Properties > ${pluralOf(object)} > ${name}`;
 const another = 'Name another property, and run `closeloop setup` to create it';
 
-/** @param defined What HubSpot has by that name; `archived`: deleted, and can be brought back. */
+/** @param defined the property of that name; `archived`: deleted, but restorable */
 export function propertyFindings(wanted: WantedProperty, defined: Definition | 'archived' | undefined): Finding[] {
   const { at, object, name } = wanted;
   const plural = pluralOf(object);
@@ -167,7 +167,7 @@ function typeFindings({ at, object, role, name }: WantedProperty, { type, fieldT
   return [(drawback ? warningAt : errorAt)(at, problem, `It needs ${needs}. ${another}`)];
 }
 
-/** HubSpot takes an option's internal value only, capital letters and all. */
+/** HubSpot accepts only an option's exact internal value. */
 function optionFindings(wanted: WantedProperty, defined: Definition): Finding[] {
   const { at, object, name, values } = wanted;
   const choice = `the choice ${name} of ${pluralOf(object)}`;
@@ -187,7 +187,7 @@ function optionFindings(wanted: WantedProperty, defined: Definition): Finding[] 
   return [warningAt(at, problem, `Show the option again (${placeOf(wanted)})`)];
 }
 
-/** Two parts of an answer in one property: the later would overwrite the earlier. */
+/** Errors for two parts of an answer in one property, where the later would overwrite the earlier. */
 export function sharedProperties(wanted: readonly WantedProperty[]): Finding[] {
   return wanted.flatMap((one, index): Finding[] => {
     const { at, object, name } = one;

@@ -2,17 +2,17 @@ import { Temporal } from 'temporal-polyfill';
 import type { Quota, RateLimit } from '../../core/connector/contract.ts';
 import { headerNumber } from '../../core/connector/quota.ts';
 
-/** Our name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
+/** The budget's name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
 export const searchEndpoint = 'search';
 
-/** Searches tell nothing of what is left. Source: HubSpot, usage guidelines. */
+/** Responses to searches report no limit. Source: HubSpot, usage guidelines. */
 export const untoldLimits: Readonly<Record<string, Quota>> = {
   [searchEndpoint]: { limit: 5, remaining: 5, resetMs: 1000 },
 };
 
 const hourMs = 3_600_000;
 
-/** What an answer's headers say is left: of the window of ten seconds, and of the day (not for apps with OAuth). */
+/** The limits in a response's headers: of ten seconds, and of the day (not for apps with OAuth). */
 export function quotasIn(headers: Headers, now: Date, timeZone: string | undefined): RateLimit[] {
   const number = (name: string) => headerNumber(headers, `x-hubspot-ratelimit-${name}`);
   const resetMs = number('interval-milliseconds') || 10_000;
@@ -27,7 +27,7 @@ function quota(limit: number | undefined, remaining: number | undefined, resetMs
   return { limit: limit ?? 1, remaining, resetMs };
 }
 
-/** The daily count starts again at midnight in the account's zone. Zone unknown: look again in an hour. */
+/** The daily limit is full again at midnight in the account's zone. With an unknown zone closeloop tries again in an hour. */
 export function untilMidnightMs(now: Date, timeZone: string | undefined): number {
   if (timeZone === undefined) return hourMs;
   const here = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);

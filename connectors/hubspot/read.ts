@@ -13,7 +13,7 @@ import type { HubSpotSettings } from './settings.ts';
 
 type Purpose = 'plan' | 'ask';
 
-/** Per 100 closed tickets: `plan` 2 + 1 (associations) + 1 (contacts) calls, `ask` 1; pipelines and owners are kept. */
+/** Per 100 closed tickets: `plan` 2 + 1 (associations) + 1 (contacts) calls, `ask` 1; pipelines and owners are cached. */
 export function reader(
   settings: HubSpotSettings,
   api: HubSpotApi,
@@ -47,7 +47,7 @@ interface Context {
   now: Date;
 }
 
-/** By the id asked for, as `recordId` writes it. */
+/** By the requested id, as `recordId` writes it. */
 async function readType(context: Context, ids: readonly string[]): Promise<Map<string, ReadResult<HubSpotShape>>> {
   if (ids.length === 0) return new Map();
   const { type, purpose, settings, now } = context;
@@ -91,7 +91,7 @@ async function readType(context: Context, ids: readonly string[]): Promise<Map<s
   }
 }
 
-/** Merged ids that the results don't tell of are read alone, so that what comes back is surely theirs. */
+/** Ids without a result are read alone: the result then belongs to them, also after a merge. */
 async function readRecords(context: Context, ids: readonly string[]): Promise<Map<string, Fate<BatchResult>>> {
   const { type, purpose, settings, api } = context;
   const { plural, stage, pipeline, properties } = objectTypes[type];

@@ -9,8 +9,8 @@ import { untilMidnightMs } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /**
- * What HubSpot has against a request, in its own codes. Its `message` texts repeat customers' values, so nothing of
- * them is kept but what looks like a code or a property's internal name.
+ * A refusal, in HubSpot's codes. Its `message` texts repeat customers' values, so only codes and internal names of properties are taken
+ * from them.
  */
 export interface Refusal {
   status: number;
@@ -18,7 +18,7 @@ export interface Refusal {
   category: string;
   /** `INVALID_OPTION`, `PROPERTY_DOESNT_EXIST` … with the property each is about. */
   problems: { code: string; property?: string }[];
-  /** Records that HubSpot names as guilty. */
+  /** The records that HubSpot names as the cause. */
   ids: string[];
   scopes: string[];
   policyName?: string;
@@ -28,7 +28,7 @@ const text = orElse(z.string(), undefined).optional();
 const Texts = orElse(z.union([z.string().transform((text) => [text]), listOf(z.coerce.string())]), []);
 const context = orElse(mapOf(Texts), undefined).optional();
 
-/** Every field of an error is optional at HubSpot. Also the shape of one entry of `errors` in a 200 or 207. */
+/** HubSpot documents every field of an error as optional. Also an entry of `errors` in a 200 or 207. */
 export const ErrorBody = z.object({
   status: text,
   category: text,
@@ -48,16 +48,16 @@ const isName = (text: string | undefined): text is string => /^[a-z][a-z0-9_]{0,
 const Items = orElse(listOf(z.object({ name: z.string().optional(), error: z.string().optional() })), []);
 function itemsWithin(message = ''): z.output<typeof Items> {
   const start = message.indexOf('[');
-  // JSON within a text of the answer: how intricate it is was not looked at with the answer.
+  // JSON within a string: the check of the response's structure did not cover it.
   if (start < 0 || tooIntricate(Buffer.from(message)) !== undefined) return [];
   return Items.parse(jsonBody(message.slice(start)));
 }
 
-/** Of a whole answer. */
+/** The refusal in a response. */
 export const refusalIn = ({ status, json }: HttpResponse): Refusal =>
   refusalOf(status, ErrorBody.safeParse(json).data ?? {});
 
-/** @param status 0: one record's, in an answer about many */
+/** @param status 0: the refusal of one record in a batch */
 export function refusalOf(status: number, body: ErrorBody): Refusal {
   const details = [body, ...(body.errors ?? [])];
   const named = [
@@ -91,7 +91,7 @@ export function inWords({ status, category, problems }: Refusal): string {
   return [...new Set([status === 0 ? category : `${status} ${category}`, ...found])].join(', ');
 }
 
-/** Statuses with which HubSpot dislikes one request only; every other concerns the whole account. */
+/** Does the status concern the request alone? Every other status concerns the whole account. */
 export const isAboutRequest = (status: number): boolean =>
   status >= 400 && status < 500 && ![401, 403, 408, 423, 429, 477].includes(status);
 
@@ -122,7 +122,7 @@ const newTokenRefused: Meaning = config(
   'an admin of the HubSpot account must reconnect the app (open its install link)',
 );
 
-/** What HubSpot's answers mean, where they differ from the standard. Source: HubSpot, error handling and usage guidelines. */
+/** HubSpot's differences from the standard table. Source: HubSpot, error handling and usage guidelines. */
 export function responseRules(
   { timeZone, refreshToken }: Pick<HubSpotSettings, 'timeZone' | 'refreshToken'>,
   now: () => Date,
@@ -136,7 +136,7 @@ export function responseRules(
   };
 }
 
-/** HubSpot's documented windows. The daily count starts again at midnight in the account's zone, and is everybody's. */
+/** HubSpot's documented windows. The daily limit is full again at midnight in the account's zone, and is shared by all apps. */
 function usedUp({ policyName }: Refusal, now: Date, timeZone: string | undefined): Meaning {
   const problem = `${policyName ?? 'rate'} limit reached`;
   const isDaily = policyName === 'DAILY';

@@ -23,16 +23,16 @@ const fields = z.strictObject({
   /** The access token (`pat-…`) of an app with static auth, which lives in one account and never expires. */
   accessToken: secret.optional(),
   /**
-   * An app with OAuth instead: its client id and secret, and the refresh token that connecting the account gave. HubSpot
-   * may replace that one at any refresh; the newest is kept in closeloop's vault. A token for each source:
-   * two sources with the same one would take it from each other.
+   * An app with OAuth instead: its client id and secret, and the refresh token from connecting the account. HubSpot may replace the
+   * token at any refresh; closeloop's vault stores the newest. Each source needs a token of its own: two sources with the same one
+   * would invalidate it for each other.
    */
   clientId: secret.optional(),
   clientSecret: secret.optional(),
   refreshToken: secret.optional(),
   /** The app's client secret, which signs its webhooks; two while it is being rotated. */
   webhookSecrets: webhookSecrets(secret, "needs the app's client secret"),
-  /** Our app's id, to tell our own writes from other apps'. Left out: the app that the event was delivered to. */
+  /** The app's id, by which its own writes are recognised. Default: the app that the event was delivered to. */
   appId: Id.optional(),
   /**
    * The developer key of a legacy public app: with it `check` sees the app's webhooks and `setup` makes them. HubSpot shows
@@ -59,7 +59,7 @@ const fields = z.strictObject({
   properties: z.array(PropertyName).default([]),
   /** More properties of the contact. */
   contactProperties: z.array(PropertyName).default([]),
-  /** Records in one read that also asks for the history of their stage. HubSpot gives no number; above its own it refuses. */
+  /** The records of one read with histories of stages. HubSpot documents no limit and refuses larger reads. */
   historyPerCall: z.int().min(1).max(100).default(50),
   baseUrl: z
     .string()
@@ -85,7 +85,7 @@ const fields = z.strictObject({
           answeredAt: PropertyName.optional(),
         })
         .default({}),
-      /** Says on the record, too, that no answer came: by `status`, and by the note if there is one. */
+      /** Writes to `status` and the note also that no answer came. */
       noAnswer: z.boolean().default(false),
     })
     .refine(

@@ -26,12 +26,12 @@ import {
   webhookApi,
 } from './webhooks.ts';
 
-/** Something that the account lacks, and how it is made. */
+/** An object that the account lacks, and its creation. */
 interface Missing extends MissingItem {
   make: SetupStep['apply'];
 }
 
-/** What is missing in the account, in the order in which it can be made. What is there is never changed, but for added options. */
+/** Creates missing objects, in the order of their dependence. Existing ones stay unchanged, but for added options. */
 export function preparer(settings: HubSpotSettings, ports: ConnectorPorts): NonNullable<Source['setup']> {
   const api = hubSpotApi(settings, ports);
   const stepsOf = (compare: () => Promise<Missing[]>) => setupSteps(compare, ({ make }) => make());
@@ -76,16 +76,16 @@ const missingGroup = (api: HubSpotApi, object: CrmObject, path: string): Missing
 
 const Made = z.object({ type: z.string(), fieldType: z.string() });
 
-/** The name of a deleted property brings that one back, of whatever type it was: said, never hidden. */
+/** Creating a property of a deleted one's name restores the deleted property, with its type: the step says so. */
 function missingProperty(api: HubSpotApi, { object, role, name }: WantedProperty, path: string): Missing {
   const { what, ...common } = specs[role].made;
-  // Several of these, told apart by their labels.
+  // Several properties, which people distinguish by their labels.
   const definition = role === 'answer' ? { ...common, label: `${common.label} (${name})` } : common;
   return {
     id: `${path}/${name}`,
     what: `create the ${object} property ${name} "${definition.label}" (${what})`,
     async make() {
-      // both values, whether or not `no_answer` is written today: later is only a setting away
+      // both values, as `noAnswer` may be switched on later
       const options = role === 'status' ? { options: Object.values(statusValues).map(newOption) } : {};
       const body = { name, ...definition, groupName: group.name, ...options };
       const { type, fieldType } = (await create(api, path, body, Made)) ?? definition;
@@ -124,7 +124,7 @@ function missingOptionsOf(
   const labels = new Set(options.map(({ label }) => label.toLowerCase()));
   const added = missing
     .map((value, index) => newOption(value, last + 1 + index))
-    // people tell options apart by their labels
+    // people distinguish options by their labels
     .map((one) => (labels.has(one.label.toLowerCase()) ? { ...one, label: `${one.label} (feedback)` } : one));
   return [
     {
@@ -139,7 +139,7 @@ function missingOptionsOf(
   ];
 }
 
-/** What exists already is as good as made: undefined. */
+/** Undefined for an object that exists already. */
 async function create<S extends z.ZodType>(
   api: HubSpotApi,
   path: string,
@@ -153,9 +153,9 @@ async function create<S extends z.ZodType>(
 }
 
 /**
- * The webhooks of a legacy public app are made over its API: a target where there is none (one that leads elsewhere is
- * somebody's, and stays), and the subscriptions that are missing. No other app's webhooks can be seen or made from outside:
- * a person uploads the file, and says so by setting `publicUrl`, the target URL as HubSpot has it.
+ * The webhooks of a legacy public app are created by API: the target where there is none (another target stays), and missing
+ * subscriptions. The webhooks of other apps have no API: a person uploads the file, and confirms it by setting `publicUrl`, the target
+ * URL as HubSpot has it.
  */
 async function webhookSteps(
   settings: HubSpotSettings,

@@ -1,7 +1,7 @@
 import type { Delivery, Verdict } from '../../core/connector/contract.ts';
 import { type HmacScheme, signHmac, verifyHmac } from '../../core/connector/signature.ts';
 
-/** What HubSpot decodes before it signs: these twelve escapes, once, and no others (`%20`, `%26` and `%3D` stay). */
+/** HubSpot decodes these twelve escapes, once, before it signs; others (`%20`, `%26`, `%3D`) stay. */
 const decoded: Readonly<Record<string, string>> = {
   '%3A': ':',
   '%2F': '/',
@@ -18,8 +18,8 @@ const decoded: Readonly<Record<string, string>> = {
 };
 
 /**
- * Signature v3 only: v1 and v2, which HubSpot sends beside it, can be replayed for ever.
- * The time may differ by five minutes, both ways; a retry is signed afresh, so it passes too.
+ * Signature v3 only: v1 and v2, which HubSpot sends as well, can be replayed for ever. The tolerance of the time is five minutes, in
+ * both directions; HubSpot signs a retry anew.
  * Source: HubSpot, request validation.
  */
 const scheme: HmacScheme = {

@@ -8,10 +8,10 @@ import { paths } from './objects.ts';
 import { isAboutRequest, responseRules } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/** HubSpot's tokens live 30 minutes; it says so in every answer. */
+/** HubSpot's tokens live 30 minutes, as every response says. */
 const usualLifeMs = 1_800_000;
 
-/** The token of an app with static auth, for good; or those that an OAuth app trades its refresh token for. */
+/** The permanent token of an app with static auth, or tokens that an OAuth app trades its refresh token for. */
 export function credentialsOf(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): Credentials {
   const { accessToken, clientId = '', clientSecret = '', refreshToken: configured } = settings;
   if (accessToken !== undefined) return staticToken(accessToken);
@@ -40,10 +40,10 @@ export function tokenApi(settings: HubSpotSettings, ports: ConnectorPorts, timeo
 const text = z.string().optional().catch(undefined);
 const Refused = z.object({ error: text, status: text }).catch({});
 
-/** The refusals that mean: the account took our access away. */
+/** The refusals by which the account revoked the access. */
 const revoked = new Set(['invalid_grant', 'BAD_REFRESH_TOKEN', 'BAD_HUB', 'access_denied']);
 
-/** Who must do what. What isn't surely a revocation is a mistake of ours: a reconnection would not mend it. */
+/** The remedy. Other refusals than revocations are errors in the configuration, which reconnecting doesn't correct. */
 const tokenRules = (rules: ResponseRules): ResponseRules => ({
   ...rules,
   meaningOf(response, path) {

@@ -15,24 +15,24 @@ import {
 import { type Plural, paths } from './objects.ts';
 import { inWords, type Refusal } from './responses.ts';
 
-/** One record and the text for each of its properties; '' clears. */
+/** One record and the string for each of its properties; '' clears. */
 export interface Write {
   id: string;
   properties: Record<string, string>;
-  /** Of two writes of one record the later one is made. */
+  /** Of two writes of one record the later one counts. */
   at: Date;
 }
 
-/** What a record is now; `write` is what was sent: another one's, where that came later. */
+/** The record after the update; `write` is the sent one: another write of the record, where that was later. */
 export type Update =
   | { is: 'done'; write: Write; result: BatchResult }
   | { is: 'missing' }
   | { is: 'refused'; error: Error };
 
 /**
- * Writes properties, in one call per 100 records. Repeating is harmless, so a failed call may always be made again.
- * Records that were merged are written as what they live on as: two more calls, however many they are.
- * @returns by the id that was asked for
+ * Writes properties, one call per 100 records. Idempotent. For merged records it writes the survivors: two more calls, however many
+ * there are.
+ * @returns by the requested id
  */
 export async function updateAll(
   api: HubSpotApi,
@@ -63,8 +63,8 @@ export async function updateAll(
 }
 
 /**
- * Writes as `updateAll` does, and knows of every property whether it was taken: what HubSpot's answer leaves out is read
- * (one more call per 100 records that need it).
+ * Writes as `updateAll` does, and confirms every property: properties that the response leaves out are read (one more call per 100
+ * records that need it).
  */
 export async function updateConfirmed(
   api: HubSpotApi,
@@ -96,7 +96,7 @@ function untoldBy({ write, result }: Extract<Update, { is: 'done' }>): string[] 
 const idOf = ({ id }: Write): string => id;
 const timeOf = ({ at }: Write): Date => at;
 
-/** Old id → the id of the record it was merged into; ids that are simply gone are left out. */
+/** Old id → the id of the record that it was merged into; deleted records are left out. */
 async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string[]): Promise<Map<string, string>> {
   const path = paths.batchRead(plural);
   const found = new Map<string, string>();
@@ -142,9 +142,9 @@ async function update(api: HubSpotApi, plural: Plural, writes: readonly Write[])
 }
 
 /**
- * One bad value fails the whole call: find the guilty, write the others. Where HubSpot names the records, they are set
- * apart. Else the call is halved, sorted by the property that HubSpot names, until all that are left have the value in
- * common: a grade that the property's options lack costs a few calls, however many records carry it.
+ * One invalid value fails the whole call: this finds the records with it and writes the others. Records that HubSpot names are taken out.
+ * Else the call is halved, sorted by the property that HubSpot names, until the remaining records share the value: a grade that the
+ * property's options lack costs a few calls, however many records have it.
  */
 async function afterRefusal(
   api: HubSpotApi,
@@ -179,7 +179,7 @@ const blamesAValueOf = ({ problems }: Refusal, property: string, writes: readonl
   problems.some((problem) => problem.property === property && problem.code.startsWith('INVALID')) &&
   writes.every(({ properties }) => property in properties);
 
-/** Where to part a sorted list in about two: between two values if there are several, so that equal ones stay together. */
+/** The index that halves a sorted list: between two values if there are several, so that equal ones stay together. */
 function middleOf(values: readonly string[]): number {
   const half = Math.ceil(values.length / 2);
   const value = values[half] ?? '';
@@ -195,7 +195,7 @@ const noSuchProperty = (plural: Plural, property = '(not named)') =>
     { kind: 'config' },
   );
 
-/** What a person must change before this record can be written. */
+/** The error that says what a person must change before this record can be written. */
 function refused(plural: Plural, refusal: Refusal): Fate<BatchResult> {
   if (refusal.status === 404 || refusal.category === 'OBJECT_NOT_FOUND') return { is: 'missing' };
   const error = new CloseloopError(

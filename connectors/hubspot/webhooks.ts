@@ -11,14 +11,14 @@ import type { HubSpotSettings } from './settings.ts';
 
 /* Where HubSpot delivers, and what: how it is read and made, and what `check` and `setup` want against what the app has. */
 
-/** An event that closeloop must hear of. */
+/** A subscription that closeloop needs. */
 export interface WantedSubscription {
   object: CrmObject;
   event: string;
   propertyName?: string;
 }
 
-/** Per kind of record: its stage, born closed, gone, back, merged, a contact added late; and people who are to be forgotten. */
+/** Per kind of record: stage, creation (some are created closed), deletion, restore, merge, late contacts; and erasures of contacts. */
 export function wantedSubscriptions({ objects }: Pick<HubSpotSettings, 'objects'>): WantedSubscription[] {
   return [
     ...objects.flatMap((object): WantedSubscription[] => [
@@ -34,22 +34,22 @@ export const subscriptionInWords = ({ object, event, propertyName }: WantedSubsc
 
 const typeIds = { ticket: objectTypes.ticket.objectTypeId, deal: objectTypes.deal.objectTypeId, contact: '0-1' };
 
-/** What the app is subscribed to, by what it should be. */
+/** The app's subscriptions for each wanted one. */
 export const subscriptionsBy = (settings: HubSpotSettings, given: readonly Subscription[]) =>
   wantedSubscriptions(settings).map((wanted) => ({ wanted, given: given.filter((one) => isFor(wanted, one)) }));
 
-/** The classic form and the generic one say the same. */
+/** Matches the classic and the generic form of a subscription. */
 function isFor({ object, event, propertyName }: WantedSubscription, given: Subscription): boolean {
   if ((given.propertyName ?? undefined) !== propertyName) return false;
   const generic = given.eventType === `object.${event}` && given.objectTypeId === typeIds[object];
   return generic || given.eventType === `${object}.${event}`;
 }
 
-/** What HubSpot calls and signs. */
+/** The address that HubSpot calls and signs. */
 export const targetOf = ({ publicUrl }: Pick<HubSpotSettings, 'publicUrl'>, hookUrl: string | undefined) =>
   publicUrl ?? hookUrl;
 
-/** Can HubSpot deliver there, and will its signature fit? */
+/** Can HubSpot deliver to the address, and does its signature match? */
 export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | undefined): Finding[] {
   const { publicUrl, baseUrl } = settings;
   const url = targetOf(settings, hookUrl);
@@ -88,7 +88,7 @@ export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | u
 const where =
   'project app: src/app/webhooks/webhooks-hsmeta.json, which `closeloop setup` prints; legacy app: its Webhooks tab';
 
-/** An app whose webhooks nobody but its owner sees: its owner's word that they are there is `publicUrl`. */
+/** For an app whose webhooks only its owner sees: `publicUrl` confirms that they exist. */
 export function unseenWebhooks(settings: HubSpotSettings, hookUrl: string | undefined): Finding[] {
   if (settings.publicUrl !== undefined || hookUrl === undefined) return [];
   const remedy = `Enter the target URL ${hookUrl} and the subscriptions (${where}); then set publicUrl of this source to that target URL, which says that it is done`;
@@ -139,7 +139,7 @@ export function webhookFindings(
   return findings;
 }
 
-/** From here on the end is near enough to plan for it. HubSpot ends legacy apps, and v3 of its API, in September 2027. */
+/** When `check` begins to warn. HubSpot ends legacy apps, and v3 of its API, in September 2027. */
 const tellFrom = new Date('2027-03-01T00:00:00Z');
 
 export function legacyFindings({ developerApiKey }: Pick<HubSpotSettings, 'developerApiKey'>, now: Date): Finding[] {
@@ -161,7 +161,7 @@ const Subscription = z.object({
 });
 type Subscription = z.output<typeof Subscription>;
 
-/** Where a legacy public app delivers, and what. */
+/** The webhooks of a legacy public app. */
 interface WebhookApi {
   /** Undefined: no target yet. */
   hook(): Promise<Hook | undefined>;
@@ -172,8 +172,8 @@ interface WebhookApi {
 }
 
 /**
- * The developer key opens these paths, alone: no token beside it. They are of API version 3, which ends together with the
- * apps it is for (September 2027), so no newer version is worth having. Source: HubSpot, webhooks API of legacy public apps.
+ * These paths take the developer key alone, without a token. They belong to API version 3, which ends together with its apps in
+ * September 2027, so there is no newer version. Source: HubSpot, webhooks API of legacy public apps.
  */
 export function webhookApi(settings: HubSpotSettings, appId: string, key: string, ports: ConnectorPorts): WebhookApi {
   const refused = {

@@ -10,19 +10,19 @@ import { type ObjectType, objectTypes, type Plural, type Properties, parseRecord
 import type { HubSpotSettings } from './settings.ts';
 import { type Update, updateConfirmed } from './update.ts';
 
-/** An answer on its way to the record that it is about, by the id that the record has now. */
+/** An answer and its record, by the record's present id. */
 interface Order {
   item: WriteBack;
   type: ObjectType;
   id: string;
   properties: Record<string, string>;
-  /** What the record held before, where that was read. */
+  /** The record's properties before the write, where read. */
   before?: Properties | undefined;
 }
 
 /**
- * Writes the answers' properties, then the notes, then the contacts' properties: each one call per 100. A note costs
- * another call before, whose answer tells that no earlier attempt has written the note; so do contacts with `answeredAt`.
+ * Writes the answers' properties, then the notes, then the contacts' properties: each one call per 100. Notes need a read before, which
+ * shows whether an earlier attempt may have written the note; so do contacts with `answeredAt`.
  */
 export function writer(settings: HubSpotSettings, api: HubSpotApi) {
   const { writeBack } = settings;
@@ -50,7 +50,7 @@ export function writer(settings: HubSpotSettings, api: HubSpotApi) {
   };
 }
 
-/** @returns the orders, each with its record's id as it is now */
+/** @returns the orders with the present ids of their records */
 async function writeOnRecords(
   writeBack: HubSpotSettings['writeBack'],
   api: HubSpotApi,
@@ -84,7 +84,7 @@ async function writeOnRecords(
   });
 }
 
-/** What the records hold of our properties, so that a newer answer stays, and a note isn't written twice. */
+/** Reads closeloop's properties, so that a newer answer stays and no note is written twice. */
 async function withBefore(api: HubSpotApi, plural: Plural, orders: readonly Order[]): Promise<Order[]> {
   const properties = [...new Set(orders.flatMap((order) => Object.keys(order.properties)))];
   if (properties.length === 0) return [...orders];
@@ -97,8 +97,8 @@ const instantIn = (properties: Properties | undefined, name: string | undefined)
   name === undefined ? undefined : instant(properties?.[name]);
 
 /**
- * The properties are written first, so a record that held nothing of this answer has no note of it: nothing to look for.
- * Where it did (an earlier attempt, whose end we don't know), or where there is no telling, the record's notes are read.
+ * The properties are written first, so a record without any part of this answer has no note of it. Where the record had one (from an
+ * attempt with an unknown outcome), or where that is unknown, the record's notes are read.
  */
 async function writeNotes(api: HubSpotApi, type: ObjectType, orders: readonly Order[]) {
   const note = ({ item, id }: Order): Note => ({ item, recordId: id });
@@ -140,8 +140,8 @@ const noContact: OnContact = {
 };
 
 /**
- * Puts answers on the people who gave them: the contact who was asked or, where that isn't known, the one who would be
- * asked now. A contact with several records shows its newest answer.
+ * Writes answers on contacts: the contact who was asked or, if unknown, the one who would be asked now. A contact with several records
+ * shows its newest answer.
  */
 async function writeOnContacts(
   settings: HubSpotSettings,
@@ -178,7 +178,7 @@ async function writeOnContacts(
   return outcomes;
 }
 
-/** Contact ids; an outcome where there is none to be had. Two calls per 100 records whose contact isn't known. */
+/** The ids of the contacts, or the result where there is none. Two calls per 100 records whose contact isn't known. */
 async function contactsOf(settings: HubSpotSettings, api: HubSpotApi, orders: readonly Order[]) {
   const found = new Map<WriteBack, string | OnContact>();
   for (const { item } of orders) if (item.personId !== undefined) found.set(item, item.personId);
@@ -195,7 +195,7 @@ async function contactsOf(settings: HubSpotSettings, api: HubSpotApi, orders: re
   return found;
 }
 
-/** An answer whose record is gone is well kept on its contact; one that the contact refuses is for a person to mend. */
+/** An answer whose record was deleted is a success on its contact; a refusal of the contact parks the journey. */
 function together(record: WriteResult, contact: OnContact | undefined): WriteResult {
   if (contact === undefined || (!record.ok && record.why === 'error')) return record;
   if (contact.is === 'refused') return { ok: false, why: 'error', error: contact.error };
