@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { deskConfiguration } from '../../support/configurations.ts';
 import { closeloop, command, standin } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 
@@ -18,21 +19,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'closeloop-service-'));
   config = join(dir, 'closeloop.yaml');
   service = await standin('feedback');
-  writeFileSync(
-    config,
-    `
-feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
-redis: { path: ${redis.socket} }
-sources:
-  support:
-    connector: zendesk
-    subdomain: acme
-    clientId: one
-    clientSecret: two
-    webhookSecrets: [three]
-    rules: [{ name: all, campaign: 12, contact: requester.email }]
-`,
-  );
+  writeFileSync(config, deskConfiguration(redis, { serviceUrl: service.url }));
 });
 afterAll(async () => {
   await service?.stop();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { shopConfiguration } from '../../support/configurations.ts';
 import { startLoop, until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
@@ -36,20 +37,7 @@ test('a process whose Redis began anew with another key ends, and says what to d
   const service = await startFeedbackStandin({ seed: true });
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-emptied-'));
   const config = join(dir, 'closeloop.yaml');
-  writeFileSync(
-    config,
-    `
-feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
-redis: { path: ${redis.socket} }
-http: { port: 0 }
-sources:
-  shop:
-    connector: webhook
-    signature: { kind: token, header: x-secret, secrets: [a-long-enough-secret-for-a-test-here] }
-    event: { id: id, record: id, closed: "true", shape: $ }
-    rules: [{ name: all, campaign: 12, contact: email }]
-`,
-  );
+  writeFileSync(config, shopConfiguration(redis, service.url));
   await sealOf(client);
   const anew = (await client.get(dataKey)) ?? expect.fail('no key');
   await client.del(dataKey);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { deskConfiguration } from '../../../support/configurations.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -27,21 +28,7 @@ test('a command ends as soon as its work is done: no timer is left of its waitin
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-ends-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const config = join(dir, 'closeloop.yaml');
-  writeFileSync(
-    config,
-    `
-feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: key, timeZone: Europe/Tallinn }
-redis: { path: ${redis.socket} }
-sources:
-  support:
-    connector: zendesk
-    subdomain: acme
-    clientId: one
-    clientSecret: two
-    webhookSecrets: [three]
-    rules: [{ name: all, campaign: 12, contact: requester.email }]
-`,
-  );
+  writeFileSync(config, deskConfiguration(redis));
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, config]);
   expect(JSON.parse(stdout)).toEqual([]);
 });

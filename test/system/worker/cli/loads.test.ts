@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
 import { DataKey, operatorKeys } from '../../../../worker/redis/data-key.ts';
+import { deskConfiguration } from '../../../support/configurations.ts';
 import { closeloop } from '../../../support/processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 
@@ -16,24 +17,11 @@ const config = join(dir, 'c.yaml');
 const secretsKey = Buffer.alloc(32, 7);
 
 beforeAll(async () => {
-  writeFileSync(
-    config,
-    `
-feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: key, timeZone: Europe/Tallinn }
-redis: { path: ${redis.socket} }
-secretsKey: ${secretsKey.toString('base64')}
-sources:
-  support:
-    connector: zendesk
-    subdomain: acme
-    clientId: one
-    clientSecret: two
-    webhookSecrets: [three]
-    rules: [{ name: all, when: 'ticket.group.name = "Phone"', campaign: 12, contact: requester.email, delay: 2h }]
-`,
-  );
+  const general = `secretsKey: ${secretsKey.toString('base64')}`;
+  const rule = `name: all, when: 'ticket.group.name = "Phone"', campaign: 12, contact: requester.email, delay: 2h`;
+  writeFileSync(config, deskConfiguration(redis, { general, rule }));
   const { client } = redis.handle;
-  const keys = operatorKeys({ secretsKey: [new Uint8Array(secretsKey)], feedback: { apiKey: 'key' } });
+  const keys = operatorKeys({ secretsKey: [new Uint8Array(secretsKey)], feedback: { apiKey: 'demo-key' } });
   const { seal } = await DataKey.open(client, keys, async () => undefined);
   const store = new JourneyStore(client, 'support', { now: () => new Date(), seal });
   const at = new Date();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { shopConfiguration, shopSecret } from '../../../support/configurations.ts';
 import { until } from '../../../support/loop.ts';
 import { background, command, type Running } from '../../../support/processes.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -13,25 +14,8 @@ const dir = mkdtempSync(join(tmpdir(), 'closeloop-upgrade-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 beforeEach(async () => void (await redis.handle.client.flushall()));
 
-const secret = 'a-long-enough-secret-for-a-test-here';
 const file = join(dir, 'closeloop.yaml');
-
-function configure(serviceUrl: string): void {
-  writeFileSync(
-    file,
-    `
-feedback: { baseUrl: "${serviceUrl}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
-redis: { path: ${redis.socket} }
-http: { port: 0 }
-sources:
-  shop:
-    connector: webhook
-    signature: { kind: token, header: x-secret, secrets: [${secret}] }
-    event: { id: id, record: id, closed: "true", shape: $ }
-    rules: [{ name: all, campaign: 12, contact: email }]
-`,
-  );
-}
+const configure = (serviceUrl: string) => writeFileSync(file, shopConfiguration(redis, serviceUrl));
 
 const start = (entry?: string): Running => background(['start', '--config', file, '--data', dir], {}, entry);
 const doorOf = async (loop: Running): Promise<string> => {
@@ -48,7 +32,7 @@ function sending(doors: { now: string }) {
       const email = `customer-${emails.length}@example.com`;
       const body = JSON.stringify({ id: `${emails.length}`, email });
       emails.push(email);
-      const headers = { 'content-type': 'application/json', 'x-secret': secret };
+      const headers = { 'content-type': 'application/json', 'x-secret': shopSecret };
       await until(async () => {
         const answer = await fetch(doors.now, { method: 'POST', body, headers }).catch(() => undefined);
         return answer?.status === 202;
