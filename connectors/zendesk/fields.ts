@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Cached, cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { readPages, type ZendeskApi } from './api.ts';
@@ -118,6 +119,16 @@ export function catalogueOf(fields: readonly TicketField[]): Catalogue {
     byId: new Map(fields.map((field) => [field.id, field])),
     slugs: new Map([...owners].map(([slug, id]) => [id, slug])),
   };
+}
+
+/** The fields that the account has added, as expressions read them. */
+export function suggestionsOf({ byId, slugs }: Catalogue): FieldSuggestion[] {
+  const own = [...byId.values()].filter(({ active, removable }) => active !== false && removable !== false);
+  return own.flatMap(({ id, title }) => {
+    const slug = slugs.get(id);
+    const name = slug !== undefined && /^[a-z]\w*$/.test(slug) ? slug : `\`${id}\``;
+    return [{ name: `ticket field "${title ?? id}"`, expression: `ticket.fields.${name}` }];
+  });
 }
 
 /** Longer than Zendesk's titles. Normalising many accents takes quadratic time. */

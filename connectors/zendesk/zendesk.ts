@@ -2,7 +2,7 @@ import { defineConnector } from '../../core/connector/contract.ts';
 import { zendeskApi } from './api.ts';
 import { checker } from './check.ts';
 import { eventReader } from './events.ts';
-import { fieldCatalogue } from './fields.ts';
+import { fieldCatalogue, suggestionsOf } from './fields.ts';
 import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
@@ -37,6 +37,7 @@ export const zendesk = defineConnector({
       writeBack: writer(settings, api, catalogue, ports),
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
+      fields: async () => suggestionsOf(await catalogue()),
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
       bringsExternalGrades: settings.csat !== undefined,

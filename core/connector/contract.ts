@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Log, Ports } from '../ports.ts';
 import type { AnswerValue, SourceEvent } from './events.ts';
+import type { FieldSuggestion } from './onboarding.ts';
 import type { Budget } from './quota.ts';
 
 export type {
@@ -201,6 +202,8 @@ export interface Source<Shape extends object = object> {
    * Zendesk deletes none"). Left out: everything stays, and the proof says so.
    */
   forget?(recordIds: readonly string[]): Promise<string[]>;
+  /** The fields that this account has on its records, for `closeloop init` to choose from. */
+  fields?(): Promise<FieldSuggestion[]>;
   /** Expired journeys are written back as `no-answer`. */
   writesNoAnswer?: boolean;
   /** Its events bring grades given elsewhere (`ExternalGradeEvent`): a rule has to name an external campaign. */

@@ -86,6 +86,38 @@ example(
   'setup --config closeloop.yaml --source support',
 ).action((options) => run(import('./setup.ts'), ({ setup }, connectors) => setup({ ...options, connectors })));
 
+const init = program
+  .command('init')
+  .description('ask for everything that a first configuration needs, write it, then run setup and check')
+  .option('--config <file>', 'what is written; its secrets go into the .env file beside it', 'closeloop.yaml')
+  .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
+  .option('--vendor <names>', 'which systems close tickets or orders, separated by commas')
+  .option('--source-name <name>', 'what the source is called')
+  .option(
+    '--feedback-url <url>',
+    "the Feedback Collection Service's API; its key: the environment variable FEEDBACK_API_KEY",
+  )
+  .option('--time-zone <zone>', "the account's; left out: this machine's")
+  .option('--public-url <url>', 'where vendors reach closeloop')
+  .option('--redis <url>', 'a Redis of your own')
+  .option('--campaign <id>', 'the campaign to ask in')
+  .option('--field <name=expression>', 'what goes into a custom field of the campaign; repeat it', repeated, [])
+  .option('--base-url <url>', "a stand-in's address, in place of the vendor's")
+  .option('--overwrite', 'also where the file is there already', false)
+  .option('--yes', 'take the usual answer where there is one, and create what is missing at the vendor', false);
+example(init, 'init --vendor zendesk').action((options) =>
+  run(import('./init/init.ts'), (module, connectors) => module.init({ ...options, connectors })),
+);
+// The vendors' questions are read only for the command that has a flag for each.
+program.hook('preSubcommand', async (_program, command) => {
+  if (command !== init) return;
+  const [{ addQuestions }, { builtIn }] = await Promise.all([
+    import('./init/flags.ts'),
+    import('../../connectors/built-in.ts'),
+  ]);
+  await addQuestions(init, builtIn);
+});
+
 example(
   where(program.command('preview'))
     .description('what would be sent about a record, to whom, when and why, or why not; sends nothing')
@@ -375,6 +407,10 @@ example(
 function defaultConfig(): string | undefined {
   if (existsSync('closeloop.yaml')) return 'closeloop.yaml';
   return process.env.CLOSELOOP_CONFIG || undefined;
+}
+
+function repeated(text: string, before: readonly string[]): string[] {
+  return [...before, text];
 }
 
 function wholeNumber(text: string): number {

@@ -13,6 +13,7 @@ import { knownData, verifyData } from '../redis/data-version.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
+import { environmentOf } from './env-file.ts';
 import { version } from './version.ts';
 
 export interface Runtime {
@@ -30,6 +31,8 @@ export interface RuntimeOptions {
   config: string;
   /** What the file held when somebody else read it; left out: it is read now. */
   configText?: string;
+  /** Left out: the process's, and what stands in the file beside the configuration. */
+  env?: Readonly<Record<string, string | undefined>>;
   data: string;
   connectors: readonly BuiltIn[];
 }
@@ -164,10 +167,10 @@ export function alertsOf({ redis, config }: Pick<Runtime, 'redis' | 'config'>, l
 
 /** @throws CloseloopError config with every mistake of the file */
 export async function readConfig(
-  { config: file, configText = readText(file), connectors: builtIn }: RuntimeOptions,
+  { config: file, configText = readText(file), env, connectors: builtIn }: RuntimeOptions,
   reading: Reading = {},
 ): Promise<Config> {
-  const options = { env: process.env, file, ...reading };
+  const options = { env: env ?? environmentOf(file, process.env), file, ...reading };
   if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });
   const { loadConnectors } = await import('../config/load-connectors.ts');
   return loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });

@@ -12,6 +12,9 @@ import type { RuntimeOptions } from './runtime.ts';
 import { secretVariable } from './secret-variables.ts';
 import { withSources } from './with-engine.ts';
 
+/** Where the vendors' secrets go, by variable. Left out: they are shown. */
+type KeepSecrets = (secrets: Readonly<Record<string, string>>) => void;
+
 /** A step of a source; `done` once it is. */
 interface Planned {
   source: string;
@@ -25,7 +28,7 @@ interface Planned {
  * is missing. A source that is throttled waits, and one that fails holds up no other. 1 when something stays missing.
  */
 export async function setup(
-  options: RuntimeOptions & { source?: string; yes: boolean; json: boolean },
+  options: RuntimeOptions & { source?: string; yes: boolean; json: boolean; keep?: KeepSecrets },
 ): Promise<number> {
   return await withSources(options, async ({ pipelines, runtime }) => {
     const shown = progress(process.stderr);
@@ -66,7 +69,7 @@ export async function setup(
       tell();
       return 1;
     }
-    await ofEach([...steps.keys()], (source) => doAll(steps.get(source) ?? [], options.config, shown));
+    await ofEach([...steps.keys()], (source) => doAll(steps.get(source) ?? [], options, shown));
     // Also when a step failed: a secret is shown this once.
     tell();
     return failed.length === 0 ? 0 : 1;
@@ -85,13 +88,20 @@ async function missingAt(context: SourceContext, config: Config, shown: Progress
 }
 
 /** One after the other, as each may need the one before. */
-async function doAll(planned: readonly Planned[], config: string, shown: Progress): Promise<void> {
+async function doAll(
+  planned: readonly Planned[],
+  { config, configText, keep }: Pick<RuntimeOptions, 'config' | 'configText'> & { keep?: KeepSecrets },
+  shown: Progress,
+): Promise<void> {
   for (const one of planned) {
     const { source, step } = one;
     const { note, secrets: told } = await patiently(source, () => step.apply(), shown);
     shown.say(`${styleText('green', '✓')} ${source}: ${step.what}`);
-    const secrets = told && byVariable(readFileSync(config, 'utf8'), source, told);
-    one.done = { source, what: step.what, note, secrets };
+    const secrets = told && byVariable(configText ?? readFileSync(config, 'utf8'), source, told);
+    if (secrets) keep?.(secrets);
+    // Its note says where to put the secrets.
+    const isKept = keep !== undefined && secrets !== undefined;
+    one.done = { source, what: step.what, note: isKept ? undefined : note, secrets: isKept ? undefined : secrets };
   }
 }
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { messageOf } from '../../../core/errors.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
+import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loop.ts';
 import { background, standin } from '../../support/processes.ts';
 
@@ -171,6 +172,51 @@ describe('installed into an empty folder', () => {
       await runs('out/typed.js');
       await run(process.execPath, ['out/entries.js']);
     });
+  });
+
+  test('a stranger comes from the tarball to a graded ticket with init', async () => {
+    const folder = join(project, 'stranger');
+    mkdirSync(folder);
+    const place = ['--config', join(folder, 'closeloop.yaml'), '--data', join(folder, '.closeloop')];
+    const [service, desk] = await Promise.all([standin('feedback', entry), standin('zendesk', entry)]);
+    const took: string[] = [];
+    const timed = async <T>(step: string, work: () => Promise<T>): Promise<T> => {
+      const begun = Date.now();
+      const result = await work();
+      took.push(`${step} ${((Date.now() - begun) / 1_000).toFixed(1)} s`);
+      return result;
+    };
+    const questions = ['--vendor', 'zendesk', '--subdomain', 'acme', '--client-id', 'closeloop', '--campaign', '12'];
+    const addresses = ['--feedback-url', `${service.url}/api`, '--base-url', desk.url];
+    const here = ['--public-url', `http://127.0.0.1:${await freePort()}`, '--time-zone', 'Europe/Tallinn', '--yes'];
+    const secrets = { FEEDBACK_API_KEY: 'demo-key', ZENDESK_CLIENT_SECRET: 'zendesk-client-secret' };
+    const asked = background(['init', ...place, ...questions, ...addresses, ...here], secrets, entry);
+    expect([await timed('init, setup and check', () => asked.ended), asked.errors()]).toEqual([
+      0,
+      expect.stringContaining('closeloop start'),
+    ]);
+    const loop = background(['start', ...place], {}, entry);
+    try {
+      await timed('start', () => loop.says(/"started"/));
+      await timed('from the solved ticket to the request', async () => {
+        await desk.control('POST', 'users', { id: 71, name: 'Carl', email: 'carl@example.com' });
+        await desk.control('POST', 'tickets', { id: 41960, requesterId: 71 });
+        await desk.control('POST', 'tickets/41960/solve');
+        await until(async () => {
+          const found = await service.control('GET', 'requests?campaign=12');
+          return Array.isArray(found) && found.length > 0 && found[0].sentAt;
+        });
+      });
+      await service.control('POST', 'answers', { contact: 'carl@example.com', grade: 5, comment: 'Quick, thanks' });
+      await timed('from the answer to the grade on the ticket', async () => {
+        expect(await background(['collect', '--once', ...place], {}, entry).ended).toBe(0);
+        await until(async () => JSON.stringify(await desk.control('GET', 'tickets/41960')).includes('"value":5'));
+      });
+    } finally {
+      await loop.stop();
+      await Promise.all([service.stop(), desk.stop()]);
+    }
+    process.stdout.write(`A stranger: ${took.join(', ')}\n`);
   });
 
   test('a connector in TypeScript, compiled with a plain tsconfig and installed as a package, carries a grade home', async () => {

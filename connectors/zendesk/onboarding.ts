@@ -1,0 +1,33 @@
+import type { Onboarding } from '../../core/connector/onboarding.ts';
+
+export const onboarding: Onboarding = {
+  about: 'Zendesk Support: tickets that are solved',
+  source: 'support',
+  questions: [
+    { setting: 'subdomain', ask: 'Subdomain (the "acme" of acme.zendesk.com)' },
+    {
+      setting: 'clientId',
+      ask: 'Identifier of the OAuth client (Admin Center > Apps and integrations > OAuth clients, kind Confidential)',
+    },
+    { setting: 'clientSecret', ask: 'Its secret', variable: 'ZENDESK_CLIENT_SECRET' },
+    {
+      setting: 'webhookSecrets',
+      ask: 'Signing secret of the webhook',
+      variable: 'ZENDESK_WEBHOOK_SECRET',
+      isList: true,
+      isMadeUp: true,
+    },
+    { setting: 'writeBack.grade', ask: 'Ticket field that takes the grade', initial: 'Feedback grade' },
+    { setting: 'writeBack.comment', ask: 'Ticket field that takes the comment', initial: 'Feedback comment' },
+  ],
+  settings: { writeBack: { note: true } },
+  contact: ['requester.phone', 'requester.email'],
+  values: [
+    { name: 'number of the ticket', expression: 'ticket.id' },
+    { name: 'name of the agent', expression: 'assignee.name' },
+    { name: 'name of the group', expression: 'ticket.group.name' },
+    { name: 'name of the brand', expression: 'ticket.brand.name' },
+    { name: 'name of the organization', expression: 'ticket.organization.name' },
+    { name: 'channel', expression: 'ticket.channel' },
+  ],
+};

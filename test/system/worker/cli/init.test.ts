@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { startZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import { programOnPath } from '../../../../worker/redis/server-binary.ts';
+import { closeloop, command } from '../../../support/processes.ts';
+
+/** A folder, the service, and a help desk with a ticket field of its own. */
+async function world() {
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-init-'));
+  const feedback = await startFeedbackStandin({ seed: true });
+  const zendesk = await startZendeskStandin();
+  onTestFinished(async () => {
+    await feedback.close();
+    await zendesk.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const config = join(dir, 'closeloop.yaml');
+  const envFile = join(dir, 'closeloop.env');
+  const place = ['--config', config, '--data', join(dir, '.closeloop')];
+  const accounts = ['--feedback-url', `${feedback.url}/api`, '--base-url', zendesk.url];
+  return { config, envFile, place, accounts, zendesk };
+}
+
+const secrets = { FEEDBACK_API_KEY: 'demo-key', ZENDESK_CLIENT_SECRET: 'zendesk-client-secret' };
+const variable = (name: string) => `\${${name}}`;
+const vendor = ['--vendor', 'zendesk', '--subdomain', 'acme', '--client-id', 'closeloop'];
+const rest = ['--campaign', '12', '--time-zone', 'Europe/Tallinn', '--public-url', 'http://127.0.0.1:8512', '--yes'];
+
+test('by flags it writes the configuration and the secrets apart, prepares the account, and finds nothing wrong', async () => {
+  const { config, envFile, place, accounts } = await world();
+  const fields = ['--field', 'Ticket=ticket.id', '--field', 'Agent=assignee.name'];
+  const { code, err } = await command(['init', ...place, ...accounts, ...vendor, ...rest, ...fields], secrets);
+  expect([code, err]).toEqual([0, expect.stringContaining('closeloop start')]);
+  const yaml = readFileSync(config, 'utf8');
+  expect(parse(yaml)).toMatchObject({
+    feedback: { apiKey: variable('FEEDBACK_API_KEY'), timeZone: 'Europe/Tallinn' },
+    http: { port: 8512 },
+    sources: {
+      support: {
+        clientSecret: variable('ZENDESK_CLIENT_SECRET'),
+        rules: [{ campaign: 12, fields: { Ticket: 'ticket.id', Agent: 'assignee.name' } }],
+        writeBack: { grade: 'Feedback grade', comment: 'Feedback comment', note: true },
+      },
+    },
+  });
+  expect(statSync(envFile).mode & 0o777).toBe(0o600);
+  const kept = parseEnv(readFileSync(envFile, 'utf8'));
+  expect(kept).toMatchObject(secrets);
+  // What the vendor made up, which nobody else is told.
+  expect(kept.ZENDESK_WEBHOOK_SECRET).toMatch(/^[A-Za-z0-9+/=]{20,}$/);
+  for (const secret of Object.values(kept)) expect(yaml + err).not.toContain(secret);
+  // From then on every command has them.
+  const check = await command(['check', ...place]);
+  expect([check.code, check.out]).toEqual([0, expect.stringContaining('0 errors')]);
+  const old = readFileSync(config, 'utf8');
+  const again = await command(['init', ...place, ...accounts, ...vendor, ...rest]);
+  expect([again.code, again.err, readFileSync(config, 'utf8')]).toEqual([
+    2,
+    expect.stringContaining('--overwrite'),
+    old,
+  ]);
+});
+
+test('where nobody can be asked it names all that is missing, and writes nothing', async () => {
+  const { config, envFile, place } = await world();
+  const { code, err } = await command(['init', ...place, '--vendor', 'zendesk', '--subdomain', 'acme']);
+  expect(code).toBe(2);
+  for (const one of ['--feedback-url', '--client-id', '--campaign', '--yes', ...Object.keys(secrets)])
+    expect(err).toContain(one);
+  expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
+});
+
+test.each([
+  ['a vendor that there is not', ['--vendor', 'zendsk'], 'there is no zendsk; there are: hubspot'],
+  ['a campaign that there is not', ['--campaign', '999'], 'there is no 999; there are: 12'],
+  ['a setting that is none', ['--subdomain', 'acme corp'], 'subdomain'],
+])('%s is refused before anything is written', async (_, flags, message) => {
+  const { config, envFile, place, accounts } = await world();
+  const { code, err } = await command(['init', ...place, ...accounts, ...vendor, ...rest, ...flags], secrets);
+  expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
+});
+
+test('a wrong key is told before anything is written', async () => {
+  const { config, place, accounts } = await world();
+  const wrong = { ...secrets, FEEDBACK_API_KEY: 'wrong' };
+  const { code, err } = await command(['init', ...place, ...accounts, ...vendor, ...rest], wrong);
+  expect([code, err, existsSync(config)]).toEqual([2, expect.stringMatching(/key/i), false]);
+});
+
+test.runIf(await programOnPath(['script'], process.env.PATH ?? ''))(
+  'it asks at a terminal, does not show what is secret, and offers what the accounts have',
+  async () => {
+    const { config, envFile, place, accounts, zendesk } = await world();
+    zendesk.standin.addTicketField({ type: 'text', title: 'Branch office' });
+    writeFileSync(envFile, "# mine\nOTHER='kept as it is'\n");
+    const line = [process.execPath, closeloop, 'init', ...place, ...accounts].map((word) => `'${word}'`).join(' ');
+    const terminal = spawn('script', ['-qec', line, '/dev/null'], {
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TERM: 'dumb' },
+    });
+    let shown = '';
+    terminal.stdout.on('data', (text: Buffer) => {
+      shown += text.toString();
+    });
+    const ended = new Promise<number | null>((resolve) => terminal.on('close', resolve));
+    let read = 0;
+    const answer = async (question: RegExp, text: string) => {
+      for (;;) {
+        const found = question.exec(shown.slice(read));
+        if (found) {
+          read += found.index + found[0].length;
+          terminal.stdin.write(`${text}\r`);
+          return;
+        }
+        if (terminal.exitCode !== null) throw new Error(`it ended before it asked ${question}: ${shown}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await answer(/API key \(not shown\): /, 'demo-key');
+    await answer(/time zone \[.*\]: /, 'Europe/Tallinn');
+    await answer(/reach closeloop.*\[none\]: /, 'http://127.0.0.1:8512');
+    await answer(/Redis.*\[none\]: /, '');
+    await answer(/6 {2}zendesk: [\s\S]*commas: /, '6');
+    await answer(/Name of the source.*\[support\]: /, 'helpdesk');
+    await answer(/Subdomain .*: /, 'acme');
+    await answer(/OAuth client.*: /, 'closeloop');
+    await answer(/secret \(not shown\): /, 'zendesk-client-secret');
+    await answer(/grade \[Feedback grade\]: /, '');
+    await answer(/comment \[Feedback comment\]: /, '');
+    await answer(/Campaign that helpdesk asks in:[\s\S]*After support \(12, mixed\)[\s\S]*Number: /, '1');
+    await answer(/"Store" \(Text\)[\s\S]*7 {2}ticket field "Branch office"[\s\S]*Number \[none\]: /, '7');
+    await answer(/"Agent" \(Text\)[\s\S]*Number \[none\]: /, '2');
+    await answer(/"Ticket" \(Text\)[\s\S]*Number \[none\]: /, '"#" & ticket.id');
+    await answer(/Do this\? \[y\/N\] /, 'y');
+    expect([await ended, shown]).toEqual([0, expect.stringContaining('0 errors')]);
+    expect(shown).not.toMatch(/demo-key|zendesk-client-secret/);
+    const fields = { Store: 'ticket.fields.branch_office', Agent: 'assignee.name', Ticket: '"#" & ticket.id' };
+    expect(parse(readFileSync(config, 'utf8'))).toMatchObject({
+      sources: { helpdesk: { rules: [{ campaign: 12, fields }] } },
+    });
+    expect(readFileSync(envFile, 'utf8')).toMatch(/^# mine\nOTHER='kept as it is'\nFEEDBACK_API_KEY=demo-key\n/);
+  },
+);

@@ -1,0 +1,85 @@
+import { stringify } from 'yaml';
+import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
+
+/** All that was answered. Secrets are not in it. */
+export interface Answered {
+  feedbackUrl: string;
+  timeZone: string;
+  publicUrl: string;
+  hasRedis: boolean;
+  sources: readonly AnsweredSource[];
+}
+
+export interface AnsweredSource {
+  vendor: string;
+  name: string;
+  onboarding: Onboarding;
+  /** By setting; a secret's is the variable that holds it. */
+  settings: ReadonlyMap<OnboardingQuestion, string>;
+  baseUrl: string;
+  campaign: string;
+  /** Custom field → expression. */
+  fields: Readonly<Record<string, string>>;
+}
+
+const header = `# closeloop's configuration, made by "closeloop init". Change what you like: "closeloop check" finds mistakes.
+# Words like \${FEEDBACK_API_KEY} are variables, of the environment or of the file .env beside this one.
+`;
+
+const variable = (name: string): string => `\${${name}}`;
+
+/** The text of `closeloop.yaml`. */
+export function configurationText({ feedbackUrl, timeZone, publicUrl, hasRedis, sources }: Answered): string {
+  const port = /^http:/.test(publicUrl) ? Number(new URL(publicUrl).port) : 0;
+  const http = publicUrl === '' ? undefined : { ...(port > 0 && { port }), publicUrl };
+  const value = {
+    feedback: { baseUrl: feedbackUrl, apiKey: variable('FEEDBACK_API_KEY'), timeZone },
+    ...(hasRedis && { redis: variable('REDIS_URL'), secretsKey: variable('CLOSELOOP_SECRETS_KEY') }),
+    ...(http && { http }),
+    sources: Object.fromEntries(sources.map((source) => [source.name, sectionOf(source)])),
+  };
+  return header + stringify(value, { lineWidth: 0 });
+}
+
+function sectionOf({ vendor, onboarding, settings, baseUrl, campaign, fields }: AnsweredSource): object {
+  const section: Section = {};
+  for (const [path, value] of Object.entries(onboarding.settings ?? {})) section[path] = structuredClone(value);
+  for (const [{ setting, variable: name, isList }, answer] of settings) {
+    if (answer === '') continue;
+    const value = name === undefined ? answer : variable(name);
+    put(section, setting.split('.'), isList ? [value] : value);
+  }
+  const { writeBack, ...access } = section;
+  const rule = {
+    name: 'everybody',
+    campaign: Number(campaign),
+    contact: onboarding.contact,
+    ...(Object.keys(fields).length > 0 && { fields }),
+    throttle: '30d',
+  };
+  return {
+    connector: vendor,
+    ...access,
+    ...(baseUrl !== '' && { baseUrl }),
+    rules: [rule],
+    ...(writeBack !== undefined && { writeBack }),
+  };
+}
+
+interface Section {
+  [setting: string]: unknown;
+}
+
+function put(section: Section, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    section[first] = value;
+    return;
+  }
+  const below: Section = { ...(isSection(section[first]) ? section[first] : {}) };
+  put(below, rest, value);
+  section[first] = below;
+}
+
+function isSection(value: unknown): value is Section {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

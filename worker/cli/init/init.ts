@@ -1,0 +1,130 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { CloseloopError } from '../../../core/errors.ts';
+import { createFeedbackClient } from '../../../core/feedback/client.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
+import { FeedbackSettings } from '../../../core/feedback/settings.ts';
+import { check } from '../check.ts';
+import { envFileOf, readEnvFile, saveToEnvFile } from '../env-file.ts';
+import { livePorts } from '../live-ports.ts';
+import type { RuntimeOptions } from '../runtime.ts';
+import { setup } from '../setup.ts';
+import { withSources } from '../with-engine.ts';
+import { Answers } from './answers.ts';
+import { type Answered, type AnsweredSource, configurationText } from './configuration.ts';
+import { personAt } from './person.ts';
+import { askFields, askService, askSources } from './questions.ts';
+
+export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
+  /** For scripts: `custom field=expression`. */
+  field: readonly string[];
+  overwrite: boolean;
+  yes: boolean;
+}
+
+/**
+ * Asks what closeloop has to know, writes the configuration and, beside it, the secrets; then `setup` and `check`. Nothing is
+ * written before everything is answered and the accounts have been asked. Exit code: that of `check`.
+ */
+export async function init(options: InitOptions): Promise<number> {
+  const { config: file } = options;
+  const envFile = envFileOf(file);
+  const person = personAt(process.stdin, process.stderr);
+  const secrets: Record<string, string> = {};
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  try {
+    const answers = new Answers({ ...options }, { ...readEnvFile(envFile), ...process.env }, person);
+    await refuseOverwriting(file, options.overwrite, answers);
+    const service = await askService(answers, secrets);
+    const sources = await askSources(options.connectors, answers, secrets);
+    // For the list of what is missing: which campaigns there are is not known yet.
+    if (!person) await answers.text({ flag: 'campaign', ask: 'Campaign' });
+    answers.complete();
+    const campaigns = await campaignsOf(service, secrets);
+    const chosen: AnsweredSource[] = [];
+    for (const source of sources)
+      chosen.push({ ...source, campaign: await chooseCampaign(source, campaigns, answers) });
+    answers.complete();
+    const answered: Answered = { ...service, sources: chosen };
+    const mapped = await mapFields(answered, campaigns, { options, answers, secrets });
+    writeFileSync(file, configurationText({ ...answered, sources: mapped }));
+    saveToEnvFile(envFile, secrets);
+    const done = styleText('green', '✓');
+    say(
+      `\n${done} ${file}\n${done} ${envFile}: the secrets, which only you can read; every command reads them from there\n`,
+    );
+  } finally {
+    person?.close();
+  }
+  return await prepare(options, envFile, say);
+}
+
+/** What is missing at the vendor is made, and everything looked at. */
+async function prepare(options: InitOptions, envFile: string, say: (text: string) => void): Promise<number> {
+  const keep = (told: Readonly<Record<string, string>>) => {
+    saveToEnvFile(envFile, told);
+    say(`${styleText('green', '✓')} ${envFile}: ${Object.keys(told).join(', ')}`);
+  };
+  const { config, data, connectors, yes } = options;
+  const common = { config, data, connectors, json: false };
+  await setup({ ...common, yes, keep });
+  const code = await check(common);
+  const named = config === 'closeloop.yaml' ? '' : ` --config ${config}`;
+  const steps =
+    code === 0
+      ? ['preview --source <name> --record <id>', 'start', 'backfill --source <name> --since yesterday --dry-run']
+      : ['setup', 'check'];
+  say(`\n${styleText('bold', 'Next')}${code === 0 ? '' : ': mend what was found, then'}`);
+  for (const step of steps) say(`  closeloop ${step}${named}`);
+  return code;
+}
+
+async function refuseOverwriting(file: string, overwrite: boolean, { person }: Answers): Promise<void> {
+  if (!existsSync(file) || overwrite) return;
+  if (person && /^y(es)?$/i.test(await person.ask(`${file} is there already. Write it anew? [y/N] `))) return;
+  throw new CloseloopError(`${file} is there already, and stays as it is: say --overwrite, or another --config.`, {
+    kind: 'config',
+  });
+}
+
+/** Those that can be asked in. @throws CloseloopError that says what is wrong with the address or the key */
+async function campaignsOf(
+  { feedbackUrl, timeZone }: Pick<Answered, 'feedbackUrl' | 'timeZone'>,
+  { FEEDBACK_API_KEY: apiKey }: Readonly<Record<string, string>>,
+): Promise<Campaign[]> {
+  const settings = FeedbackSettings.safeParse({ baseUrl: feedbackUrl, apiKey, timeZone });
+  if (!settings.success) {
+    const mistakes = settings.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+    throw new CloseloopError(`The Feedback Collection Service: ${mistakes.join('; ')}.`, { kind: 'config' });
+  }
+  const campaigns: Campaign[] = [];
+  for await (const one of createFeedbackClient(settings.data, livePorts).campaigns()) campaigns.push(one);
+  if (campaigns.length > 0) return campaigns;
+  throw new CloseloopError('The account has no active campaign: make one at the service first.', { kind: 'config' });
+}
+
+async function chooseCampaign({ name }: AnsweredSource, campaigns: readonly Campaign[], answers: Answers) {
+  const options = campaigns.map((one) => ({ value: String(one.id), name: `${one.name} (${one.id}, ${one.type})` }));
+  return await answers.choose({ flag: 'campaign', ask: `Campaign that ${name} asks in`, options });
+}
+
+/** Custom fields of each source's campaign, filled with what the vendor's live account has. */
+async function mapFields(
+  answered: Answered,
+  campaigns: readonly Campaign[],
+  { options, answers, secrets }: { options: InitOptions; answers: Answers; secrets: Readonly<Record<string, string>> },
+): Promise<AnsweredSource[]> {
+  const env = { ...process.env, ...secrets };
+  const configText = configurationText(answered);
+  const { config, data, connectors } = options;
+  return await withSources({ config, configText, env, data, connectors }, async ({ pipeline }) => {
+    const mapped: AnsweredSource[] = [];
+    for (const source of answered.sources) {
+      const live = (await pipeline(source.name).context.source.fields?.()) ?? [];
+      const custom = campaigns.find(({ id }) => String(id) === source.campaign)?.custom_fields ?? [];
+      const suggestions = [...source.onboarding.values, ...live];
+      mapped.push({ ...source, fields: await askFields(custom, suggestions, options.field, answers) });
+    }
+    return mapped;
+  });
+}
