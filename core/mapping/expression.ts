@@ -119,7 +119,7 @@ export interface Choice {
 }
 
 /** The results of conditions, in order, up to the first that is true or failed. */
-export interface Chosen {
+interface Chosen {
   verdicts: Found[];
   /** The expressions of the choice whose condition is true, if there is one. */
   findings: Findings;

@@ -18,7 +18,7 @@ import { version } from './version.ts';
 /** A reload that is under way gets this long to end. */
 const graceMs = 25_000;
 
-export interface StartOptions {
+interface StartOptions {
   config?: string;
   role: Role;
   once: boolean;

@@ -1,5 +1,5 @@
 /** What came out the same for `count` records or journeys, with the ids of the first ones: memory doesn't grow with them. */
-export type Counted<Outcome> = Outcome & { count: number; ids: string[] };
+type Counted<Outcome> = Outcome & { count: number; ids: string[] };
 
 const mostIds = 1_000;
 const shownIds = 5;

@@ -9,7 +9,7 @@ const union = 'none of the alternatives';
  * What zod found, in words that say what would be right. For `safeParse`'s `error`; a schema's own message comes first.
  * Never quotes the value.
  */
-export const inOurWords: z.core.$ZodErrorMap = (issue) => {
+const inOurWords: z.core.$ZodErrorMap = (issue) => {
   const missing = issue.input === undefined;
   switch (issue.code) {
     case 'invalid_type':
@@ -99,7 +99,7 @@ function entries(count: number | bigint): string {
   return Number(count) === 1 ? 'entry' : 'entries';
 }
 
-export function unknownKey(key: string, known: readonly string[]): string {
+function unknownKey(key: string, known: readonly string[]): string {
   const hint = suggestion(key, known);
   if (hint !== '') return `is not a setting${hint}`;
   return known.length > 0 ? `is not a setting; there are ${known.join(', ')}` : 'is not a setting';

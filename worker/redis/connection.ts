@@ -6,7 +6,7 @@ import type { RedisClient } from './client.ts';
 import { createReplicated, type Replicated } from './replicated.ts';
 import { probe } from './unavailable.ts';
 
-export interface SentinelAddress {
+interface SentinelAddress {
   /** Of the master, as the sentinels call it. */
   name: string;
   /** URLs of some sentinels, with what lets one in there. */

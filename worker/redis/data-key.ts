@@ -10,7 +10,7 @@ import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
  */
 const dataKeyKey = '{cl}:data-key';
 
-export interface KeySettings {
+interface KeySettings {
   /** `secretsKey` of the configuration: the one in use, and while it is changed the one before. */
   secretsKey?: readonly Uint8Array[] | undefined;
   feedback: { apiKey: string };
@@ -32,7 +32,7 @@ export function keyAdvice(config: { secretsKey?: unknown; redis?: unknown }): st
 }
 
 /** What a look at the key in Redis came to. `restored`: Redis was emptied. `another`: and another process has begun anew. */
-export type KeyFound = 'same' | 'restored' | 'another';
+type KeyFound = 'same' | 'restored' | 'another';
 
 /** KEYS data key · ARGV what it held, what it is to hold. Returns 0 when somebody else has changed it since. */
 const changeScript = `

@@ -51,7 +51,7 @@ const runningKey = `${globalTag}:running`;
 const aliveMs = 10_000;
 const lockMs = 10_000;
 /** Whoever works on older data learns within this time that they are taken up: `tell` is called every second. */
-export const learnMs = 3_000;
+const learnMs = 3_000;
 
 /** KEYS running, version · ARGV process, ms, version of an empty Redis. Returns the version and who it is by. */
 const tellScript = `

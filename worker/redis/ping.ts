@@ -4,7 +4,7 @@ import { connect } from 'node:net';
  * What answers at a unix socket: `ready` (+PONG), `loading` (Redis reads its files), `silent` (somebody listens and says
  * nothing), `dead` (nobody listens).
  */
-export type Pulse = 'ready' | 'loading' | 'silent' | 'dead';
+type Pulse = 'ready' | 'loading' | 'silent' | 'dead';
 
 /** Never rejects. */
 export async function ping(socket: string, timeoutMs: number): Promise<Pulse> {

@@ -16,7 +16,7 @@ export interface ServerBinary {
   env: Record<string, string>;
 }
 
-export interface FindOptions {
+interface FindOptions {
   /** Folder for a fetched one; made when needed. */
   cache: string;
   /** The PATH to look in. */

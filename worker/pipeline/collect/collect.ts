@@ -31,7 +31,7 @@ const Seen = keepingUnknown({
 });
 type Seen = z.output<typeof Seen>;
 
-export interface CollectContext {
+interface CollectContext {
   redis: RedisClient;
   feedback: FeedbackClient;
   sources: SourceContext['sources'];

@@ -8,7 +8,7 @@ const overdueMs = 86_400_000;
 const missedPasses = 20;
 const leastMs = 900_000;
 
-export interface OverdueOptions {
+interface OverdueOptions {
   redis: RedisClient;
   sources: SourceContext['sources'];
   alert: SourceContext['alert'];

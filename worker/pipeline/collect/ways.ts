@@ -6,7 +6,7 @@ import { areSame, type Counts, countsOfAnswer, minus, sum } from './counts.ts';
 import type { Expected } from './expected.ts';
 import { isAllWithin, type Window, WindowReading, windowFrom } from './window.ts';
 
-export interface WaysContext {
+interface WaysContext {
   feedback: Pick<FeedbackClient, 'request' | 'requestPages'>;
   /** False where the pass has lost its lock: another pass, or the next one, reads everything again. */
   renew(): Promise<boolean>;
