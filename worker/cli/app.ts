@@ -12,8 +12,9 @@ import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { tagOf } from '../redis/keys.ts';
 import { probe } from '../redis/unavailable.ts';
 import { engineOf } from './engine-of.ts';
-import { type KeyWatch, watchKey } from './key-watch.ts';
+import { watchKey } from './key-watch.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
+import type { Watch } from './watch.ts';
 
 /** What a process does: take deliveries, work on them, or both. */
 export type Role = 'intake' | 'worker' | 'all';
@@ -30,7 +31,7 @@ export interface App {
   /** Where deliveries come in, and /healthz and /readyz answer; of a worker, only these. */
   url: string;
   /** Resolves when this process must end (key-watch.ts). */
-  lost: KeyWatch['lost'];
+  lost: Watch['lost'];
   /**
    * Goes on by the runtime's configuration, which is another one by now. What runs ends as it began. Of `redis`, `http`, `admin` and
    * `secretsKey` the process keeps what it started with.

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { Rounds } from '../pipeline/rounds.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { DataVersion, type KnownData } from '../redis/data-version.ts';
+import { type Watch, watch } from './watch.ts';
 
-/** Real time; data-version.ts counts on it. */
-const everyMs = 1_000;
+/** For telling other processes that this one has ended. Real time. */
+const leaveMs = 1_000;
 
-export interface HeldData {
-  /** Resolves with the reason why this process must end, as a newer closeloop takes the data up, and never otherwise. */
-  lost: Promise<CloseloopError>;
+export interface HeldData extends Pick<Watch, 'lost'> {
   release(): Promise<void>;
 }
 
@@ -20,27 +18,22 @@ export interface HeldData {
  */
 export async function holdData(redis: RedisClient, known: KnownData, log: Log): Promise<HeldData> {
   const data = new DataVersion(redis, known);
-  const { promise: lost, resolve } = Promise.withResolvers<CloseloopError>();
-  const rounds = new Rounds(
-    async () => {
-      const flaw = await data.tell();
-      if (flaw) resolve(flaw);
-    },
+  const watching = watch(
+    () => data.tell(),
     (error) => log.debug({ why: messageOf(error) }, 'the version of the data could not be looked at'),
   );
   const release = async (): Promise<void> => {
-    await rounds.stop(everyMs);
+    await watching.stop();
     // Redis may be away: whoever waits for this process gives it up within seconds.
     const left = data.leave().catch((error: unknown) => log.debug({ why: messageOf(error) }, 'left without a word'));
-    await Promise.race([left, sleep(everyMs, undefined, { ref: false })]);
+    await Promise.race([left, sleep(leaveMs, undefined, { ref: false })]);
   };
   try {
-    rounds.start(everyMs);
     await data.takeUp(
       (ms) => sleep(ms),
       (fields, message) => log.info(fields, message),
     );
-    return { lost, release };
+    return { lost: watching.lost, release };
   } catch (error) {
     await release();
     throw error;

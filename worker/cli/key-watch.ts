@@ -1,40 +1,29 @@
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { Rounds } from '../pipeline/rounds.ts';
 import type { DataKey } from '../redis/data-key.ts';
 import { alertsOf, type Runtime } from './runtime.ts';
-
-/** What a process that began in between seals with another key is as much as comes within this time. Real time. */
-const everyMs = 1_000;
+import { type Watch, watch } from './watch.ts';
 
 const emptied = 'Redis was emptied, or replaced by an empty one, while closeloop ran: the journeys in it are gone';
 const emptiedRemedy =
   'stop closeloop and restore the backup of Redis; without one go on: what is stored from now on stays readable, closings that waited are found by "closeloop backfill", and whoever was asked is looked for at the service first';
 
-export interface KeyWatch {
-  /** Resolves with the reason why this process must end, and never otherwise. */
-  lost: Promise<CloseloopError>;
-  stop(): Promise<void>;
-}
-
 /**
  * Two processes with different keys would not find each other's journeys, and ask twice. Where Redis was emptied under a
  * running process, its key is put back at once; where another process has begun with another key, this one ends.
  */
-export function watchKey(key: DataKey, runtime: Runtime, log: Log): KeyWatch {
-  const { promise: lost, resolve } = Promise.withResolvers<CloseloopError>();
-  const rounds = new Rounds(
+export function watchKey(key: DataKey, runtime: Runtime, log: Log): Watch {
+  return watch(
     async () => {
       const found = await key.look();
-      if (found === 'same') return;
-      if (found === 'another') return resolve(another());
+      if (found === 'same') return undefined;
+      if (found === 'another') return another();
       log.error({ remedy: emptiedRemedy }, emptied);
       await alertsOf(runtime, log).raise({ kind: 'to-do', source: 'closeloop', why: emptied, remedy: emptiedRemedy });
+      return undefined;
     },
     (error) => log.debug({ why: messageOf(error) }, "the installation's key could not be looked at"),
   );
-  rounds.start(everyMs);
-  return { lost, stop: () => rounds.stop(everyMs) };
 }
 
 function another(): CloseloopError {
