@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { meaningOf } from './closing.ts';
 import { csatReceived, type Rating, ratingReader } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
@@ -42,19 +43,19 @@ async function events(
   { accountId, integrationUserId }: EventSettings,
   rating: ((delivery: unknown) => Promise<Rating>) | undefined,
 ): Promise<Events> {
-  const json = jsonOf(delivery.raw);
-  if (!json.ok) return json;
+  const json = jsonBody(delivery.raw);
+  if (json === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
 
   const strange = (id: string | null | undefined): Events | undefined =>
     accountId === undefined || id == null || id === accountId
       ? undefined
       : noEvent('a delivery', 'another Zendesk account than accountId in the configuration');
 
-  const triggered = Triggered.safeParse(json.value);
+  const triggered = Triggered.safeParse(json);
   if (triggered.success) {
     return strange(triggered.data.account_id) ?? oneEvent(triggerEvent(triggered.data.ticket_id, delivery));
   }
-  const subscribed = Subscribed.safeParse(json.value);
+  const subscribed = Subscribed.safeParse(json);
   if (!subscribed.success) {
     return { ok: false, why: 'neither a Zendesk event nor {"ticket_id": …} from a trigger' };
   }
@@ -68,7 +69,7 @@ async function events(
   const recordId = detail?.id ?? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1];
   const name = type.slice(ticketEvent.length);
   if (type === csatReceived && rating !== undefined) {
-    const said = await rating(json.value);
+    const said = await rating(json);
     if (!said.ok) return said;
     if (said.grade === undefined) return noEvent(name, 'a rating was offered or taken back, none was given');
     if (recordId === undefined) return noTicket;
@@ -102,14 +103,6 @@ function triggerEvent(recordId: string, { headers, receivedAt }: Delivery): Reco
   const invocation = headers['x-zendesk-webhook-invocation-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   const key = createHash('sha256').update(`${recordId} ${invocation}`).digest('base64url').slice(0, 32);
   return { kind: 'closed', recordId, at: receivedAt, key: `trigger-${key}`, what: 'a trigger fired' };
-}
-
-function jsonOf(raw: Uint8Array): { ok: true; value: unknown } | { ok: false; why: string } {
-  try {
-    return { ok: true, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw)) };
-  } catch (error) {
-    return { ok: false, why: error instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8' };
-  }
 }
 
 /** Enums only, so that nothing a person typed gets into a trace. */

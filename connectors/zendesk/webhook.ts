@@ -231,15 +231,9 @@ async function make(
   hookUrl: string | undefined,
   create: ZendeskApi['send'],
 ): Promise<Pick<Webhook, 'id' | 'subscriptions'>> {
+  const kind = { http_method: 'POST', request_format: 'json', status: 'active' };
   const post = async (wanted: string[]) => {
-    const webhook = {
-      name: 'closeloop',
-      endpoint: hookUrl,
-      http_method: 'POST',
-      request_format: 'json',
-      status: 'active',
-      subscriptions: wanted,
-    };
+    const webhook = { name: 'closeloop', endpoint: hookUrl, ...kind, subscriptions: wanted };
     const { id } = (await create('POST', '/api/v2/webhooks', { webhook }, Created)).webhook;
     return { id, subscriptions: wanted };
   };

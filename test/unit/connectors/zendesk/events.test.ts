@@ -163,9 +163,9 @@ describe('an event', () => {
       'bad: a ticket event without the id of the ticket',
     ],
     ['that is no object is bad', 'null', 'bad: neither a Zendesk event nor {"ticket_id": …} from a trigger'],
-    ['that is no JSON is bad', 'ticket=1', 'bad: the body is not JSON'],
-    ['that is not UTF-8 is bad', Buffer.from('eyJ0Ijoi6SEifQ==', 'base64'), 'bad: the body is not UTF-8'],
-    ['with an empty body is bad', '', 'bad: the body is not JSON'],
+    ['that is no JSON is bad', 'ticket=1', 'bad: the body is not JSON in UTF-8'],
+    ['that is not UTF-8 is bad', Buffer.from('eyJ0Ijoi6SEifQ==', 'base64'), 'bad: the body is not JSON in UTF-8'],
+    ['with an empty body is bad', '', 'bad: the body is not JSON in UTF-8'],
   ];
   test.each(rows)('%s', async (_name, body, expected) => {
     expect(outcome(await events(delivered(body), configured))).toBe(expected);
