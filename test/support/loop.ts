@@ -12,7 +12,7 @@ import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { Engine } from '../../worker/pipeline/engine.ts';
 import { accountKey, knownSourcesKey, seenKey } from '../../worker/redis/keys.ts';
 import type { TestRedis } from './redis.ts';
-import { ToyVendor } from './toy-connector.ts';
+import { type ToyRecord, ToyVendor } from './toy-connector.ts';
 
 /** Log lines, for tests that look at what was told. */
 export interface Told {
@@ -66,6 +66,8 @@ export interface Loop {
   post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
   /** The journey once it is in this state; waiting or asked, once the job that brought it there has ended as well. */
   journey(id: string, state: JourneyState): Promise<Journey>;
+  /** Closes these records, and tells of them a hundred at a time. @throws when a delivery is not taken */
+  closeAll(ids: readonly string[], more?: Partial<ToyRecord>): Promise<void>;
   /** So many hours pass at once. */
   hoursPass(hours: number): Promise<void>;
   close(): Promise<void>;
@@ -129,6 +131,12 @@ sources:${sources.join('')}
   const { store, erasures } = context;
   const isAsking = async () => (await jobs.plan.queue.getActiveCount()) + (await jobs.ask.queue.getActiveCount()) > 0;
   const isIn = async (id: string, state: JourneyState) => (await store.get(id))?.state === state;
+  const post: Loop['post'] = (body, headers = {}, source = options.source) =>
+    fetch(`${app.url}/hooks/${source}`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'x-toy-secret': 'good', ...headers },
+    });
   let closed: Promise<void> | undefined;
   const close = async () => {
     await app.close();
@@ -142,12 +150,14 @@ sources:${sources.join('')}
     store,
     erasures,
     text,
-    post: (body, headers = {}, source = options.source) =>
-      fetch(`${app.url}/hooks/${source}`, {
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json', 'x-toy-secret': 'good', ...headers },
-      }),
+    post,
+    async closeAll(ids, more) {
+      const events = ids.map((id) => ({ kind: 'closed' as const, id, at: vendor.close(id, more).at }));
+      for (let from = 0; from < events.length; from += 100) {
+        const { status } = await post(vendor.delivery(events.slice(from, from + 100)));
+        if (status !== 202) throw new Error(`the delivery was answered with ${status}`);
+      }
+    },
     journey: (id, state) =>
       until(async () => {
         if (!(await isIn(id, state))) return undefined;

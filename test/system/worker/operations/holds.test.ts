@@ -35,8 +35,8 @@ const held = async ({ app }: Loop, source: string) => (await app.engine.pipeline
 async function close(loop: Loop, n: number) {
   const north = Array.from({ length: n }, (_, i) => `n${i}`);
   const others = Array.from({ length: 10 }, (_, i) => `o${i}`);
-  for (const id of north) await loop.post(loop.vendor.close(id, { store: 'North' }).delivery);
-  for (const id of others) await loop.post(loop.vendor.close(id).delivery);
+  await loop.closeAll(north, { store: 'North' });
+  await loop.closeAll(others);
   return { north: north.map((id) => `${id}.1`), others: others.map((id) => `${id}.1`) };
 }
 
@@ -122,7 +122,7 @@ test.each([
     const wrong = await startLoop(redis, { source: 'form', feedback, operations: { create } });
     const { vendor } = wrong;
     const ids = Array.from({ length: 20 }, (_, i) => `f${i}`);
-    for (const id of ids) await wrong.post(vendor.close(id).delivery);
+    await wrong.closeAll(ids);
     await until(async () => (await held(wrong, 'form'))[0]?.jobs === ids.length);
     expect(await held(wrong, 'form')).toMatchObject([{ stage: 'ask', why: expect.stringMatching(why) }]);
     await wrong.close();

@@ -245,7 +245,7 @@ test('the service being away for a while loses nothing, asks nobody twice, and i
   standin.faults.add({ path: '/api/', status: 503, times: always });
   const loop = await startLoop(redis, { source: 'away', feedback });
   const ids = Array.from({ length: 150 }, (_, n) => `a${n}`);
-  for (const id of ids) await loop.post(loop.vendor.close(id).delivery);
+  await loop.closeAll(ids);
   const ready = async () => z.object({ ok: z.boolean() }).parse(await (await fetch(`${loop.app.url}/readyz`)).json());
   await until(async () => 'feedback' in (await loop.app.engine.paused()));
   expect((await ready()).ok).toBe(false);
