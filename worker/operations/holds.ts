@@ -9,8 +9,8 @@ const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 
 /** A ticket that no job has come for is worth nothing after this long. Real time. */
 const ticketMs = 600_000;
-/** Between two probes of a hold, over all processes; they come with the sweeps, every minute. Real time. */
-const probeEveryMs = 50_000;
+/** Between two sweeps, which send the probes. Real time. */
+const sweepEveryMs = 60_000;
 /** Jobs that go on at once. */
 const chunk = 100;
 /** Jobs that have come to an end otherwise stay among the held: so many are passed over for a probe. */
@@ -44,6 +44,8 @@ export class Holds {
   readonly #log: Log;
   readonly #onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
   readonly #queues: () => readonly Queue[];
+  /** Between two probes of a hold, over all processes: at most one for the sweeps of all. */
+  readonly #probeEveryMs: number;
 
   constructor(options: {
     redis: RedisClient;
@@ -53,6 +55,8 @@ export class Holds {
     onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
     /** Whose jobs may be held. */
     queues: () => readonly Queue[];
+    /** How often each process probes. Real time. Default a minute. */
+    sweepEveryMs?: number;
   }) {
     this.#redis = options.redis;
     this.#tag = options.tag;
@@ -60,6 +64,7 @@ export class Holds {
     this.#log = options.log;
     this.#onNews = options.onNews;
     this.#queues = options.queues;
+    this.#probeEveryMs = Math.floor(((options.sweepEveryMs ?? sweepEveryMs) * 5) / 6);
   }
 
   /**
@@ -137,7 +142,7 @@ export class Holds {
     await this.#finishLifts();
     for (const { stage, only } of await this.list()) {
       const field = fieldOf(stage, only);
-      if ((await this.#redis.set(this.#turn(field), 1, 'PX', probeEveryMs, 'NX')) === null) continue;
+      if ((await this.#redis.set(this.#turn(field), 1, 'PX', this.#probeEveryMs, 'NX')) === null) continue;
       await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs);
       await this.#promoteOne(stage, field);
     }

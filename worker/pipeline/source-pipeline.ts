@@ -147,7 +147,7 @@ function stopsOf(
   name: string,
   alert: Operations['alert'],
   jobs: JobQueues,
-  { redis, log }: EngineOptions,
+  { redis, log, sweepEveryMs }: EngineOptions,
 ): { pauses: Pauses; holds: Holds } {
   const tag = tagOf(name);
   const pauses = new Pauses(redis, tag, name, log, (stage, why) =>
@@ -169,6 +169,7 @@ function stopsOf(
         'nothing is lost, others pass; mend it, and it goes on by itself',
       ),
     queues: () => Object.values(jobs).map(({ queue }) => queue),
+    ...(sweepEveryMs !== undefined && { sweepEveryMs }),
   });
   return { pauses, holds };
 }
