@@ -1,7 +1,8 @@
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { DataKey } from '../redis/data-key.ts';
-import { alertsOf, type Runtime } from './runtime.ts';
+import { alertsOf } from './alerts-of.ts';
+import type { Runtime } from './runtime.ts';
 import { type Watch, watch } from './watch.ts';
 
 const emptied = 'Redis was emptied, or replaced by an empty one, while closeloop ran: the journeys in it are gone';

@@ -5,9 +5,10 @@ import { changedPaths, needsRestart } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import { createQuarantine, type Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
+import { alertsOf } from './alerts-of.ts';
 import type { App } from './app.ts';
 import { checkAccount } from './engine-of.ts';
-import { alertsOf, dataKeyOf, type Runtime, type RuntimeOptions, readConfig, readText } from './runtime.ts';
+import { dataKeyOf, type Runtime, type RuntimeOptions, readConfig, readText } from './runtime.ts';
 
 const refused = 'the configuration could not be reloaded: the process goes on with the one that it has';
 const remedy = 'mend the file ("closeloop check"), then send SIGHUP again';

@@ -3,9 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import type { Log } from '../../core/ports.ts';
 import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
-import { Alerts } from '../operations/alerts.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle, verifyConnection } from '../redis/connection.ts';
 import { DataKey, operatorKeys } from '../redis/data-key.ts';
@@ -158,11 +156,6 @@ export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Of the process as a whole. */
-export function alertsOf({ redis, config }: Pick<Runtime, 'redis' | 'config'>, log: Log): Alerts {
-  return new Alerts(redis, config.alerts, { fetch: globalThis.fetch, now: () => new Date() }, log);
 }
 
 /** @throws CloseloopError config with every mistake of the file */
