@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
+import { fingerprintOf } from '../config/changes.ts';
 import { createLog } from '../operations/log.ts';
+import { Heartbeat } from '../operations/processes.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
+import { Rounds } from '../pipeline/rounds.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { knownData } from '../redis/data-version.ts';
@@ -17,6 +20,8 @@ import { version } from './version.ts';
 
 /** A reload that is under way gets this long to end. */
 const graceMs = 25_000;
+/** Real time. */
+const heartbeatMs = 1_000;
 
 interface StartOptions {
   config?: string;
@@ -58,12 +63,14 @@ export async function start(options: StartOptions): Promise<number> {
       'started',
     );
     const code = options.once ? await drain(app.engine, log) : 0;
+    const shown = showProcess(runtime, options.role, log);
     reloading.begin(app);
     const end = options.once ? undefined : await Promise.race([untilSignal(), app.lost, data.lost]);
     if (end instanceof Error) log.error({ why: end.message }, 'stopping');
     else if (end !== undefined) log.info({ signal: end }, 'stopping');
     await reloading.stop(graceMs);
     await app.close();
+    await shown.stop();
     log.info({}, 'stopped');
     if (end instanceof Error) throw end;
     return code;
@@ -95,6 +102,23 @@ async function drain(engine: Engine, log: Log): Promise<number> {
     }
   }
   return 0;
+}
+
+/** Has `status` show this process, wherever it is asked. */
+function showProcess(runtime: Runtime, role: Role, log: Log): { stop(): Promise<void> } {
+  const heartbeat = new Heartbeat(runtime.redis, () => {
+    return { role, version, configuration: fingerprintOf(runtime.config.written) };
+  });
+  const onError = (error: unknown): void => log.debug({ why: messageOf(error) }, 'the heartbeat could not be told');
+  const rounds = new Rounds(() => heartbeat.tell(), onError);
+  rounds.start(heartbeatMs);
+  return {
+    stop: async () => {
+      await rounds.stop(heartbeatMs);
+      // Redis may be away: then it is forgotten by itself.
+      await Promise.race([heartbeat.end().catch(onError), sleep(heartbeatMs, undefined, { ref: false })]);
+    },
+  };
 }
 
 /** SIGHUP has the configuration read anew: also one that came before anybody could. */

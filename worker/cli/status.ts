@@ -1,12 +1,14 @@
 import { styleText } from 'node:util';
+import { fingerprintOf } from '../config/changes.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
+import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
 import type { Down } from '../operations/outage.ts';
 import type { Pause } from '../operations/pauses.ts';
-import { refusedOf } from '../operations/refused-counts.ts';
+import { type RunningProcess, runningProcesses } from '../operations/processes.ts';
 import { pollState } from '../pipeline/plan/poll-state.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { queuedJobs } from '../redis/queued-jobs.ts';
+import { type QueueDepth, queueDepth } from '../redis/queued-jobs.ts';
 import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
 import { type OrphanState, orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -35,6 +37,8 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
       const shown = { source: one.name, notConfigured: true, lastConfigured: one.configuredAt, ...state };
       tell(shown, orphanLines(one, state));
     }
+    const installation = stateOfProcesses(await runningProcesses(redis), fingerprintOf(config.written));
+    tell(installation, processLines(installation));
     return 0;
   });
 }
@@ -44,19 +48,22 @@ type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
 /** As machines are shown it. */
 async function stateOfSource(source: StoredSource, service: Down | undefined, redis: RedisClient) {
   const { name, store, erasures: asked, pauses, holds, vendor } = source;
-  const [counts, paused, held, down, quota, poll, erasures, erasing, waiting, parked, refused] = await Promise.all([
-    store.queries.counts(),
-    pauses.list(),
-    holds.list(),
-    vendor.down({ now: true }),
-    vendor.quota(),
-    pollState(redis, name),
-    asked.all(),
-    asked.open(),
-    queuedJobs(redis, name, 'plan'),
-    lastParked(source),
-    refusedOf(redis, name),
-  ]);
+  const [counts, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] = await Promise.all(
+    [
+      store.queries.counts(),
+      pauses.list(),
+      holds.list(),
+      vendor.down({ now: true }),
+      vendor.quota(),
+      pollState(redis, name),
+      asked.all(),
+      asked.open(),
+      Promise.all(stepQueues.map(async (step) => [step, await queueDepth(redis, name, step)] as const)),
+      lastParked(source),
+      refusedOf(redis, name),
+      lastDeliveries(redis, name),
+    ],
+  );
   return {
     source: name,
     journeys: counts,
@@ -65,9 +72,11 @@ async function stateOfSource(source: StoredSource, service: Down | undefined, re
     quotaUsedUpUntil: quota?.until,
     down: [down, service].flatMap((one) => (one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [])),
     parked,
-    notPlanned: waiting,
+    notPlanned: sum(depths[0]?.[1]),
+    queues: Object.fromEntries(depths),
     poll,
     refused,
+    ...last,
     erasures: erasures.length,
     // Proof for whoever asks later.
     erased: erasures,
@@ -83,7 +92,12 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
   return [
     styleText('bold', source),
     `  journeys    ${states.join(' · ') || 'none'}`,
+    ...(state.lastDelivery ? [`  delivered   last ${state.lastDelivery.toISOString()}`] : []),
+    ...(state.lastRefusal
+      ? [`  refused     last ${state.lastRefusal.at.toISOString()}: ${state.lastRefusal.why}`]
+      : []),
     `  queue       ${waitingInQueue(state.notPlanned)}`,
+    ...Object.entries(state.queues).flatMap(([step, depth]) => queueLine(step, depth)),
     `  poll        ${pollLine(state.poll, canPoll)}`,
     ...(state.erasures > 0 ? [`  erasures    ${state.erasures} done`] : []),
     ...state.erasing.map(({ id, receivedAt, held }) =>
@@ -109,6 +123,44 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
     ...(journeys.parked > parked.length
       ? [`              all: closeloop journeys list --source ${source} --state parked`]
       : []),
+  ];
+}
+
+const stepQueues = ['plan', 'ask', 'write-back', 'erase'] as const;
+
+function sum({ waiting, running, delayed }: QueueDepth = { waiting: 0, running: 0, delayed: 0 }): number {
+  return waiting + running + delayed;
+}
+
+function queueLine(step: string, depth: QueueDepth): string[] {
+  if (sum(depth) === 0) return [];
+  const { waiting, running, delayed, oldestAt } = depth;
+  const since = oldestAt === undefined ? '' : `, the oldest since ${oldestAt.toISOString()}`;
+  return [`  jobs        ${step}: ${waiting} waiting${since} · ${running} running · ${delayed} for later`];
+}
+
+/** As machines are shown it. `configuration`: of the file that this command was given. */
+function stateOfProcesses(processes: readonly RunningProcess[], configuration: string) {
+  const { length: differing } = processes.filter((one) => one.configuration !== configuration);
+  const problems = [
+    ...(processes.length === 0 ? ['no process runs: "closeloop start" does the work'] : []),
+    ...(differing > 0 ? [`${differing} of ${processes.length} go by another configuration than this file`] : []),
+    ...(new Set(processes.map((one) => one.version)).size > 1 ? ['they are of several versions'] : []),
+    ...(processes.length > 0 && processes.every(({ role }) => role === 'intake') ? ['no worker runs'] : []),
+    ...(processes.length > 0 && processes.every(({ role }) => role === 'worker') ? ['no intake runs'] : []),
+  ];
+  return { processes, configuration, problems };
+}
+
+function processLines({ processes, configuration, problems }: ReturnType<typeof stateOfProcesses>): string[] {
+  return [
+    styleText('bold', 'processes'),
+    ...processes.map(({ host, pid, role, version, startedAt, heartbeatAt, configuration: own }) => {
+      const differs = own === configuration ? '' : ' (not this file)';
+      const times = `since ${startedAt.toISOString()}, heard of ${heartbeatAt.toISOString()}`;
+      return `  ${role.padEnd(10)}  ${host} ${pid} · ${version} · ${times} · configuration ${own}${differs}`;
+    }),
+    ...problems.map((problem) => styleText('yellow', `  ${problem}`)),
   ];
 }
 

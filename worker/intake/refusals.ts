@@ -23,7 +23,7 @@ export class Refusals {
   readonly #onCounted: (source: string, why: string, count: number) => void;
   readonly #kinds = new Map<string, { refusal: Refusal; untold: number; uncounted: number }>();
 
-  /** @param onCounted is told of every refusal of a configured source, summed up */
+  /** @param onCounted is told of every refusal of a configured source: of the first of its kind at once, of those after it summed up */
   constructor(log: Log, onCounted: (source: string, why: string, count: number) => void) {
     this.#log = log;
     this.#onCounted = onCounted;
@@ -38,8 +38,9 @@ export class Refusals {
       known.uncounted += 1;
       return;
     }
-    this.#kinds.set(keyOf(counted), { refusal: counted, untold: 0, uncounted: 1 });
+    this.#kinds.set(keyOf(counted), { refusal: counted, untold: 0, uncounted: 0 });
     const { source, why, message, level, example } = counted;
+    if (source !== undefined) this.#onCounted(source, why, 1);
     this.#log[level](
       { ...(source !== undefined && { source }), why, ...(example !== undefined && { example }) },
       message,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SourceEvent } from '../../core/connector/contract.ts';
 import { messageOf } from '../../core/errors.ts';
 import { slices } from '../../core/spread.ts';
+import { noteDelivery } from '../operations/delivery-counts.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
@@ -14,6 +15,8 @@ import type { SourcePipeline } from './source-pipeline.ts';
 
 /** How often the former names of sources are read: deliveries under a former name are accepted this soon after a rename. Real time. */
 const doorsEveryMs = 2_000;
+/** How often the time of the last delivery is noted, at most. */
+const noteEveryMs = 1_000;
 /** The most events of a delivery that are stored in one write. */
 const eventsAtOnce = 100;
 
@@ -29,6 +32,7 @@ export class Inlets {
   readonly #options: InletsOptions;
   readonly #inlets = new Map<string, InletQueues>();
   readonly #doors = new Map<string, SourcePipeline>();
+  readonly #notedAt = new Map<string, number>();
   #opening: Rounds | undefined;
 
   constructor(options: InletsOptions) {
@@ -81,6 +85,17 @@ export class Inlets {
     }
     await engine.replicated(tagOf(source));
     failpoint('event-stored');
+    this.#noteDelivery(source, receivedAt);
+  }
+
+  /** For people who look at `status`: to the second, so that it costs nothing under load. */
+  #noteDelivery(source: string, at: Date): void {
+    if (at.getTime() - (this.#notedAt.get(source) ?? 0) < noteEveryMs) return;
+    this.#notedAt.set(source, at.getTime());
+    const { redis, log } = this.#options.engine;
+    noteDelivery(redis, source, at).catch((error: unknown) =>
+      log.debug({ source, why: messageOf(error) }, 'the last delivery could not be noted for status'),
+    );
   }
 
   async close(graceMs: number): Promise<void> {

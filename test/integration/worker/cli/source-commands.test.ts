@@ -70,7 +70,7 @@ test('a source that was renamed in the configuration is told of, moved by a comm
   });
   const shown = await printed(loop, (options) => showJourney({ ...options, journey: 'old/a.1' }));
   expect(shown.rows).toMatchObject([{ id: 'a.1', state: 'asked' }]);
-  expect((await printed(loop, status)).rows).toMatchObject([{ source: 'new' }]);
+  expect((await printed(loop, status)).rows).toMatchObject([{ source: 'new' }, { processes: [] }]);
 
   feedback.standin.answer({ contact: 'a@example.com', grade: 4 });
   await loop.journey('a.1', 'written');

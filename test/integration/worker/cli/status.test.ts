@@ -13,7 +13,16 @@ test('status shows journeys by state, what waits and what webhooks missed', asyn
   await loop.journey('a.1', 'asked');
   await redis.handle.client.hset(`{cl:${loop.store.source}}:poll`, 'missed', 3, 'doneAt', Date.now());
   const { rows } = await printed(() => status(beside(loop)));
-  expect(rows).toMatchObject([{ source: loop.store.source, journeys: { asked: 1 }, paused: [], poll: { missed: 3 } }]);
+  expect(rows).toMatchObject([
+    {
+      source: loop.store.source,
+      journeys: { asked: 1 },
+      paused: [],
+      poll: { missed: 3 },
+      queues: { plan: { waiting: 0, running: 0, delayed: 0 } },
+    },
+    { processes: [], problems: ['no process runs: "closeloop start" does the work'] },
+  ]);
   await loop.close();
 });
 
@@ -27,7 +36,7 @@ test('status shows what waits for a person, and why; what waits to be planned st
   await loop.journey('a.1', 'parked');
   const why = 'the record does not hold all of the answer: the field Score has no option 4: add it.';
   const { rows } = await printed(() => status(beside(loop)));
-  expect(rows).toMatchObject([{ journeys: { parked: 1 }, parked: [{ journey: `${source}/a.1`, why }] }]);
+  expect(rows[0]).toMatchObject({ journeys: { parked: 1 }, parked: [{ journey: `${source}/a.1`, why }] });
   const { out } = await printed(() => status({ ...beside(loop), json: false }));
   expect(stripVTControlCharacters(out)).toContain(`parked      ${source}/a.1: ${why}`);
   expect(out).toContain('queue       no delivery waits');
@@ -45,12 +54,13 @@ test('status counts the deliveries that were refused, by reason, and shows that 
   await redis.handle.client.hset('{cl}:paused', 'collect', JSON.stringify({ why: 'no key', at: new Date() }));
   const { rows } = await until(async () => {
     const shown = await printed(() => status(beside(loop)));
-    return /mismatch/.test(shown.out) && shown;
+    return /"mismatch":4/.test(shown.out) && shown;
   });
   await redis.handle.client.del('{cl}:paused');
   expect(rows).toMatchObject([
-    { source: loop.store.source, refused: { mismatch: 4 } },
+    { source: loop.store.source, refused: { mismatch: 4 }, lastRefusal: { why: 'mismatch' } },
     { source: 'collect', paused: [{ stage: 'collect', why: 'no key' }] },
+    { processes: [] },
   ]);
   await loop.close();
 });

@@ -272,7 +272,11 @@ test('ten thousand forged deliveries are two lines of log, and a count in status
       message: 'delivery for a source that is not in the configuration, again',
     },
   ]);
-  expect(counted).toEqual([['one', 'mismatch', 10_000]]);
+  // The first at once, for whoever is looking for it.
+  expect(counted).toEqual([
+    ['one', 'mismatch', 1],
+    ['one', 'mismatch', 9_999],
+  ]);
 });
 
 test('deliveries that can not be stored are two lines of log as well (audit 29)', async () => {

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import type { RedisClient } from '../redis/client.ts';
+import { globalTag } from '../redis/keys.ts';
+import { runScript } from '../redis/script.ts';
+
+const About = z.object({
+  host: z.string(),
+  pid: z.number(),
+  role: z.string(),
+  version: z.string(),
+  startedAt: z.coerce.date(),
+  /** Of the configuration that it goes by: changes.ts. */
+  configuration: z.string(),
+});
+type About = z.output<typeof About>;
+
+export interface RunningProcess extends About {
+  heartbeatAt: Date;
+}
+
+/** A hash, by process: when it last told of itself, by the server's clock, and what it is. */
+const key = `${globalTag}:processes`;
+/** Of a process that has not told of itself for so long nothing is known any more. */
+const aliveMs = 10_000;
+
+/** Those that ended without a goodbye go with the next heartbeat of any, all of them by themselves. KEYS processes · ARGV id, JSON, ms */
+const tellScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local all = redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+  if tonumber(string.match(all[i + 1], '^%d+')) + ARGV[3] < now then redis.call('HDEL', KEYS[1], all[i]) end
+end
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[2])
+return redis.call('PEXPIRE', KEYS[1], ARGV[3])`;
+
+/** This process, as `status` shows it wherever it is asked. */
+export class Heartbeat {
+  readonly #redis: RedisClient;
+  readonly #id = randomUUID();
+  readonly #about: () => string;
+  readonly #since = { host: hostname(), pid: process.pid, startedAt: new Date() };
+
+  constructor(redis: RedisClient, about: () => Pick<About, 'role' | 'version' | 'configuration'>) {
+    this.#redis = redis;
+    this.#about = () => JSON.stringify({ ...this.#since, ...about() } satisfies About);
+  }
+
+  /** To be called every second or two. */
+  async tell(): Promise<void> {
+    await runScript(this.#redis, tellScript, [key], this.#id, this.#about(), aliveMs);
+  }
+
+  async end(): Promise<void> {
+    await this.#redis.hdel(key, this.#id);
+  }
+}
+
+/** The processes that run, those that were started first at the beginning. */
+export async function runningProcesses(redis: RedisClient): Promise<RunningProcess[]> {
+  const [[seconds = 0, micros = 0], stored] = await Promise.all([redis.time(), redis.hgetall(key)]);
+  const now = Number(seconds) * 1_000 + Number(micros) / 1_000;
+  const all = Object.values(stored).flatMap((text): RunningProcess[] => {
+    const at = Number.parseInt(text, 10);
+    const about = About.safeParse(JSON.parse(text.slice(text.indexOf(' ') + 1)));
+    return about.success && at + aliveMs >= now ? [{ ...about.data, heartbeatAt: new Date(at) }] : [];
+  });
+  return all.sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
+}
