@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
  * `npm run test:long`, which CI runs as well.
  */
 const long = [
-  'test/system/{chaos,fuzz,package,redis-outages}/*.test.ts',
+  'test/system/{chaos,fuzz,package,redis-outages,steering}/*.test.ts',
   'test/system/bench.test.ts',
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];

@@ -46,6 +46,7 @@ export async function startInstallation(redis: TestRedis) {
 
   return {
     feedback: feedback.standin,
+    dir,
     file,
     /** @param sources by name, what follows it in the file */
     configure(sources: Record<string, string>, more = ''): void {
