@@ -78,7 +78,7 @@ export type {
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
-export { compareFields, type FieldWords, type HeldField, type NeededField } from './connector/fields.ts';
+export { type CurrentField, compareFields, type FieldWords, type NeededField } from './connector/fields.ts';
 export { exactJsonBody, jsonBody } from './connector/json-body.ts';
 export { pageWatch } from './connector/pages.ts';
 export { headerNumber } from './connector/quota.ts';

@@ -6,7 +6,7 @@ import type { IntercomSettings } from './settings.ts';
 type Settings = IntercomSettings['writeBack'];
 type Value = string | number | null;
 /** The attributes of a conversation or a ticket, by name. */
-export type Held = Readonly<Record<string, unknown>>;
+export type Current = Readonly<Record<string, unknown>>;
 
 /** What an answer puts into which attribute; null: nothing. */
 export function wantedOf(item: WriteBack, settings: Settings): Map<string, Value> {
@@ -21,17 +21,17 @@ function written({ part, value }: AnswerPart, { commentLength }: Settings): Valu
 }
 
 /** Intercom gives dates back as they were sent, or as text. */
-export function holds(held: Held, name: string, value: Value): boolean {
-  const there = held[name];
+export function holds(current: Current, name: string, value: Value): boolean {
+  const there = current[name];
   if (value === null) return there === null || there === undefined || there === '';
   if (typeof value === 'string') return typeof there === 'string' && isSameText(there, value);
   return there === value || (typeof there === 'string' && [Number(there), time.parse(there)].includes(value));
 }
 
-export const holdsLater = (item: WriteBack, held: Held, settings: Settings): boolean =>
+export const holdsLater = (item: WriteBack, current: Current, settings: Settings): boolean =>
   isOutdated(
     item,
     settings,
-    (name) => held[name],
+    (name) => current[name],
     (at) => (time.parse(at) ?? Number.NaN) * 1_000,
   );

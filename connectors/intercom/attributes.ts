@@ -41,10 +41,10 @@ export function attributeComparer(settings: IntercomSettings, workspace: Workspa
   );
 
   function compare(of: string, path: string, { data }: z.output<typeof List>, extra: object = {}) {
-    const held = data
+    const current = data
       .filter(({ archived }) => !archived)
       .map(({ name, data_type: type, required }) => ({ name, type, required }));
-    return compareFields<MissingAttribute>(needed, held, {
+    return compareFields<MissingAttribute>(needed, current, {
       ...{ of, field: 'attribute', place: 'Settings > Data' },
       missing({ name, types: [type] }) {
         const body = { name, description: 'Of the customer feedback', data_type: type, ...extra };

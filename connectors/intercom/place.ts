@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { escapeHtml, markerOf, noteOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
-import type { Held } from './answer.ts';
+import type { Current } from './answer.ts';
 import type { Workspace } from './api.ts';
 import { Conversation, type Part, Ticket } from './conversation.ts';
 import { conversationNow, ticketNow } from './read.ts';
@@ -10,7 +10,7 @@ import type { IntercomSettings } from './settings.ts';
 /** The conversation or the ticket whose attributes take an answer. */
 export interface Place {
   id: string;
-  held: Held;
+  current: Current;
   ticket?: Ticket;
   /** Left out while they have not been read. */
   parts?: readonly Part[];
@@ -23,13 +23,13 @@ export function openPlaces({ writeBack, adminId }: IntercomSettings, workspace: 
     const conversation = found ?? (await conversationNow(workspace, id));
     const isTicket = conversation?.ticket && writeBack.tickets === 'ticket';
     const ticket = isTicket ? await ticketNow(workspace, id) : undefined;
-    if (ticket) return { id, held: ticket.ticket_attributes, ticket, parts: ticket.ticket_parts };
+    if (ticket) return { id, current: ticket.ticket_attributes, ticket, parts: ticket.ticket_parts };
     const parts = conversation?.conversation_parts;
-    return conversation && { id, held: conversation.custom_attributes, ...(parts && { parts }) };
+    return conversation && { id, current: conversation.custom_attributes, ...(parts && { parts }) };
   }
 
   /** Sets attributes by their names. Returns the attributes of the response. */
-  async function change({ id, ticket }: Place, attributes: Held): Promise<Held> {
+  async function change({ id, ticket }: Place, attributes: Current): Promise<Current> {
     if (ticket === undefined) {
       const call = { method: 'PUT', path: `/conversations/${id}`, body: { custom_attributes: attributes } } as const;
       return (await workspace.call(call, Conversation)).custom_attributes;

@@ -17,9 +17,9 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
   async function write(item: WriteBack, found: Conversation | undefined): Promise<WriteResult> {
     const place = isId(item.recordId) ? await placeOf(item.recordId, found) : undefined;
     if (place === undefined) return notFound(item);
-    if (holdsLater(item, place.held, writeBack)) return notOverNewer('conversation');
+    if (holdsLater(item, place.current, writeBack)) return notOverNewer('conversation');
     const wanted = wantedOf(item, writeBack);
-    const changes = new Map([...wanted].filter(([name, value]) => !holds(place.held, name, value)));
+    const changes = new Map([...wanted].filter(([name, value]) => !holds(place.current, name, value)));
     const findings = changes.size > 0 ? await put(place, changes) : [];
     if (!writeBack.note || item.outcome === 'no-answer') return { ok: true, findings };
     // The note comes last, as it can't be written twice: it is looked for where an earlier attempt may have written it.
@@ -65,7 +65,7 @@ export function forgetter(settings: IntercomSettings, workspace: Workspace): Non
       const conversation = await conversationNow(workspace, id);
       const place = conversation && (await placeOf(id, conversation));
       if (conversation === undefined || place === undefined) continue;
-      const full = names.filter((name) => !holds(place.held, name, null));
+      const full = names.filter((name) => !holds(place.current, name, null));
       const after = full.length > 0 ? await change(place, Object.fromEntries(full.map((name) => [name, null]))) : {};
       const still = full.filter((name) => !holds(after, name, null));
       left.push(...still.map((name) => `"${name}" of conversation ${id}: empty it by hand`));

@@ -28,7 +28,7 @@ export interface Field {
 }
 
 /** The parts of an order that closeloop writes. */
-export interface Held {
+export interface Current {
   /** By key. */
   values: ReadonlyMap<string, string>;
   tags: readonly string[];
@@ -70,7 +70,7 @@ function written({ part, value }: AnswerPart): string | null {
 }
 
 /** Does the order hold a later answer, by its metafields or its tags? */
-export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { values, tags }: Held): boolean =>
+export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { values, tags }: Current): boolean =>
   (item.outcome === 'no-answer' && tags.includes('fb_answered')) ||
   isOutdated(item, settings, (key) => values.get(key));
 
@@ -78,38 +78,38 @@ export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { value
  * The changes that put this answer on the order; undefined for none. Tags are added and removed one by one: setting the list would
  * replace the tags of others.
  */
-export function changeFor(item: WriteBack, settings: WriteBackSettings, held: Held): Change | undefined {
+export function changeFor(item: WriteBack, settings: WriteBackSettings, current: Current): Change | undefined {
   const change: Change = { set: [], unset: [], addTags: [], removeTags: [] };
   const wanted = new Map(placed(item, settings, written).map(({ part, value }) => [part, value]));
   for (const field of fieldsOf(settings)) {
-    const [value, now] = [wanted.get(field.part), held.values.get(field.key)];
+    const [value, now] = [wanted.get(field.part), current.values.get(field.key)];
     if (value === null && now !== undefined) change.unset.push(field);
     if (value != null && (now === undefined || !same(field, now, value))) change.set.push({ field, value });
   }
   if (settings.tags) {
     const tags = tagsOf(item);
-    change.addTags = tags.filter((tag) => !held.tags.includes(tag));
-    change.removeTags = held.tags.filter((tag) => isAnswerTag(tag) && !tags.includes(tag));
+    change.addTags = tags.filter((tag) => !current.tags.includes(tag));
+    change.removeTags = current.tags.filter((tag) => isAnswerTag(tag) && !tags.includes(tag));
   }
-  const note = settings.note && item.outcome === 'answered' ? noteWith(item, held.note) : held.note;
-  if (note !== held.note) change.note = note;
+  const note = settings.note && item.outcome === 'answered' ? noteWith(item, current.note) : current.note;
+  if (note !== current.note) change.note = note;
   const { set, unset, addTags, removeTags } = change;
   const steps = set.length + unset.length + addTags.length + removeTags.length;
   return steps === 0 && change.note === undefined ? undefined : change;
 }
 
 /** The changes that remove all of closeloop's values from the order; undefined for none. */
-export function removalFrom(settings: WriteBackSettings, held: Held): Change | undefined {
-  const unset = fieldsOf(settings).filter(({ key }) => held.values.has(key));
-  const removeTags = held.tags.filter((tag) => isAnswerTag(tag));
-  const note = held.note.replace(ourLine, '');
-  if (unset.length + removeTags.length === 0 && note === held.note) return undefined;
-  return { set: [], unset, addTags: [], removeTags, ...(note !== held.note && { note }) };
+export function removalFrom(settings: WriteBackSettings, current: Current): Change | undefined {
+  const unset = fieldsOf(settings).filter(({ key }) => current.values.has(key));
+  const removeTags = current.tags.filter((tag) => isAnswerTag(tag));
+  const note = current.note.replace(ourLine, '');
+  if (unset.length + removeTags.length === 0 && note === current.note) return undefined;
+  return { set: [], unset, addTags: [], removeTags, ...(note !== current.note && { note }) };
 }
 
 /** Findings for the values that the shop didn't store. */
-export function findingsOn(item: WriteBack, settings: WriteBackSettings, held: Held): string[] {
-  const missing = changeFor(item, settings, held);
+export function findingsOn(item: WriteBack, settings: WriteBackSettings, current: Current): string[] {
+  const missing = changeFor(item, settings, current);
   if (missing === undefined) return [];
   const lost = [...missing.set.map(({ field }) => field), ...missing.unset];
   return [
@@ -125,9 +125,9 @@ export function findingsOn(item: WriteBack, settings: WriteBackSettings, held: H
 }
 
 /** Texts may come back with other white space, times in another zone. */
-function same({ type }: Field, held: string, wanted: string): boolean {
-  if (type === 'date_time') return Date.parse(held) === Date.parse(wanted);
-  return type === 'number_integer' ? Number(held) === Number(wanted) : isSameText(held, wanted);
+function same({ type }: Field, current: string, wanted: string): boolean {
+  if (type === 'date_time') return Date.parse(current) === Date.parse(wanted);
+  return type === 'number_integer' ? Number(current) === Number(wanted) : isSameText(current, wanted);
 }
 
 /** Shopify stores no empty value. */

@@ -4,7 +4,7 @@ import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { removalFrom } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
-import { heldReader } from './held.ts';
+import { currentReader } from './current.ts';
 import { isOrderId } from './ids.ts';
 import { type Mutation, mutationsFor, sender } from './mutations.ts';
 import type { ShopifySettings } from './settings.ts';
@@ -25,7 +25,7 @@ const scopesQuery = {
  * As few calls as for writing. An order that the app can't see is deleted, or too old for an app without `read_all_orders`.
  */
 export function forgetter({ writeBack }: ShopifySettings, api: ShopifyApi): NonNullable<Source['forget']> {
-  const heldBy = heldReader(writeBack, api, { note: true });
+  const currentOf = currentReader(writeBack, api, { note: true });
   const send = sender('ForgetAnswers', api);
 
   async function seesAll(): Promise<boolean> {
@@ -35,11 +35,11 @@ export function forgetter({ writeBack }: ShopifySettings, api: ShopifyApi): NonN
 
   return async (recordIds) => {
     const ids = [...new Set(recordIds)].filter(isOrderId);
-    const found = await heldBy(ids);
+    const found = await currentOf(ids);
     const work = new Map<string, Mutation[]>();
-    for (const [id, held] of found) {
-      if (held instanceof CloseloopError) throw held;
-      const change = removalFrom(writeBack, held);
+    for (const [id, current] of found) {
+      if (current instanceof CloseloopError) throw current;
+      const change = removalFrom(writeBack, current);
       if (change !== undefined) work.set(id, mutationsFor(id, change, writeBack));
     }
     const undone = await send(work);

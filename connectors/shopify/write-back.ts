@@ -3,7 +3,7 @@ import type { Source, WriteBack, WriteResult } from '../../core/connector/contra
 import { CloseloopError } from '../../core/errors.ts';
 import { changeFor, fieldsOf, findingsOn, holdsLater } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
-import { heldReader } from './held.ts';
+import { currentReader } from './current.ts';
 import { isOrderId } from './ids.ts';
 import { type Mutation, mutationsFor, sender } from './mutations.ts';
 import type { ShopifySettings } from './settings.ts';
@@ -14,7 +14,7 @@ import type { ShopifySettings } from './settings.ts';
  * order the newest is written.
  */
 export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): Source['writeBack'] {
-  const heldBy = heldReader(writeBack, api, writeBack);
+  const currentOf = currentReader(writeBack, api, writeBack);
   const send = sender('WriteAnswers', api);
   const isIdle = fieldsOf(writeBack).length === 0 && !writeBack.tags && !writeBack.note;
 
@@ -25,27 +25,27 @@ export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): S
       ({ recordId }) => recordId,
       ({ answeredAt }) => answeredAt,
     );
-    const before = await heldBy([...newest.keys()].filter(isOrderId));
+    const before = await currentOf([...newest.keys()].filter(isOrderId));
     const work = new Map<string, Mutation[]>();
     for (const [id, item] of newest) {
-      const held = before.get(id);
-      if (held === undefined || held instanceof CloseloopError || holdsLater(item, writeBack, held)) continue;
-      const change = changeFor(item, writeBack, held);
+      const current = before.get(id);
+      if (current === undefined || current instanceof CloseloopError || holdsLater(item, writeBack, current)) continue;
+      const change = changeFor(item, writeBack, current);
       if (change !== undefined) work.set(id, mutationsFor(id, change, writeBack));
     }
     const undone = await send(work);
-    const after = await heldBy([...work.keys()].filter((id) => !undone.has(id)));
+    const after = await currentOf([...work.keys()].filter((id) => !undone.has(id)));
 
     const resultOf = (id: string, item: WriteBack): WriteResult => {
       const why = undone.get(id);
       if (why !== undefined) {
         return { ok: false, why: 'error', error: typeof why === 'string' ? refusal(shop, id, why) : why };
       }
-      const held = work.has(id) ? after.get(id) : before.get(id);
-      if (held === undefined) return notFound(id);
-      if (held instanceof CloseloopError) return { ok: false, why: 'error', error: held };
-      if (!work.has(id) && holdsLater(item, writeBack, held)) return notOverNewer('order');
-      return { ok: true, findings: findingsOn(item, writeBack, held) };
+      const current = work.has(id) ? after.get(id) : before.get(id);
+      if (current === undefined) return notFound(id);
+      if (current instanceof CloseloopError) return { ok: false, why: 'error', error: current };
+      if (!work.has(id) && holdsLater(item, writeBack, current)) return notOverNewer('order');
+      return { ok: true, findings: findingsOn(item, writeBack, current) };
     };
     return items.map((item) => resultOf(item.recordId, newest.get(item.recordId) ?? item));
   };

@@ -146,23 +146,23 @@ export function markerIn(line: string): string | undefined {
   return text.startsWith(referenceBegin) ? text.slice(referenceBegin.length) : undefined;
 }
 
-/** @param heldAt Epoch ms of the answer that the record holds, as the record says; undefined or not a number: unknown. */
-export function isOlderThan({ answeredAt }: Pick<WriteBack, 'answeredAt'>, heldAt: number | undefined): boolean {
-  return heldAt !== undefined && heldAt > answeredAt.getTime();
+/** @param currentAt Epoch ms of the answer that the record holds, as the record says; undefined or not a number: unknown. */
+export function isOlderThan({ answeredAt }: Pick<WriteBack, 'answeredAt'>, currentAt: number | undefined): boolean {
+  return currentAt !== undefined && currentAt > answeredAt.getTime();
 }
 
 /**
  * Must this answer not be written, as the record holds a later one (for `no-answer`: any)?
- * @param heldAt What the record holds at a place; null, undefined or '' for nothing.
- * @param instantOf Epoch ms of the time that is held.
+ * @param currentAt What the record holds at a place; null, undefined or '' for nothing.
+ * @param instantOf Epoch ms of the time in the record.
  */
 export function isOutdated<Place>(
   item: WriteBack,
   { grade, comment, answeredAt, status }: AnswerPlaces<Place>,
-  heldAt: (place: Place) => unknown,
-  instantOf: (held: unknown) => number | undefined = (held) => Date.parse(String(held)),
+  currentAt: (place: Place) => unknown,
+  instantOf: (current: unknown) => number | undefined = (current) => Date.parse(String(current)),
 ): boolean {
-  const at = (place: Place | undefined): unknown => (place === undefined ? undefined : heldAt(place));
+  const at = (place: Place | undefined): unknown => (place === undefined ? undefined : currentAt(place));
   if (item.outcome === 'answered') return isOlderThan(item, instantOf(at(answeredAt)));
   return at(status) === 'answered' || [grade, comment].some((place) => (at(place) ?? '') !== '');
 }

@@ -13,7 +13,7 @@ export interface NeededField {
 }
 
 /** A field of the vendor. */
-export interface HeldField {
+export interface CurrentField {
   name: string;
   type: string;
   /** People have to fill it in. */
@@ -30,10 +30,10 @@ export interface FieldWords<Item extends MissingItem> {
   missing: (needed: NeededField) => Item;
 }
 
-/** @param held the vendor's fields in use, without archived ones */
+/** @param current the vendor's fields in use, without archived ones */
 export function compareFields<Item extends MissingItem>(
   needed: readonly NeededField[],
-  held: readonly HeldField[],
+  current: readonly CurrentField[],
   { of, field, place, missing }: FieldWords<Item>,
 ): Comparison<Item> {
   const lacking: Item[] = [];
@@ -41,7 +41,7 @@ export function compareFields<Item extends MissingItem>(
     const { part, name, types } = one;
     const at = `writeBack.${part}`;
     const what = `the ${field} "${name}" of ${of}`;
-    const [found, ...others] = held.filter((it) => it.name === name);
+    const [found, ...others] = current.filter((it) => it.name === name);
     if (found === undefined) {
       lacking.push(missing(one));
       return [errorAt(at, `${of} have no ${field} "${name}"`, 'Let "closeloop setup" create it')];

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
-import { compareFields, type HeldField, type NeededField } from '../../../../core/connector/fields.ts';
+import { type CurrentField, compareFields, type NeededField } from '../../../../core/connector/fields.ts';
 
 const grade: NeededField = { part: 'grade', name: 'Grade', types: ['integer', 'decimal'] };
-const compare = (...held: HeldField[]) =>
-  compareFields([grade], held, {
+const compare = (...current: CurrentField[]) =>
+  compareFields([grade], current, {
     ...{ of: 'tickets', field: 'field', place: 'Admin > Fields' },
     missing: ({ name }) => ({ id: name, what: `create ${name}` }),
   });
-const field = (more: Partial<HeldField> = {}): HeldField => ({
+const field = (more: Partial<CurrentField> = {}): CurrentField => ({
   name: 'Grade',
   type: 'integer',
   required: false,
   ...more,
 });
 
-const rows: [what: string, held: HeldField[], found: (string | RegExp)[]][] = [
+const rows: [what: string, current: CurrentField[], found: (string | RegExp)[]][] = [
   ['one that is there', [field()], []],
   ['one of another type that will do', [field({ type: 'decimal' }), field({ name: 'Other' })], []],
   ['one that is missing', [field({ name: 'Other' })], ['error', /no field "Grade"/, /setup/]],
@@ -34,8 +34,8 @@ const rows: [what: string, held: HeldField[], found: (string | RegExp)[]][] = [
     ['warning', /is required of people/, /Switch that off/],
   ],
 ];
-test.each(rows)('it tells of %s', (_what, held, [level, problem, remedy]) => {
-  const { findings, missing } = compare(...held);
+test.each(rows)('it tells of %s', (_what, current, [level, problem, remedy]) => {
+  const { findings, missing } = compare(...current);
   const finding = {
     level,
     at: 'writeBack.grade',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
-import { fieldsOf, type Held } from './answer.ts';
+import { type Current, fieldsOf } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
 import { inPages } from './each.ts';
 import { idOf, orderGid } from './ids.ts';
@@ -13,14 +13,14 @@ const Nodes = z.object({
 const Metafield = z.object({ value: z.string() });
 
 /** The present values of an order, or the error of reading them. */
-type HeldResult = Held | CloseloopError;
+type CurrentResult = Current | CloseloopError;
 
 /** Reads closeloop's values on orders, by their ids, as many per call as the points afford. Leaves out orders that the app can't see. */
-export function heldReader(
+export function currentReader(
   writeBack: ShopifySettings['writeBack'],
   api: ShopifyApi,
   { note }: { note: boolean },
-): (ids: readonly string[]) => Promise<Map<string, HeldResult>> {
+): (ids: readonly string[]) => Promise<Map<string, CurrentResult>> {
   const keys = fieldsOf(writeBack).map(({ key }) => key);
   const metafields = keys.map(
     (key, index) => `m${index}: metafield(namespace: "${writeBack.namespace}", key: "${key}") { value }`,
@@ -30,11 +30,11 @@ export function heldReader(
   const operation = { name: 'AnswersOnOrders', data: Nodes, price: { base: 0, each: 1 + keys.length } };
 
   return async (ids) => {
-    const held = new Map<string, HeldResult>();
+    const current = new Map<string, CurrentResult>();
     const requestOf = (page: readonly string[]) => ({ document, variables: { ids: page.map(orderGid) } });
     for await (const page of inPages(api, operation, ids, requestOf)) {
       if ('error' in page) {
-        for (const id of page.items) held.set(id, page.error);
+        for (const id of page.items) current.set(id, page.error);
         break;
       }
       for (const node of page.data.nodes) {
@@ -43,13 +43,13 @@ export function heldReader(
           const value = Metafield.safeParse(node[`m${index}`]).data?.value;
           return value === undefined ? [] : [[key, value] as const];
         });
-        held.set(idOf(node.id), { values: new Map(values), tags: node.tags, note: node.note ?? '' });
+        current.set(idOf(node.id), { values: new Map(values), tags: node.tags, note: node.note ?? '' });
       }
       for (const [index, id] of page.items.entries()) {
         const error = page.failures.get(`nodes.${index}`);
-        if (error !== undefined) held.set(id, error);
+        if (error !== undefined) current.set(id, error);
       }
     }
-    return held;
+    return current;
   };
 }
