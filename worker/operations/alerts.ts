@@ -4,7 +4,7 @@ import { redacted } from '../../core/redaction.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
-import { type DigestTime, lastWeek } from './alerts/digest.ts';
+import type { DigestTime } from './alerts/digest.ts';
 import type { Alert, Message, SourceFigures } from './alerts/message.ts';
 import { journeysKey, keepMs, Outbox, whatKey } from './alerts/outbox.ts';
 import { type ReceiverSettings, receiversOf } from './alerts/receivers.ts';
@@ -105,6 +105,8 @@ export class Alerts {
   ): Promise<void> {
     if (!this.#settings?.digest || this.#outboxes.length === 0) return;
     const now = this.#ports.now();
+    // Loaded here: commands that only look raise alerts too, and need no calendar.
+    const { lastWeek } = await import('./alerts/digest.ts');
     const { from, until } = lastWeek(this.#settings.digest, timeZone, now);
     const last = (await this.#redis.get(digestKey)) ?? '';
     const due = String(until.getTime());
