@@ -3,15 +3,15 @@ import { addressGroup } from './address-group.ts';
 import { Waiting } from './waiting.ts';
 
 export interface BodyLimits {
-  /** Of one body. */
+  /** Bytes of one body. */
   bytes: number;
-  /** Of all bodies that are held at once: those on their way and those that are being worked on. */
+  /** Bytes of all bodies in memory: being received and being processed. */
   allBytes: number;
-  /** Of the bodies on their way from one address. */
+  /** Bytes of the bodies being received from one address. */
   addressBytes: number;
 }
 
-/** The body can't be taken: `statusCode` says why, as the HTTP server's own errors do. */
+/** The body is refused, with a `statusCode` like the HTTP server's own errors. */
 export class BodyRefused extends Error {
   readonly statusCode: 400 | 413 | 503;
 
@@ -28,13 +28,13 @@ interface Body {
 }
 
 const firstBytes = 4_096;
-/** Each piece of a body has its price, however small. So many may be tiny: less than so many bytes each, on average. */
+/** Every chunk of a body costs time, however small. Limits of small chunks: their number, and the average size below which they count. */
 const mostTiny = 1_000;
 const tinyBytes = 16;
-/** Of a body that nobody reads, as its request was refused before: so that the sender sees the answer. */
+/** The bytes that are read and dropped of a refused request's body, so that the sender sees the answer. */
 const mostDiscarded = 1024 * 1024;
 
-/** Have too many of the pieces of a body been tiny? To be asked with each. */
+/** Whether too many chunks of a body were tiny. Called for each chunk. */
 function tinyPieces(): (piece: Uint8Array) => boolean {
   let [pieces, bytes] = [0, 0];
   return ({ length }) => {
@@ -44,7 +44,7 @@ function tinyPieces(): (piece: Uint8Array) => boolean {
   };
 }
 
-/** Lets a body that nobody reads pass, within limits. */
+/** Reads and drops a body, within limits. */
 export function discard(request: IncomingMessage): void {
   const isTiny = tinyPieces();
   let length = 0;
@@ -52,13 +52,13 @@ export function discard(request: IncomingMessage): void {
     length += piece.length;
     if (length <= mostDiscarded && !isTiny(piece)) return;
     request.off('data', pass).pause();
-    // The answer is being written, and goes out before.
+    // The answer is written first.
     setImmediate(() => request.socket.destroySoon());
   };
   request.on('data', pass);
 }
 
-/** Reads bodies within limits. When they are reached, bodies that are slow give way: `Waiting` says which. */
+/** Reads bodies within limits. At a limit the slowest bodies are dropped (`Waiting`). */
 export class Bodies {
   readonly #limits: BodyLimits;
   readonly #onTheirWay = new Waiting<Body>();
@@ -68,7 +68,7 @@ export class Bodies {
     this.#limits = limits;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes in memory now. */
   get held(): number {
     return this.#held;
   }
@@ -87,14 +87,14 @@ export class Bodies {
     const announced = Number(request.headers['content-length'] ?? Number.NaN);
     if (announced > most) throw tooLarge();
     const body: Body = { address: addressGroup(from), held: 0, refuse: () => undefined };
-    // One buffer that grows: kept by themselves, small pieces would cost more than their bytes.
+    // One growing buffer: small chunks kept as they are would take more memory than their bytes.
     let bytes = Buffer.alloc(0);
     let length = 0;
     const isTiny = tinyPieces();
     const take = (piece: Buffer): void => {
       const needed = length + piece.length;
       if (isTiny(piece)) {
-        // At once: what is being read comes in one go.
+        // At once, as the rest of what was read comes in the same turn.
         request.socket.pause();
         body.refuse(new BodyRefused(400, 'the body comes in pieces of a few bytes'));
         return;
@@ -138,7 +138,7 @@ export class Bodies {
     body.held = 0;
   }
 
-  /** False: the body itself had to give way. */
+  /** False where this body itself was dropped. */
   #hold(body: Body, more: number): boolean {
     const { allBytes, addressBytes } = this.#limits;
     body.held += more;

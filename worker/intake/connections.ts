@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
 import { Waiting } from './waiting.ts';
 
-/** Keeps the number of connections within a limit: `Waiting` says which is closed for a new one. */
+/** Limits the number of connections: `Waiting` chooses the connection that is closed for a new one. */
 export class Connections {
   readonly #open = new Set<Socket>();
-  /** Those without a whole request: nobody has been promised anything on them. */
+  /** Connections without a complete request, which may be closed. */
   readonly #waiting = new Waiting<Socket>();
   readonly #most: number;
 
@@ -15,12 +15,12 @@ export class Connections {
     server.on('connection', (socket: Socket) => this.#opened(socket));
   }
 
-  /** Its request is whole, and will be answered. */
+  /** The connection's request is complete, and will be answered. */
   works(socket: Socket): void {
     this.#waiting.remove(socket);
   }
 
-  /** Its request has been answered. */
+  /** The connection's request has been answered. */
   waits(socket: Socket): void {
     if (!this.#open.has(socket)) return;
     this.#waiting.remove(socket);

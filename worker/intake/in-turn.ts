@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 const mostAtOnce = 10;
 
 /**
- * Node reads up to 2 MB of a connection in one turn, which may hold tens of thousands of requests: worked on in one go, they
- * would keep everybody else waiting. A connection that sends so many at once is closed.
+ * Node reads up to 2 MB of a connection in one turn of the event loop, which may be tens of thousands of requests and would block
+ * all other connections. A connection that sends that many at once is closed.
  */
 export function inTurn(handle: RequestListener, onClosed: () => void): RequestListener {
   const inThisTurn = new Map<Socket, number>();

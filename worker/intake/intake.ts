@@ -15,17 +15,17 @@ import { Refusals } from './refusals.ts';
 import { inTime, storeMs, within } from './store-in-time.ts';
 import { Turns } from './turns.ts';
 
-/** Zendesk retries a 503 only when it may come back within 60 s. */
+/** Zendesk retries a 503 only with a Retry-After of at most 60 s. */
 const retryAfterSeconds = '30';
-/** A name somebody may have given a source. An address may as well hold a key or a number that was put in the wrong place. */
+/** A possible name of a source. Any other path segment is not logged: it may be a secret or a phone number. */
 const sourceLike = /^[a-z][a-z-]{0,40}\d{0,3}$/;
-/** Of a connection between requests: longer than a proxy keeps one. */
+/** How long an idle connection is kept: longer than proxies keep theirs. */
 const keepAliveTimeout = 72_000;
-/** Of a connection, so much is read ahead (and what comes in one go). */
+/** The read-ahead of a connection. */
 const highWaterMark = 16 * 1_024;
 /** Of the JSON of a delivery: ten bytes each where it is as long as it may be. An order of 1 MiB has some 40,000. */
 const mostEntries = 100_000;
-/** Of whole deliveries that are verified and parsed in one turn of the event loop; each counts for a kilobyte at least. */
+/** Bytes of deliveries that are verified and parsed in one turn of the event loop; each counts as at least a kilobyte. */
 const bytesATurn = 64 * 1_024;
 const leastBytes = 1_024;
 
@@ -33,9 +33,9 @@ interface IntakeLimits extends BodyLimits {
   connections: number;
   /** From the first byte of a request to its last. */
   requestMs: number;
-  /** How often requests that take longer are looked for. */
+  /** How often requests over that time are searched for. */
   lookMs: number;
-  /** A connection on which nothing moves, though a request or a response is not whole. */
+  /** How long a connection may be silent in the middle of a request or a response. */
   silentMs: number;
 }
 
@@ -54,13 +54,13 @@ export const intakeLimits: IntakeLimits = {
 export interface IntakeOptions extends HealthOptions {
   /** By the name that a delivery comes under; another one, once the configuration was reloaded. */
   pipelines: { get(source: string): Pick<SourcePipeline, 'context'> | undefined };
-  /** Durable when it resolves. */
+  /** Stores the events durably before it resolves. */
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;
   /** Address as the vendors call it, without a slash at the end: signatures may cover it. Default: where we listen. */
   publicUrl?: string | undefined;
-  /** Proxies whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   trustProxy?: readonly string[];
-  /** So many deliveries were refused for this reason. */
+  /** Called with the number of deliveries that were refused for a reason. */
   countRefused?: (source: string, why: string, count: number) => void;
   /** How often refused deliveries are summed up. Default a minute. */
   tellEveryMs?: number;
@@ -68,7 +68,7 @@ export interface IntakeOptions extends HealthOptions {
   log: Log;
 }
 
-/** The HTTP server: verify over the raw bytes, one durable write, answer. Nothing slow happens before the answer. */
+/** The HTTP server: verifies the raw bytes, stores the events in one durable write, answers. Nothing slow comes before the answer. */
 export function createIntake(options: IntakeOptions): FastifyInstance {
   const limits = { ...intakeLimits, ...options.limits };
   const { requestMs, lookMs, silentMs } = limits;
@@ -128,7 +128,7 @@ function takeTypes(app: FastifyInstance, pipelines: IntakeOptions['pipelines']):
 function answerErrors(app: FastifyInstance, refusals: Refusals): void {
   app.setErrorHandler(async (error: { statusCode?: number; code?: string }, _request, reply) => {
     const status = error.statusCode ?? 500;
-    // What is left of the body is not read.
+    // The rest of the body is not read.
     if (error instanceof BodyRefused) reply.header('connection', 'close');
     if (status === 415) return await reply.code(415).send({ error: 'Send JSON with Content-Type: application/json.' });
     if (status === 413) return await reply.code(413).send({ error: 'The delivery is too large.' });
@@ -137,7 +137,7 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
     else refusals.count({ source: undefined, why: messageOf(error), message: 'intake failed', level: 'error' });
     return await comeAgain(reply, 'Try again.');
   });
-  // Before its body is read, as for every request that is refused by its head.
+  // Before the body is read, as for every request that is refused by its headers.
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const isHook = /^\/hooks\/[^/?]+(\?|$)/.test(request.url);
@@ -225,7 +225,7 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
   });
 }
 
-/** Verifies a whole delivery, stores what it says, and answers. */
+/** Verifies a delivery, stores its events, and answers. */
 function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals) {
   return async (name: string, delivery: Delivery, reply: FastifyReply): Promise<FastifyReply> => {
     const { context } = pipelines.get(name) ?? {};

@@ -12,9 +12,9 @@ const bodyPieceCost = bodyPieceBytes / 4;
 const turnBytes = 16 * 1_024;
 
 /**
- * Node parses and answers all that has come on a connection, up to 64 KB, and on all connections that are ready, in one turn:
- * millions of short requests, where a thousand connections send as many as they can. Here what has come is handed on in small
- * pieces, a connection after the other, and no more in one turn than is done within some milliseconds.
+ * In one turn of the event loop Node parses and answers up to 64 KB of each connection that is ready: millions of short requests,
+ * where a thousand connections send as many as they can. This server passes the bytes on in small pieces, round-robin over the
+ * connections, and limits what is processed in one turn to some milliseconds.
  */
 export class MeteredServer extends Server {
   readonly #turns = new Turns(turnBytes);
@@ -69,12 +69,12 @@ class MeteredSocket extends Duplex {
     return this;
   }
 
-  /** Of this request the head has come, and its body is to be read. */
+  /** The headers of this request have come; its body is to be read. */
   begins(request: IncomingMessage): void {
     this.#request = request;
   }
 
-  /** The HTTP server is done with it: what it has written still goes out, and nothing more is read. */
+  /** The HTTP server has ended the connection: written bytes still go out, and nothing more is read. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();

@@ -1,6 +1,6 @@
 import { within } from './store-in-time.ts';
 
-/** Why a process is not ready, or not wholly. Codes only: whoever can reach the intake can read them. */
+/** Why a process is not ready, or only in part. Codes only, as anybody who can reach the intake can read them. */
 type NotReady = 'redis-away' | 'redis-takes-no-writes' | 'source-takes-no-writes' | 'paused';
 
 interface Ready {
@@ -19,10 +19,10 @@ interface ReadinessOptions {
   waitMs: number;
 }
 
-/** What was found good is believed for so long: each look writes to the disk, and anybody may ask. */
+/** How long a good result is cached: each check writes to the disk, and anybody may ask. */
 const believedMs = 1_000;
 
-/** Looks whether deliveries could be taken now. Who asks while a look is under way gets its result. */
+/** Checks whether deliveries can be stored now. Concurrent callers share one check. */
 export function createReadiness(options: ReadinessOptions): () => Promise<Ready> {
   let good: { at: number; ready: Ready } | undefined;
   let looking: Promise<Ready> | undefined;

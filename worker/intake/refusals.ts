@@ -11,19 +11,19 @@ export interface Refusal {
   example?: string;
 }
 
-/** Reasons come from connectors, which may write numbers into them: no more than this many are told apart. */
+/** The most reasons that are counted separately: connectors may put numbers into their reasons. */
 const mostKinds = 200;
 
 /**
- * Tells of refused deliveries: the first of its source and reason at once, those after it once a minute with their number.
- * Forgeries cost their sender nothing, and must not fill a disk with log lines.
+ * Logs refused deliveries: the first of a source and reason at once, further ones once a minute with their number, so that forged
+ * deliveries can't fill the disk.
  */
 export class Refusals {
   readonly #log: Log;
   readonly #onCounted: (source: string, why: string, count: number) => void;
   readonly #kinds = new Map<string, { refusal: Refusal; untold: number; uncounted: number }>();
 
-  /** @param onCounted is told of every refusal of a configured source: of the first of its kind at once, of those after it summed up */
+  /** @param onCounted called with the refusals of configured sources: the first of a kind at once, further ones summed up */
   constructor(log: Log, onCounted: (source: string, why: string, count: number) => void) {
     this.#log = log;
     this.#onCounted = onCounted;

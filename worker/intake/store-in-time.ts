@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Redis must answer within this, or the vendor is told to come again: two seconds at most, of which this is the wait. */
+/** How long intake waits for Redis before it answers 503. The whole answer takes two seconds at most. */
 export const storeMs = 1_500;
-/** An answer that never comes must not keep a source closed for good: the connection is given up well before this. */
+/** After this time a source is opened again although Redis has not answered; the connection is given up well before. */
 const longestOwedMs = 30_000;
 
 type Store<Rest extends unknown[]> = (source: string, ...rest: Rest) => Promise<void>;
 
 /**
- * What was sent to Redis can't be taken back, and is kept until Redis answers. While Redis owes an answer for a source,
- * nothing more is sent for that source, so that an outage under load fills no memory; the other sources go on.
+ * A write that was sent to Redis can't be cancelled, and stays in memory until Redis answers. While a source waits for Redis' answer,
+ * no further write is sent for that source, so that an outage under load does not fill the memory. Other sources go on.
  */
 export function inTime<Rest extends unknown[]>(store: Store<Rest>): Store<Rest> {
   const owed = new Map<string, number>();
@@ -41,7 +41,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
-    // In a process that stood still the answer may lie there unread: it is looked at first.
+    // After a suspension of the process the answer may be unread: it is read first.
     timer = setTimeout(() => setImmediate(giveUp), ms);
   });
   try {

@@ -4,8 +4,8 @@ interface Waiting {
 }
 
 /**
- * Spreads work over turns of the event loop, so that however much becomes ready in one, timers and everybody else get theirs.
- * What is done in one turn costs `budget` together, or is one thing alone; first come, first served.
+ * Spreads work over turns of the event loop, so that a burst does not delay timers and other connections. The work of one turn costs
+ * at most `budget`, or is a single item; first come, first served.
  */
 export class Turns {
   readonly #budget: number;
@@ -16,13 +16,13 @@ export class Turns {
     this.#budget = budget;
   }
 
-  /** `work` may enter again: behind the others. */
+  /** `work` may enter again, at the end of the line. */
   enter(cost: number, work: () => void): void {
     this.#line.push({ cost, work });
     this.#schedule();
   }
 
-  /** Resolves in the turn in which so much may be done. */
+  /** Resolves in the turn in which this cost fits. */
   next(cost: number): Promise<void> {
     return new Promise((resolve) => this.enter(cost, resolve));
   }

@@ -1,7 +1,7 @@
 /**
- * Things that wait for somebody outside, each of a size and from an address: bodies that are on their way, connections
- * without a request. Who has to go when there are too many: the one that has waited longest, of the address with the
- * most. A vendor's delivery is here for milliseconds, so that it is never the one, from however few addresses it comes.
+ * Bodies being received, or connections without a request, each with a size and an address. When there are too many, the oldest entry
+ * of the address with the most is dropped. A vendor's delivery is here for milliseconds only, so that it is never the oldest, from
+ * however few addresses the vendor sends.
  */
 export class Waiting<Item extends object> {
   /** Oldest first, as a map keeps them. */
@@ -12,7 +12,7 @@ export class Waiting<Item extends object> {
     return this.#byAddress.get(address)?.size ?? 0;
   }
 
-  /** Begins to wait, or has grown: its place in the row stays. */
+  /** Adds an entry, or updates its size; its age stays. */
   add(item: Item, address: string, size: number): void {
     const of = this.#byAddress.get(address) ?? { items: new Map<Item, number>(), size: 0 };
     of.items.set(item, (of.items.get(item) ?? 0) + size);
@@ -21,7 +21,7 @@ export class Waiting<Item extends object> {
     this.#addressOf.set(item, address);
   }
 
-  /** Waits no longer. */
+  /** Removes an entry. */
   remove(item: Item): void {
     const address = this.#addressOf.get(item);
     const of = address === undefined ? undefined : this.#byAddress.get(address);
@@ -32,7 +32,7 @@ export class Waiting<Item extends object> {
     if (of.items.size === 0) this.#byAddress.delete(address);
   }
 
-  /** The one that has waited longest of an address; of the address with the most, when none is named. */
+  /** The oldest entry of an address; without an address, of the address with the most. */
   longest(address?: string): Item | undefined {
     const [longest] = this.#byAddress.get(address ?? this.#heaviest())?.items.keys() ?? [];
     return longest;

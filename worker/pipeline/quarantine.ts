@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { JobResult } from './jobs.ts';
 
-/** A job as the other process finds it again. `data` as the queue holds it. */
+/** A job to run in the other process. `data` as stored in the queue. */
 export interface SuspectJob {
   source: string;
   stage: string;
   data: unknown;
 }
 
-/** Runs jobs where a crash harms nobody else. */
+/** Runs jobs in processes of their own, so that a crash hits no other job. */
 export interface Quarantine {
   /** @throws CloseloopError permanent when a process of its own died of it; else what the job itself threw */
   run(job: SuspectJob): Promise<JobResult>;
@@ -43,7 +43,7 @@ const Failure = z.object({
  */
 export const ChildBeginning = z.object({ config: z.string() });
 
-/** What a child says: that it can begin, and what became of a job. */
+/** A child's messages: that it is ready, and the result of a job. */
 export const ChildReply = z.union([
   z.object({ ready: z.literal(true) }),
   z.object({ id: z.number(), result: Result }),
@@ -51,15 +51,15 @@ export const ChildReply = z.union([
 ]);
 export type ChildReply = z.output<typeof ChildReply>;
 
-/** Longer than the longest wait for a vendor's background job: who is not done by then stands still for good. */
+/** Longer than the longest wait for a vendor's background job: a job that takes longer hangs. */
 const longestMs = 20 * 60_000;
-/** Nothing to do for this long: it is ended. */
+/** A child without jobs for this long is ended. */
 const idleMs = 30_000;
 
 /**
- * Processes beside this one for jobs that were running when a process ended. Nearly all of them had nothing to do with
- * that; they run together, and pass. When that process dies as well, each of those it was at work on runs alone in the
- * next. Who kills that one too, the third, is the culprit: their parent lives, so nobody has ended them all.
+ * Child processes for jobs that were running when a process died. Most of these jobs are innocent: they run together in one child,
+ * and pass. When that child dies as well, each job that it was running runs alone in a further child. A job that kills this third
+ * process, too, is the culprit: the parent is alive, so the machine was not the cause.
  * @param command the program and its arguments: takes `ChildBeginning`, then `{id, ...SuspectJob}`; says `ChildReply`, ends with
  * its channel
  * @param config the configuration's text
@@ -103,7 +103,7 @@ interface Pending {
   late: NodeJS.Timeout;
 }
 
-/** A process that is started for the first job, and again after a crash. */
+/** A child process, started with the first job, and again after a crash. */
 class Child {
   readonly #command: readonly [string, ...string[]];
   readonly #beginning: z.output<typeof ChildBeginning>;
@@ -118,7 +118,7 @@ class Child {
     this.#beginning = beginning;
   }
 
-  /** @throws Crash when the process died while it was at it */
+  /** @throws Crash when the process died while running the job */
   async run(job: SuspectJob): Promise<JobResult> {
     clearTimeout(this.#idle);
     this.#process ??= this.#start();
@@ -127,7 +127,7 @@ class Child {
       const id = ++this.#lastId;
       const late = setTimeout(() => child.kill('SIGKILL'), longestMs).unref();
       this.#pending.set(id, { resolve, reject, late });
-      // A channel that is closed already is told by the process's end.
+      // A closed channel is reported by the process's exit event.
       child.send({ id, ...job }, () => undefined);
     });
   }
@@ -153,7 +153,7 @@ class Child {
       };
       child.once('exit', gone);
       child.once('error', gone);
-      // One that could not be started is told by its error.
+      // A process that could not be started is reported by its error event.
       child.send(this.#beginning, () => undefined);
     });
   }

@@ -28,7 +28,7 @@ export async function withdraw(
   const { store, log } = context;
   let reason = why;
   if (journey.state === 'asked' && journey.requestId !== undefined) {
-    // Noted first: once the service has cancelled it, the record may be closed again before that is saved.
+    // Noted first: the record may be closed again after the service cancelled the request and before that is saved.
     await store.update(journey.id, (now) =>
       now.state === 'asked' && now.requestId === journey.requestId && now.withdrawing === undefined
         ? { journey: { ...now, withdrawing: why }, trace: [] }
@@ -56,11 +56,11 @@ export async function withdraw(
     }),
   );
   if (after?.state === 'creating') return 'asking';
-  // It has asked since the caller looked at it.
+  // The journey has asked since the caller read it.
   if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context, options);
   if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
-  // They were not asked after all: the throttle doesn't count it.
+  // The customer was not asked after all: the throttle must not count the request.
   if (!after.contact) return 'ended';
   const ref = markOf(journey);
   if (after.requestId === undefined) await context.contacts.forgetAsked(after.contact, ref);
@@ -77,7 +77,7 @@ export async function tryToWithdraw(
   try {
     return await withdraw(journey, why, context);
   } catch (error) {
-    // The form of the call is a person's to mend; what can be done without it is not held up by that.
+    // A person has to mend the form of the call; other work must not wait for that.
     if (adviceOf(error).kind !== 'permanent' && !isFormFault(error)) throw error;
     const told = { journey: refOf(context.name, journey.id), why: messageOf(error) };
     context.log.warn(told, 'its request could not be cancelled');
@@ -85,7 +85,7 @@ export async function tryToWithdraw(
   }
 }
 
-/** What a worker began and was killed at: first of all, whatever the record is by now. @returns whether there was any */
+/** Finishes withdrawals that a killed worker began, whatever the record's state is now. @returns whether there were any */
 export async function finishWithdrawals(journeys: readonly Journey[], context: WithdrawContext): Promise<boolean> {
   let any = false;
   for (const journey of journeys) {
@@ -96,7 +96,7 @@ export async function finishWithdrawals(journeys: readonly Journey[], context: W
   return any;
 }
 
-/** Each of them. @returns `asking` when any of them says so */
+/** Withdraws each journey. @returns `asking` when any withdrawal does */
 export async function withdrawAll(
   journeys: readonly Journey[],
   why: string,
@@ -108,10 +108,10 @@ export async function withdrawAll(
   return ends.includes('asking') ? 'asking' : 'ended';
 }
 
-/** A refusal that is about this request; 403: its campaign is not active any more. */
+/** Whether the refusal is about this request; 403: the campaign is no longer active. */
 const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
 
-/** As the service's client calls the form of the call that cancels. */
+/** The service client's name of the cancel call's form. */
 const cancelNeed = 'operation cancel';
 
 function isFormFault(error: unknown): boolean {
@@ -119,7 +119,7 @@ function isFormFault(error: unknown): boolean {
   return advice.kind === 'config' && advice.only === cancelNeed;
 }
 
-/** Undefined: it is cancelled. Else what stands in the way. */
+/** Cancels the request at the service. @returns why it could not be cancelled */
 async function cancelRequest(requestId: string, { feedback, holds }: WithdrawContext): Promise<string | undefined> {
   await holds.pass('plan', [cancelNeed]);
   try {
@@ -129,7 +129,7 @@ async function cancelRequest(requestId: string, { feedback, holds }: WithdrawCon
   } catch (error) {
     if (!(error instanceof FeedbackError && refusals.includes(error.status)) || isFormFault(error)) throw error;
   }
-  // Refused: it was sent, or an earlier attempt of ours has cancelled it and its answer was lost.
+  // Refused: the request was sent, or an earlier attempt cancelled it and the answer was lost.
   try {
     const { status } = await feedback.request(requestId);
     if (status === null) return 'its status is not shown';

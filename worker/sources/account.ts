@@ -20,9 +20,9 @@ const Account = z.object({
 type Account = z.output<typeof Account>;
 
 /**
- * Remembers the account at the first start, and refuses another one later: ids of requests mean other customers there. The
- * service and the API key tell that it is the same; a new key (they are rotated) has to open a campaign of the account.
- * @param adopt takes the configured account from now on
+ * Stores the service's account at the first start, and refuses a different account later, as its request ids belong to other
+ * customers. The account is recognised by the service's address and the API key; a new key must open a campaign of the account.
+ * @param adopt accepts the configured account from now on
  * @throws CloseloopError config for another account; what the service answers, where a new key can't be tried
  */
 export async function verifyAccount(

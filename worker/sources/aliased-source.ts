@@ -10,13 +10,13 @@ import type {
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
 
-/** Told to a connector, which knows records by their own ids. */
+/** For the connector, which knows records by the vendor's ids. */
 export function snapshotsByIds(snapshots: RecordSnapshots, aliases: RecordAliases): RecordSnapshots {
   return { of: (recordIds) => snapshots.of(recordIds.map((id) => aliases.of(id))) };
 }
 
 /**
- * Events as closeloop keeps them: records go by their aliases.
+ * Replaces record ids in events by their aliases.
  */
 export async function aliasedEvents<Event extends SourceEvent>(
   events: readonly Event[],
@@ -41,7 +41,7 @@ function aliasedIds(event: SourceEvent, aliases: RecordAliases): object {
   return { recordId: aliases.of(event.recordId), ...(into !== undefined && { mergedInto: aliases.of(into) }) };
 }
 
-/** The source, for callers who know its records by their aliases: no text that it returns or throws names a record by its id. */
+/** The source for callers who use aliases: results and errors never name a record by an id that has an alias. */
 export function aliasedSource(source: Source, aliases: RecordAliases, { now }: { now: () => Date }): Source {
   const { poll, forget } = source;
   const own: Pick<Source, 'read' | 'writeBack' | 'poll' | 'forget'> = {
@@ -93,7 +93,7 @@ export function aliasedSource(source: Source, aliases: RecordAliases, { now }: {
   });
 }
 
-/** One result per id, in order; `gone` for those that were not asked about. */
+/** One result per id, in order; `gone` for ids that were not sent to the vendor. */
 function inOrder<Result>(ids: readonly (string | undefined)[], results: readonly Result[], gone: Result): Result[] {
   if (ids.every((id) => id !== undefined)) return [...results];
   const next = results[Symbol.iterator]();
@@ -132,7 +132,7 @@ const rethrow = (ids: readonly string[], aliases: RecordAliases) => (error: unkn
   throw error instanceof Error ? withoutIds(error, ids, aliases) : error;
 };
 
-/** The error itself, unless its text names a record that goes by an alias. */
+/** The error itself, unless its message names a record that has an alias. */
 function withoutIds(error: Error, ids: readonly string[], aliases: RecordAliases): Error {
   const message = textWithoutIds(error.message, ids, aliases);
   if (message === error.message) return error;

@@ -5,7 +5,7 @@ import type { ConfiguredSource } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { knownSourcesKey } from '../redis/keys.ts';
 
-/** What is remembered of a source, whoever has it configured. Another version's entry is read as far as it can be. */
+/** What Redis holds about a source. An entry of another version is read as far as possible. */
 const Entry = z.object({
   connector: z.string().catch('unknown'),
   account: z.string().optional().catch(undefined),
@@ -32,7 +32,7 @@ export interface KnownSource {
   configuredAt: Date;
 }
 
-/** This process can't reach the vendor of a source: it doesn't have its settings. */
+/** The error for calls to the vendor of a source that this process has no settings of. */
 export class AbsentSource extends CloseloopError {
   constructor(name: string) {
     super(
@@ -43,7 +43,7 @@ export class AbsentSource extends CloseloopError {
   }
 }
 
-/** Workers note their sources every minute: one that nobody has noted for this long is in no configuration. Real time. */
+/** Workers note their sources every minute: a source that was not noted for this long is in no configuration. Real time. */
 const goneAfterMs = 300_000;
 
 export function isGone({ configuredAt }: KnownSource): boolean {
@@ -51,7 +51,7 @@ export function isGone({ configuredAt }: KnownSource): boolean {
   return Math.abs(Date.now() - configuredAt.getTime()) > goneAfterMs;
 }
 
-/** Ids of records mean something in one account of one vendor. Where the account can't be told it may be the same. */
+/** Whether two sources may share record ids: the same vendor, and the same account or an unknown one. */
 export function mayBeSame({ connector, account }: KnownSource, configured: ConfiguredSource): boolean {
   if (connector !== 'unknown' && connector !== configured.connector.name) return false;
   return account === undefined || configured.account === undefined || account === configured.account;

@@ -6,12 +6,12 @@ import { tagOf } from '../redis/keys.ts';
 const atOnce = 500;
 const all = ['waiting', 'prioritized', 'delayed', 'failed'] as const;
 
-/** Is a worker at it? A killed one's lock ends by itself. */
+/** Whether a worker is processing the job. A killed worker's lock expires. */
 async function isRunning(redis: RedisClient, tag: string, queue: Queue, id: string): Promise<boolean> {
   return (await redis.exists(`${tag}:${queue.name}:${id}:lock`)) === 1;
 }
 
-/** How many jobs of these queues a worker is at. */
+/** The number of jobs in these queues that workers are processing. */
 export async function runningJobs(redis: RedisClient, tag: string, queues: readonly Queue[]): Promise<number> {
   let count = 0;
   for (const queue of queues) {
@@ -23,8 +23,8 @@ export async function runningJobs(redis: RedisClient, tag: string, queues: reado
 }
 
 /**
- * Moves the jobs of one source to another, each added there before it is removed here: interrupted in between it is in both,
- * and may be done twice, like any job. One that a worker is at stays.
+ * Moves the jobs of one source to another. Each job is added before it is removed: after an interruption in between it is in both
+ * queues, and may be processed twice, like any job. Jobs that a worker is processing stay.
  */
 export async function moveJobs(redis: RedisClient, from: SourcePipeline, to: SourcePipeline): Promise<number> {
   let count = 0;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 
-/** Removes a key if it is still what was copied: whoever has changed it since has it copied once more. KEYS key · ARGV SHA-1 of its dump */
+/** Removes a key unless it was changed since it was copied; then it is copied again. KEYS key · ARGV SHA-1 of its dump */
 const removeScript = `
 local dump = redis.call('DUMP', KEYS[1])
 if dump and redis.sha1hex(dump) ~= ARGV[1] then return 0 end
@@ -14,7 +14,7 @@ return 1`;
 
 const atOnce = 50;
 
-/** Every key that begins so, on every node, in no order; one that comes or goes meanwhile may be left out or come twice. */
+/** Every key with this prefix, on every node, unordered; keys added or removed meanwhile may be missing or come twice. */
 export async function* keysOf(redis: RedisClient, beginning: string): AsyncGenerator<string> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
   for (const server of servers) {
@@ -28,16 +28,16 @@ export async function* keysOf(redis: RedisClient, beginning: string): AsyncGener
 }
 
 interface MoveOptions {
-  /** Where a key goes; undefined: it stays. */
+  /** The new name of a key; undefined for a key that stays. */
   target: (key: string) => string | undefined;
-  /** Was this key there before? Then what is moved there is put to what it holds. */
+  /** Whether the target key existed before the move: then the moved data is merged into it. */
   wasThere: (target: string) => boolean | Promise<boolean>;
   moved: (count: number) => void;
 }
 
 /**
- * Moves keys to other names, which may lie on another node of a cluster: each is copied, then removed if nobody has changed it
- * meanwhile. May be interrupted anywhere and begun anew. Looks again until nothing is left.
+ * Renames keys across the nodes of a cluster: copies each key, then removes it unless it was changed meanwhile. Repeats until nothing
+ * is left. May be interrupted anywhere and started again.
  */
 export async function moveKeys(redis: RedisClient, beginning: string, options: MoveOptions): Promise<number> {
   const limited = pLimit(atOnce);
@@ -71,7 +71,7 @@ async function moveKey(redis: RedisClient, key: string, target: string, options:
   return z.number().parse(await runScript(redis, removeScript, [key], sum)) === 1;
 }
 
-/** What is under the old name counts, where both know something. */
+/** Merges the old key into the new one; where both have a value the old key's wins. */
 async function addTo(redis: RedisClient, key: string, target: string): Promise<void> {
   const type = await redis.type(key);
   if (type === 'hash') {

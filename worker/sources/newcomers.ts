@@ -16,8 +16,8 @@ interface NewcomersOptions {
 }
 
 /**
- * A source without journeys may be one that is not in this configuration, under a new name: it does not know whom that one
- * asked. Until a person has said what it is, deliveries are stored, and none is planned.
+ * A source without journeys may be a source that is missing in this configuration, under a new name, and would not know whom the old
+ * source asked. Until a person decides, the newcomer's deliveries are stored and not planned.
  */
 export class Newcomers {
   readonly #options: NewcomersOptions;
@@ -31,14 +31,14 @@ export class Newcomers {
     await this.#settle(pipeline);
   }
 
-  /** From time to time, and when a person has acted: lets those go on that can't be others any more. */
+  /** Runs periodically, and after a person has decided: releases newcomers that can't be another source any more. */
   async look(): Promise<void> {
     const { pipelines, names } = this.#options;
     for (const [name, pipeline] of pipelines)
       if ((await names.newcomer(name)) !== undefined) await this.#settle(pipeline);
   }
 
-  /** The sources whose new name it may be. */
+  /** The sources that the newcomer may be. */
   async mayBe({ context }: SourcePipeline): Promise<string[]> {
     const { configured, orphans, names, engine } = this.#options;
     const { name, store } = context;

@@ -9,18 +9,18 @@ import type { RedisClient } from '../redis/client.ts';
 import { AbsentSource, isGone, type KnownSource, type KnownSources } from './known-sources.ts';
 import { orphanRemedy, stateOf, whatWaits } from './orphan-state.ts';
 
-/** A source that Redis knows and this configuration doesn't: another process has it, or it was renamed or removed. */
+/** A source that Redis knows and this configuration does not: another process has it, or it was renamed or removed. */
 export interface Orphan {
   pipeline: SourcePipeline;
-  /** What is remembered of it. */
+  /** What Redis holds about the source. */
   known: KnownSource;
-  /** No process has it in its configuration. */
+  /** No process has the source in its configuration. */
   isGone: boolean;
 }
 
 /**
- * What is stored of them is worked with like any other source's. The vendor can't be reached, and of their jobs only the erasures
- * of those that are gone are run (sweeping.ts).
+ * Their stored data is used like any other source's. Their vendor can't be reached, and their jobs are not run, except the erasures
+ * of orphans that no process has (sweeping.ts).
  */
 export class Orphans {
   readonly #known: KnownSources;
@@ -72,7 +72,7 @@ export class Orphans {
   #pipelineOf(known: KnownSource): SourcePipeline {
     const pipeline = this.#pipelines.get(known.name) ?? this.#create({ name: known.name, ...absent(known), rules: [] });
     this.#pipelines.set(known.name, pipeline);
-    // Whoever has it may have other rules by now.
+    // The process that has the source may have other rules by now.
     const { customerContacts } = pipeline.context;
     if (customerContacts.map(({ source }) => source).join() !== known.contacts.join()) {
       pipeline.context.customerContacts = known.contacts.flatMap(compiled);
@@ -81,7 +81,7 @@ export class Orphans {
   }
 }
 
-/** Tells what waits for a person: a log once for each process, and an alert when no process has the source any more. */
+/** Logs what waits for a person, once per process; alerts when no process has the source any more. */
 export class OrphanNews {
   readonly #told = new Map<string, string>();
   readonly #log: Log;
@@ -106,7 +106,7 @@ export class OrphanNews {
   }
 }
 
-/** None for what another version may have written. */
+/** The compiled expressions; none where another version wrote them and they do not compile. */
 function compiled(source: string): Expression[] {
   try {
     return [compileExpression(source)];
@@ -116,7 +116,7 @@ function compiled(source: string): Expression[] {
   }
 }
 
-/** In place of a connector whose settings this process doesn't have. */
+/** In place of the connector, as this process has no settings of the source. */
 function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
   const error = new AbsentSource(name);
   const made = defineConnector({

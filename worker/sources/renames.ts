@@ -22,17 +22,17 @@ interface RenamesOptions {
 const oldName =
   'a source has another name now, and this process the old one: its jobs wait until a process with the new name runs';
 
-/** What this process does about sources that were renamed, or are to be. */
+/** Renames sources, and takes over what still comes in under old names. */
 export class Renames {
   readonly #options: RenamesOptions;
-  /** Sources that this process has under a name they don't have any more. */
+  /** Sources that this process has configured under an old name. */
   readonly #told = new Set<string>();
 
   constructor(options: RenamesOptions) {
     this.#options = options;
   }
 
-  /** The sources of this configuration that have no other name now. Of the others a person is told. */
+  /** The configured sources that were not renamed. A person is alerted of the others. */
   async configured(): Promise<ConfiguredSource[]> {
     const { engine, names } = this.#options;
     const renamed = await names.renamed();
@@ -43,7 +43,7 @@ export class Renames {
     return engine.config.sources.filter(({ name }) => !renamed.has(name));
   }
 
-  /** Jobs that were added under an old name after the rename, by a process that still has it in its configuration. */
+  /** Moves jobs that were added under an old name after the rename, by a process with an old configuration. */
   async takeStragglers(): Promise<void> {
     const { engine, names, pipelines, orphans } = this.#options;
     for (const [old, name] of await names.renamed()) {
@@ -55,7 +55,7 @@ export class Renames {
   }
 
   /**
-   * Moves what is stored of a source that this configuration doesn't have to one that it has.
+   * Moves the stored data of a source that is not in this configuration to a source that is.
    * @throws CloseloopError config when that can't be
    */
   async rename(from: string, target: SourcePipeline, progress: (text: string) => void): Promise<Renamed | 'already'> {

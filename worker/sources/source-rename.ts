@@ -16,7 +16,7 @@ interface RenameOptions {
   known: KnownSources;
   from: SourcePipeline;
   to: SourcePipeline;
-  /** Every source that Redis knows: an erasure that is under way anywhere is waited for. */
+  /** Every source that Redis knows: the rename waits for erasures in all of them. */
   all: readonly SourcePipeline[];
   /** The collecting of grades. */
   collect: Stage<typeof CollectJob>;
@@ -33,9 +33,9 @@ export interface Renamed {
 const lookAgainMs = 200;
 
 /**
- * Moves all that is stored of a source to another name. Meanwhile nobody works on either, and what goes over all sources
- * waits. In a cluster the two lie on different nodes, so each thing is copied and then removed. Interrupted anywhere, the same
- * call goes on; done, it changes nothing.
+ * Moves all stored data of a source to another name. Meanwhile no job of either source is run, and work over all sources waits. In a
+ * cluster the names lie on different nodes, so keys are copied and then removed. After an interruption the same call goes on; after
+ * the end it changes nothing.
  */
 export async function renameSource(options: RenameOptions): Promise<Renamed> {
   const { names, from, to, ports, progress } = options;
@@ -63,10 +63,10 @@ export async function renameSource(options: RenameOptions): Promise<Renamed> {
   return { keys, jobs, journeys };
 }
 
-/** What was at the new name before, so that what is moved can be told from it. */
+/** The keys at the new name before the move, to tell them from moved keys. */
 const beforeKey = (name: string): string => `${tagOf(name)}:before-rename`;
 
-/** Two sources with journeys can't become one: both may know a record, and count its closings differently. */
+/** Two sources with journeys can't be joined: both may have a record, and number its closings differently. */
 async function check({ redis, names, from, to }: RenameOptions): Promise<void> {
   const [old, now] = [from.context.name, to.context.name];
   const moving = await names.moving(old);
@@ -93,7 +93,7 @@ async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Pr
   return running;
 }
 
-/** Jobs are moved as jobs; fences of collecting passes, locks and notes of a moment are left to end by themselves. */
+/** Keys that are not moved: jobs are moved by `moveJobs`; fences of collecting passes, locks and other short-lived keys expire. */
 const notMoved = /^(?:plan|ask|write-back|erase|pass|replicated|gate|newcomer|before-rename|paused)(?::|$)|:lock$/;
 
 async function moveAll({ redis, from, to, progress }: RenameOptions): Promise<number> {
@@ -108,7 +108,7 @@ function targetOf(from: SourcePipeline, to: SourcePipeline): (key: string) => st
   return (key) => (notMoved.test(key.slice(old.length)) ? undefined : now + key.slice(old.length));
 }
 
-/** What came in under an old name after the rename: jobs, and what they need. @returns how many jobs */
+/** Moves what came in under an old name after the rename: jobs, and the data they need. @returns the number of jobs */
 export async function moveStragglers(redis: RedisClient, from: SourcePipeline, to: SourcePipeline): Promise<number> {
   const queues = Object.values(from.jobs).map(({ queue }) => queue);
   const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
@@ -121,7 +121,7 @@ export async function moveStragglers(redis: RedisClient, from: SourcePipeline, t
   return await moveJobs(redis, from, to);
 }
 
-/** A pass may have met an answer while its journey was between two names. */
+/** Makes the next passes read everything: a pass may have met an answer while its journey was being moved. */
 async function readAllAgain({ redis, all }: RenameOptions): Promise<void> {
   const asked = await redis.zrange(askedInKey, '0', '-1');
   const ofRules = all.flatMap(({ context }) => context.rules.map(({ campaign }) => campaign));

@@ -18,7 +18,7 @@ export async function erase(job: EraseJob, context: EraseContext): Promise<JobRe
   if (job.kind === 'go-on') return await attempt(job.erasure, context);
   const id = await begin(job, context);
   const result = await attempt(id, context);
-  // By its id only: this job, which names the people, goes.
+  // Queued by its id only, as this job, which holds personal data, is removed.
   if (result.do === 'wait') await context.queueErasure(id, result.delayMs);
   return done;
 }
@@ -34,10 +34,10 @@ export async function begin(asked: AskedToErase, context: EraseContext): Promise
 }
 
 /**
- * Forgets people: whom it is about is found and stored with the erasure, then masked at the service, then taken out of
- * journeys, snapshots and waiting events here, and what was written on records is taken off at the vendor. Whoever is killed
- * in between finds the rest again. What can't be done yet holds up nobody else, and is tried again; nothing is given up. What
- * was done is kept as proof, without the people.
+ * Erases people: finds their data and stores it as the erasure's subjects, masks the contacts at the service, removes the data from
+ * journeys, snapshots and waiting events, and removes written answers from records at the vendor. After a kill the next attempt finds
+ * the rest. What can't be done yet holds up nothing else, and is retried for ever. A proof of what was done stays, without
+ * personal data.
  */
 export async function attempt(id: string, context: EraseContext): Promise<JobResult> {
   const places = await context.placesOfSources();
@@ -49,17 +49,17 @@ export async function attempt(id: string, context: EraseContext): Promise<JobRes
   do {
     found = await findAll(erasure, context);
     held = await forget(found, erasure, context);
-    // What came in meanwhile is theirs as well: done is what finds nothing any more.
+    // Data may have come in meanwhile: the erasure is done when a search finds nothing.
   } while (held.length === 0 && found.journeys.size + found.snapshots.size + found.mentions.size > 0);
   held.push(...(await removeWrittenAnswers(id, context)));
   if (held.length > 0) return await postpone(erasure, held, context);
-  // A source that was on its way to another name may have been passed by: in a command, no rename waits for this to end.
+  // A source that was being renamed may have been missed: a rename does not wait for an erasure that a command runs.
   if ((await context.placesOfSources()) !== places) return retryLater;
   await prove(erasure, found, context);
   return done;
 }
 
-/** Kept, told where it doesn't pass by itself, and tried again, less and less often. */
+/** Keeps an erasure that is not done, alerts where it does not pass by itself, and queues the next attempt, with backoff. */
 async function postpone(erasure: Erasure, held: readonly Held[], context: EraseContext): Promise<JobResult> {
   const tries = erasure.tries + 1;
   const longest = held.every(({ passes }) => passes) ? longestPassingMs : longestMs;
@@ -77,7 +77,7 @@ async function postpone(erasure: Erasure, held: readonly Held[], context: EraseC
   return { do: 'wait', delayMs };
 }
 
-/** A bug of ours: whatever it was asked for is kept all the same, and tried again by the sweep. */
+/** After a bug of closeloop's own: the erasure is kept, and the sweep tries it again. */
 export async function giveUpErase(job: EraseJob, why: string, context: EraseContext): Promise<void> {
   const id = job.kind === 'go-on' ? job.erasure : await begin(job, context);
   context.log.error({ source: context.name, erasure: id, why }, 'an erasure failed; it is kept, and tried again');

@@ -5,7 +5,7 @@ import { erased } from '../../journey/transitions.ts';
 import type { Journeys, Policy, Timing } from '../context.ts';
 import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
 
-/** What people are remembered as forgotten by, and looked for in a journey or a snapshot. */
+/** The keys by which erased people are remembered, and searched for in journeys and snapshots. */
 export const identityKeys = {
   everybody: 'everybody',
   record: (id: string) => `record:${id}`,
@@ -13,7 +13,7 @@ export const identityKeys = {
   contact: (key: string) => `contact:${key}`,
 };
 
-/** Of whom an erasure is about, in this source. Contacts are somebody's in every source. */
+/** The identity keys of a subject in this source. A contact is the same person in every source. */
 export function identityKeysOf(subjects: readonly Subject[], source: string): string[] {
   return subjects.flatMap((subject) => {
     if (subject.kind === 'contact') return keysOf(subject).map(identityKeys.contact);
@@ -32,8 +32,8 @@ function identityKeysIn({ recordId, personId, contact }: Journey): string[] {
 }
 
 /**
- * An erasure finds only what is saved: who was forgotten while their closing was being read is found here, once that is
- * saved. The journey, erased; undefined where nobody has been forgotten since it came in.
+ * Erases a journey that was saved while its person was being erased: an erasure finds only what is saved already. Returns the erased
+ * journey; undefined where the person was not erased since the event came in.
  */
 export async function erasedMeanwhile(
   journey: Journey,
@@ -49,13 +49,13 @@ export async function erasedMeanwhile(
   return after?.erasedAt && after;
 }
 
-/** What keeping a snapshot takes of a source. */
+/** What storing a snapshot takes of a source. */
 export type SnapshotContext = Pick<Journeys, 'erasures' | 'snapshots'> &
   Pick<Policy, 'customerContacts' | 'defaultCountry'>;
 
 /**
- * Keeps what an event tells of its record, unless its customer was forgotten since the event came in; without the contacts of
- * others who were. An erasure finds only what is kept: who was forgotten while it was being kept is looked for once more.
+ * Stores an event's snapshot of the record, unless the customer was erased since the event came in, and without contacts of other
+ * erased people. Checks once more afterwards, as an erasure finds only what is stored already.
  */
 export async function keepSnapshot(
   {
@@ -77,7 +77,7 @@ export async function keepSnapshot(
   await context.snapshots.change(recordId, (now) => (JSON.stringify(now) === text ? left : undefined));
 }
 
-/** What may be kept of a telling, the same where that is all of it; null: nothing. */
+/** The part of a snapshot that may be stored: the same object where that is all of it, null where it is nothing. */
 async function unforgotten(
   snapshot: object,
   recordId: string,
@@ -93,7 +93,7 @@ async function unforgotten(
   return part === 'theirs' ? null : await withoutMentions(snapshot, isContact, context);
 }
 
-/** Which identity keys in a snapshot were forgotten since its event came in. */
+/** The identity keys in a snapshot that were erased since its event came in. */
 async function forgottenIn(
   snapshot: object,
   recordId: string,

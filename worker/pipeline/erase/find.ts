@@ -10,7 +10,7 @@ import type { PlanJob } from '../jobs.ts';
 import { identityKeys, identityKeysOf } from './erasure-race.ts';
 import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from './people-in-snapshot.ts';
 
-/** What erasing takes of a source: of the one that it was asked for through, and of each that it goes over. */
+/** What erasing takes of a source: of the source that the request came through, and of each source that is searched. */
 export type EraseContext = Named &
   Timing &
   Journeys &
@@ -20,28 +20,28 @@ export type EraseContext = Named &
   Pick<Policy, 'keepMs' | 'customerContacts' | 'defaultCountry'> &
   Pick<Operations, 'log' | 'alert' | 'holds'>;
 
-/** All that one attempt has to do: everything here is stored with the erasure before anything is done to it. */
+/** What one attempt has to erase. All of it is stored with the erasure before anything is erased. */
 export interface Found {
-  /** What came in later is left alone. */
+  /** Data that came in later stays. */
   until: Date;
   contacts: Map<string, SubjectOf<'contact'>>;
   /** Not erased yet. */
   journeys: Map<string, { journey: Journey; of: EraseContext }>;
-  /** Snapshots that are there, with the keys of their contacts. */
+  /** Snapshots to erase, with the keys of their contacts. */
   snapshots: Map<string, { recordId: string; of: EraseContext; contacts: string[] }>;
-  /** Snapshots of other people's records that mention a contact of theirs. */
+  /** Snapshots of other people's records that mention a contact of the person. */
   mentions: Map<string, { recordId: string; of: EraseContext }>;
   hasContact(key: string): boolean;
-  /** What an event has to do with those who are to be forgotten. */
+  /** How an event concerns the people to erase. */
   partIn(event: PlanJob, of: EraseContext): Promise<Part>;
   /** Journeys and jobs that can't be read. */
   unreadable: Set<string>;
 }
 
 /**
- * Finds whom an erasure is about, over all sources, and whoever turns out to be the same person: by the contact that a journey
- * asked, by the vendor's id of the person, by the snapshot of a record. Each is stored with the erasure, and noted as forgotten,
- * before the next is looked for: what is saved meanwhile is found here, or finds that note.
+ * Finds the data of the erasure's subjects in all sources, and further subjects of the same person: by the contact that a journey
+ * asked, the vendor's id of the person, the snapshot of a record. Each subject is stored with the erasure and noted as erased before
+ * the next search, so that data saved meanwhile is found by the search, or finds the note.
  */
 export async function findAll(erasure: Erasure, context: EraseContext): Promise<Found> {
   const search = new Search(erasure, context);
@@ -69,7 +69,7 @@ class Search implements Found {
   readonly #everybody: string | undefined;
   readonly #here: EraseContext;
   readonly #known = new Set<string>();
-  /** By the key of each form of theirs, the key of a contact. */
+  /** The contact's key by the key of each of its forms. */
   readonly #contacts = new Map<string, string>();
   readonly #requests = new Set<string>();
   #fresh: Subject[] = [];
@@ -81,7 +81,7 @@ class Search implements Found {
     this.#here = here;
   }
 
-  /** Those that nobody has looked for yet. */
+  /** The subjects that were not searched for yet. */
   take(): Subject[] {
     const fresh = this.#fresh;
     this.#fresh = [];
@@ -164,7 +164,7 @@ class Search implements Found {
     if (requestId !== undefined) this.#requests.add(requestId);
     const subject = contact && subjectOf(contact.value, of);
     if (subject) this.add([subject]);
-    // Everybody's journeys and snapshots are found without these.
+    // An erasure of everybody finds all journeys and snapshots without these.
     if (of.name === this.#everybody) return;
     this.add([
       ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.name, id: personId }]),
@@ -209,7 +209,7 @@ class Search implements Found {
     }
   }
 
-  /** A request of theirs; or of somebody who was forgotten before, to whom nothing leads any more. */
+  /** Whether the request is the person's, or that of a person erased before, to whom nothing leads any more. */
   async #isTheirs(requestId: string): Promise<boolean> {
     if (this.#requests.has(requestId)) return true;
     for (const of of await this.#here.sources()) {
@@ -234,7 +234,7 @@ class Search implements Found {
     return (await this.#decided(customersIn(snapshot, of), { leads: [], keys: [] }, recordId, of)).leads;
   }
 
-  /** Whose a record is can't be told where an expression was stopped over it: it is left, and a person is told. */
+  /** A record whose customer can't be determined because an expression was stopped is left, and a person is alerted. */
   async #decided<T>(work: Promise<T>, otherwise: T, recordId: string, of: EraseContext): Promise<T> {
     return await work.catch((error: unknown) => {
       if (!(error instanceof ExpressionSetAside)) throw error;
@@ -245,7 +245,7 @@ class Search implements Found {
     });
   }
 
-  /** What can't be read keeps nobody else from being found. That of a record of theirs goes all the same. */
+  /** An unreadable snapshot does not stop the search; the snapshot of a subject's record is erased all the same. */
   async #snapshotOf(recordId: string, of: EraseContext, { isTheirs }: { isTheirs: boolean }): Promise<unknown> {
     try {
       return (await of.snapshots.of([recordId]))[0];
@@ -272,7 +272,7 @@ class Search implements Found {
   }
 }
 
-/** The same people and records in other sources of their vendor's account: only one of these may be told that they are to be forgotten. */
+/** The same people and records in other sources of the vendor's account: the vendor may send the erasure to one source only. */
 function elsewhere(subjects: readonly Subject[], sources: readonly EraseContext[]): Subject[] {
   return subjects.flatMap((subject) => {
     if (subject.kind !== 'person' && subject.kind !== 'record') return [];
@@ -292,7 +292,7 @@ async function soughtBy(subjects: readonly Subject[], of: EraseContext): Promise
   return { isPerson: (id) => people.has(id), isContact: (key) => keys.has(key) };
 }
 
-/** The contact with all forms of both: it is not masked as long as one is new. Undefined: none is. */
+/** The contact with the forms of both, unmasked where a form is new; undefined where no form is new. */
 function withForms(
   known: SubjectOf<'contact'> | undefined,
   found: SubjectOf<'contact'>,
@@ -303,7 +303,7 @@ function withForms(
   return news.length === 0 ? undefined : { ...known, done: false, forms: [...known.forms, ...news] };
 }
 
-/** Records with a journey, also one that can't be read, and those that had a snapshot before they had one. Some come twice. */
+/** Records with a journey, readable or not, and records with a snapshot but no journey yet. Some come twice. */
 async function* recordsOf(of: EraseContext): AsyncGenerator<string> {
   const unread: string[] = [];
   for await (const { recordId } of of.store.queries.all((id) => unread.push(id))) yield recordId;

@@ -12,10 +12,10 @@ import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 import { wipeSnapshots } from './snapshots.ts';
 
-/** The service is away, or takes our key no more: after so many failures in a row the others wait for the next attempt. */
+/** After this many failures in a row (an outage, a revoked key) the other contacts wait for the next attempt. */
 const mostInARow = 3;
 
-/** Masks them at the service, then takes them out here: only where every contact of theirs is masked. */
+/** Masks people at the service, then erases their data here, where every contact of the person is masked. */
 export async function forget(found: Found, erasure: Erasure, context: EraseContext): Promise<Held[]> {
   const { held, busy } = await withdrawAll(found, erasure);
   const unmasked = await maskAll(found, held, erasure, context);
@@ -43,8 +43,8 @@ const asking: Held = {
 };
 
 /**
- * Cancels what was not sent yet. A request that the service refuses to cancel is masked all the same.
- * @returns `busy`: journeys that hold up themselves, as they are asking, or the service can't be reached
+ * Cancels requests that were not sent yet. A request that the service refuses to cancel is masked all the same.
+ * @returns `busy`: journeys in `creating`, or whose request could not be cancelled because the service is down
  */
 async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Held[]; busy: Set<string> }> {
   const held: Held[] = [];
@@ -62,7 +62,7 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
       }
       inARow = 0;
     } catch (error) {
-      // The note of when they were asked last can't be read: it goes with the masking.
+      // The contact's note can't be read: it is deleted after the masking.
       if (isUnreadable(error)) continue;
       inARow++;
       busy.add(ref);
@@ -73,8 +73,8 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
 }
 
 /**
- * Masks each contact by every form that the service may know it by; once more while a journey of theirs is not erased, as its
- * request may have come after the masking. @returns the keys of those that are not masked
+ * Masks each contact by every form under which the service may have stored it; again while a journey of the person is not erased, as
+ * its request may have come after the masking. @returns the keys of contacts that are not masked
  */
 async function maskAll(found: Found, held: Held[], { id }: Erasure, context: EraseContext): Promise<Set<string>> {
   const isLive = new Set<string>();
@@ -107,11 +107,11 @@ async function mask(contact: SubjectOf<'contact'>, id: string, context: EraseCon
   for (const form of contact.forms) masked += await maskForm(form, context);
   await context.erasures.change(id, [{ ...contact, masked, done: false }]);
   for (const form of contact.forms) await context.contacts.forgetAsked(form);
-  // Last: whoever is killed before finds what is still to be done.
+  // Last, so that after a kill the next attempt finds what is still to be done.
   await context.erasures.change(id, [{ ...contact, masked, done: true }]);
 }
 
-/** How many requests were masked by it; none where the service knows nobody by this form. */
+/** The number of requests that masking this form masked; 0 where the service does not know the form. */
 async function maskForm(form: Contact, { feedback }: EraseContext): Promise<number> {
   try {
     return (await feedback.mask(form)).masked.appeals ?? 0;
@@ -121,7 +121,7 @@ async function maskForm(form: Contact, { feedback }: EraseContext): Promise<numb
   }
 }
 
-/** The journey loses everything personal. What was written for it is noted before, as it leads to its record. */
+/** Removes all personal data from the journey. Written answers are noted first, as the journey leads to their record. */
 async function eraseOne(
   journey: Journey,
   { id, what }: Erasure,
@@ -146,8 +146,8 @@ async function eraseOne(
 }
 
 /**
- * Records that closeloop wrote on for it, or may be writing on now. A vendor may have taken an answer that it never confirmed,
- * and what was written before a merge is on the record that is gone.
+ * The records that closeloop wrote the journey's answer on, or may be writing on now. A vendor may have taken an answer without
+ * confirming it, and an answer from before a merge is on the merged record.
  */
 function recordsWrittenFor(journey: Journey, { source }: EraseContext): string[] {
   const { state, answer, writtenVersion, noAnswerWritten = false, currentId, recordId } = journey;

@@ -4,11 +4,11 @@ import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 export interface Held {
   what: string;
   why: string;
-  /** It will pass by itself. */
+  /** A later attempt will succeed without a person. */
   passes: boolean;
 }
 
-/** @throws the error itself, where it is none of the service's or a vendor's: Redis is away, or a bug of ours */
+/** @throws the error itself, where it is not the service's or a vendor's: Redis is down, or a bug of closeloop's own */
 export function heldBy(error: unknown, what: string): Held {
   if (!(error instanceof CloseloopError)) throw error;
   return { what, why: messageOf(error), passes: adviceOf(error).kind === 'transient' };
