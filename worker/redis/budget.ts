@@ -7,19 +7,19 @@ import { createPoints } from './points.ts';
 import { runScript } from './script.ts';
 
 export interface BudgetSettings {
-  /** The vendor account: everybody with this name shares the budget. */
+  /** The vendor account: all sources and processes with this name share the budget. */
   account: string;
-  /** A longer wait is the queue's, not the call's. */
+  /** For a longer wait the call fails, and the job waits in the queue. */
   maxWaitMs?: number;
 }
 
-/** A limit of the whole account that is counted by the day: its last tenth is for work, not its last half. */
+/** A daily limit of the whole account keeps only its last tenth from the background, not its last half. */
 const daily = 'daily';
 const floorOf = (name: string): number => (name === daily ? 0.1 : 0.5);
 
 /**
- * Milliseconds until a call may be made; 0 takes one out of every quota. Nobody calls in a pause, or with a quota used
- * up; the background already stops at a quota's floor.
+ * Milliseconds until a call may be made; 0 takes one call out of every quota. No call is made during a pause, or with a quota used
+ * up; background calls stop at a quota's floor.
  * KEYS pauses…, quotas… · ARGV number of pauses, '1' for background, floor of each quota
  */
 const takeScript = `
@@ -40,9 +40,9 @@ for i = pauses + 1, #KEYS do
 end
 return 0`;
 
-/** Windows and pauses are a day long at most, whatever an answer says. */
+/** The longest window or pause, whatever an answer says. */
 const longestMs = 86_400_000;
-/** More than any account is given. */
+/** More than the quota of any account. */
 const mostCalls = 1_000_000_000;
 
 /** A pause only ever grows. KEYS pause · ARGV ms */
@@ -51,8 +51,8 @@ if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1
 return 1`;
 
 /**
- * Within one window what is left only falls: an answer that was overtaken on its way says more than there is, and calls
- * that are still on their way have been taken here. KEYS quota · ARGV limit, remaining, ms
+ * Takes the vendor's figure. Within one window the remaining quota only falls: an answer that was overtaken shows too much, and calls
+ * that are still on their way are counted here already. KEYS quota · ARGV limit, remaining, ms
  */
 const leftScript = `
 local known = redis.call('HGET', KEYS[1], 'remaining')

@@ -1,4 +1,4 @@
 import type { Cluster, Redis } from 'ioredis';
 
-/** ioredis, one server or a cluster: the same commands. */
+/** ioredis for one server or a cluster, which have the same commands. */
 export type RedisClient = Redis | Cluster;

@@ -7,11 +7,11 @@ import { createReplicated, type Replicated } from './replicated.ts';
 import { probe } from './unavailable.ts';
 
 interface SentinelAddress {
-  /** Of the master, as the sentinels call it. */
+  /** The sentinels' name of the master. */
   name: string;
-  /** URLs of some sentinels, with what lets one in there. */
+  /** URLs of some sentinels, with their credentials. */
   nodes: string[];
-  /** What lets one in at the Redis they watch. */
+  /** The credentials of the Redis that the sentinels watch. */
   username?: string | undefined;
   password?: string | undefined;
   db?: number | undefined;
@@ -23,11 +23,11 @@ export type RedisAddress = { url: string } | { path: string } | { sentinel: Sent
 
 export interface RedisHandle {
   client: RedisClient;
-  /** For BullMQ's queues and workers: commands wait while Redis is away, and go on by themselves. */
+  /** For BullMQ's queues and workers: commands wait while Redis is down, and are then sent. */
   bull(): ConnectionOptions;
-  /** For intake: commands fail at once while Redis is away, so that the vendor hears 503 in time. */
+  /** For intake: commands fail at once while Redis is down, so that the vendor gets its 503 in time. */
   bullIntake: () => ConnectionOptions;
-  /** Could an intake store something under this tag now? Fails at once while Redis is away. */
+  /** Writes under this tag, as an intake would. Fails at once while Redis is down. */
   tryToWrite(tag: string): Promise<void>;
   /** See replicated.ts. */
   replicated: Replicated;
@@ -38,24 +38,24 @@ export interface RedisHandle {
 const retryStrategy = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 10), 1_000);
 
 /**
- * A server that owes an answer for so long is given up, and connected to anew: one that vanished without a goodbye (its
- * machine, the network) would hold its connections for a quarter of an hour. Longer than BullMQ lets a call wait, 10 s.
+ * A connection without an answer for this long is closed and opened again: a server that vanished without closing it (machine,
+ * network) would hold it for a quarter of an hour. Longer than BullMQ's blocking calls, 10 s.
  */
 const silentMs = 15_000;
 
-/** Errors of the connection are told through `onError`; without a listener ioredis would end the process. */
+/** Connection errors go to `onError`; without a listener ioredis would end the process. */
 export function connect(address: RedisAddress, onError: (error: Error) => void): RedisHandle {
   const opened: RedisClient[] = [];
   let closed = false;
   const open = (enableOfflineQueue: boolean): RedisClient => {
     const client = create(address, enableOfflineQueue);
     client.on('error', onError);
-    // It should never give up by itself; if it does, the process would live on without Redis.
+    // ioredis should never give up; if it does, the process would live on without Redis.
     client.on('end', () => {
       if (!closed) setTimeout(() => client.connect().catch(onError), 1_000).unref();
     });
     if (client instanceof Redis) {
-      // Every command that was on its way to a server that is a replica now asks for a new connection: no leak.
+      // Each pending command to a server that became a replica asks for a new connection: not a leak.
       client.on('connect', () => client.stream.setMaxListeners(0));
     }
     opened.push(client);
@@ -87,12 +87,12 @@ function create(address: RedisAddress, enableOfflineQueue: boolean): RedisClient
     redisOptions: { ...own, ...accessOf(address.cluster) },
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
-    // Who holds which keys is asked again even where nobody was redirected: the client has no such default.
+    // Refreshes the slots also without a redirection, which is not the client's default.
     slotsRefreshInterval: 5_000,
   });
 }
 
-/** This server was the master until a failover: whoever connects anew finds the one that is. 2: and sends it again there. */
+/** After a failover this server is no longer the master: reconnects to find the new one. 2: and sends the command again there. */
 function isReplicaNow(error: Error): 2 | false {
   return error.message.startsWith('READONLY') ? 2 : false;
 }
@@ -118,7 +118,7 @@ function throughSentinels({ name, nodes, username, password, db, tls }: Sentinel
   };
 }
 
-/** Other nodes are told of by address alone: how to get in is taken from the first that was given. */
+/** A cluster announces other nodes by address only: credentials and TLS are those of the first given node. */
 function accessOf(nodes: readonly string[]): { username?: string; password?: string; tls?: object } {
   const url = URL.parse(nodes[0] ?? '');
   if (url === null) return {};
@@ -137,7 +137,7 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
-/** Resolves when it answers. @throws CloseloopError config, when it doesn't let us in */
+/** Resolves when Redis answers. @throws CloseloopError config when Redis refuses the credentials */
 export async function verifyConnection(client: RedisClient): Promise<void> {
   try {
     await client.ping();
@@ -153,8 +153,8 @@ export async function verifyConnection(client: RedisClient): Promise<void> {
 const nearlyFull = 80;
 
 /**
- * Is this Redis safe to keep journeys in? Of a cluster, every master is looked at. `refuse` says why not; `warnings` what
- * may be lost, or could not be checked.
+ * Checks whether journeys are safe in this Redis; in a cluster, on every master. `refuse` says why not; `warnings` say what may be
+ * lost, or could not be checked.
  */
 export async function checkRedis(client: RedisClient): Promise<{ refuse?: string; warnings: string[] }> {
   await verifyConnection(client);

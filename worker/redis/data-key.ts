@@ -5,8 +5,8 @@ import { runScript } from './script.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
 /**
- * The installation's key, sealed with the operator's; then those that others began with who did not know of it; at last the
- * installation's key by its digest, for who has another operator's key. Spaces between.
+ * The installation's key, sealed with the operator's key; then keys of processes that began with a key of their own; last the digest
+ * of the installation's key, for processes with another operator's key. Separated by spaces.
  */
 const dataKeyKey = '{cl}:data-key';
 
@@ -25,24 +25,24 @@ export function operatorKeys({ secretsKey = [], feedback }: KeySettings, ownKey?
   return [...secretsKey, ownKey ?? deriveKey(feedback.apiKey, 'api key')];
 }
 
-/** What `check` and a start say of a Redis elsewhere without `secretsKey`. */
+/** The warning of `check` and `start` about an external Redis without `secretsKey`. */
 export function keyAdvice(config: { secretsKey?: unknown; redis?: unknown }): string | undefined {
   if (config.redis === undefined || config.secretsKey !== undefined) return undefined;
   return 'what Redis holds about people is sealed with a key derived from feedback.apiKey: after a change of that key nothing could be read';
 }
 
-/** What a look at the key in Redis came to. `restored`: Redis was emptied. `another`: and another process has begun anew. */
+/** The result of a check of the key in Redis. `restored`: Redis had been emptied. `another`: and another process made a new key. */
 type KeyFound = 'same' | 'restored' | 'another';
 
-/** KEYS data key · ARGV what it held, what it is to hold. Returns 0 when somebody else has changed it since. */
+/** Compare and set. KEYS data key · ARGV old value, new value. Returns 0 when another process has changed it. */
 const changeScript = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`;
 
 /**
- * The seal of the installation that lives in this Redis. Its key is random, made once, and kept there sealed with the
- * operator's: so the operator's can be changed without sealing everything anew, and a wrong one is noticed at once.
+ * The seal of the installation in this Redis. Its key is random, made once, and stored sealed with the operator's key: so the
+ * operator's key can be changed without sealing all data again, and a wrong key is noticed at once.
  */
 export class DataKey {
   readonly seal: Seal;
@@ -89,8 +89,8 @@ export class DataKey {
   }
 
   /**
-   * Is the key in Redis still the one that this process seals with? Where Redis was emptied it is put back, so that whoever
-   * starts next can read what was stored since. Where another process was faster, what this one has stored opens there too.
+   * Checks that the key in Redis is the key of this process. After Redis was emptied the key is stored again, so that the next process
+   * can read what this one has stored since. Where another process made a new key first, this key is added to it.
    */
   async look(): Promise<KeyFound> {
     const [current] = this.#wrappers;
@@ -116,12 +116,12 @@ export class DataKey {
   }
 }
 
-/** As `DataKey.open`, for who seals for a moment. */
+/** As `DataKey.open`, for a command that does not watch the key. */
 export async function openSeal(...options: Parameters<typeof DataKey.open>): Promise<Seal> {
   return (await DataKey.open(...options)).seal;
 }
 
-/** Of two processes that begin at once one makes it. */
+/** Makes the key; of two processes that start at once only one does. */
 async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise<void>): Promise<string> {
   const made = sealedWith(wrapper, [randomBytes(32).toString('base64')]);
   await redis.set(dataKeyKey, made, 'NX');
@@ -138,7 +138,7 @@ function sealedWith(wrapper: Seal, keys: readonly [string, ...string[]]): string
   return [...keys.map((key) => wrapper.seal(key, dataKeyKey)), idOf(keys[0])].join(' ');
 }
 
-/** Undefined: the first, which is the installation's, does not open. */
+/** Undefined where the first key, the installation's, can't be unsealed. */
 function keysIn(stored: string, wrappers: readonly Seal[]): [string, ...string[]] | undefined {
   const [own, ...others] = stored.split(' ').map((one) => opened(wrappers, one));
   return own === undefined ? undefined : [own, ...others.filter((one) => one !== undefined)];

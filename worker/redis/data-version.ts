@@ -7,21 +7,21 @@ import { releaseLock, takeLock } from './lock.ts';
 import { runScript } from './script.ts';
 
 /**
- * Of what Redis holds. It is raised, and a migration registered, when an earlier closeloop would misread what this one
- * stores. A field that is added needs neither: what is not known is kept. What was raised when: CHANGELOG.md.
+ * The version of the data in Redis. Raised, with a migration, when an earlier closeloop would misread what this one stores. An added
+ * field needs neither, as unknown fields are kept. History: CHANGELOG.md.
  */
 const dataVersion = 1;
 
 /**
- * Takes all data up from the version before, while nobody else works on them. Killed halfway it runs again, from the start:
- * what is taken up already it has to leave as it is.
+ * Migrates all data from the version before, while no other process works on them. After a kill it runs again from the start, and
+ * must leave migrated data as they are.
  */
 export type Migration = (redis: RedisClient) => Promise<void>;
 
-/** By the data version that it leads to. */
+/** Migrations by the data version that they lead to. */
 const migrations: ReadonlyMap<number, Migration> = new Map();
 
-/** What a closeloop knows of data. */
+/** The data version and migrations of a closeloop. */
 export interface KnownData {
   version: number;
   migrations: ReadonlyMap<number, Migration>;
@@ -35,19 +35,19 @@ export function knownData(closeloop: string): KnownData {
 
 const Stored = z.object({
   version: z.int(),
-  /** While the data are taken up: to this version, by every step between. */
+  /** During a migration: the target version. */
   to: z.int().optional(),
-  /** The closeloop that began with these data, or took them up. */
+  /** The closeloop that made or migrated the data. */
   by: z.string(),
 });
 type Stored = z.output<typeof Stored>;
 
 const versionKey = `${globalTag}:data-version`;
 const lockKey = `${versionKey}:lock`;
-/** The processes that work on the data, as "<data version> <id>", by when each is given up. By the server's clock. */
+/** The processes that work on the data, as "<data version> <id>", scored by when they count as dead, by the server's clock. */
 const runningKey = `${globalTag}:running`;
 
-/** A process that has not told of itself for so long has ended, or is stopped. */
+/** A process that has not called `tell` for this long counts as dead. */
 const aliveMs = 10_000;
 const lockMs = 10_000;
 /** Whoever works on older data learns within this time that they are taken up: `tell` is called every second. */
@@ -76,7 +76,7 @@ export async function verifyData(redis: RedisClient, known: KnownData, { begins 
   if (stored.version < known.version) throw tooOld(stored, known);
 }
 
-/** What one process has to do with the version of the data that it works on. */
+/** One process's part in the data version: announces itself, and migrates older data. */
 export class DataVersion {
   readonly #redis: RedisClient;
   readonly #known: KnownData;
@@ -90,8 +90,8 @@ export class DataVersion {
   }
 
   /**
-   * Tells the others that this process works on the data: before it begins, and every second until `leave`.
-   * @returns why it must not, or no longer: the data are newer, or about to be
+   * Announces that this process works on the data: before it begins, and every second until `leave`.
+   * @returns why the process must end: the data are newer, or are being migrated to a newer version
    */
   async tell(): Promise<CloseloopError | undefined> {
     const stored = await this.#tell();

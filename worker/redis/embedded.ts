@@ -12,7 +12,7 @@ import { findServerBinary, type ServerBinary } from './server-binary.ts';
 import { serverCache } from './server-cache.ts';
 
 export interface EmbeddedOptions {
-  /** Holds `data/` and `redis.log`: `.closeloop`. */
+  /** The folder `.closeloop`, with `data/` and `redis.log`. */
   dir: string;
   /** Where a fetched server lies. Default: one place for all folders of this user, see server-cache.ts. */
   cache?: string;
@@ -28,9 +28,9 @@ export interface EmbeddedOptions {
 export interface EmbeddedRedis {
   /** Path of its unix socket. */
   socket: string;
-  /** False: another closeloop on this folder started it. When that one ends, this one starts its own, on the same socket. */
+  /** False where another closeloop on this folder started Redis. When that process ends, this one starts Redis on the same socket. */
   own: boolean;
-  /** Ends it, when it is our own, after it has written everything. May be called again. */
+  /** Stops a Redis that this process started, after it has written everything. May be called again. */
   stop(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface EmbeddedRedis {
 const longestSocket = 103;
 const handOverMs = 10_000;
 const stopMs = 10_000;
-/** How often a process that shares a Redis looks whether the one that owns it has ended. */
+/** How often a process that shares a Redis checks whether the owner has ended. */
 const lookMs = 200;
 const tryAgainMs = 5_000;
 
@@ -253,7 +253,7 @@ interface KeeperSettings {
   say: (line: string) => void;
 }
 
-/** One Redis process after another, until told to stop. */
+/** Runs Redis, and restarts it when it dies, until it is stopped. */
 class Keeper {
   readonly #settings: KeeperSettings;
   #child: ChildProcess | undefined;

@@ -36,7 +36,7 @@ export async function takeLock(path: string): Promise<Lock> {
   }
 }
 
-/** Does a live process have the lock? */
+/** Whether a live process has the lock. */
 export async function isHeld(path: string): Promise<boolean> {
   const text = await readLock(path);
   const holder = text === undefined ? undefined : parseHolder(text);
@@ -51,7 +51,7 @@ async function removeStale(path: string, text: string): Promise<void> {
     if (isCode(error, 'ENOENT')) return;
     throw error;
   }
-  // Between the look and the move somebody else may have taken it over: theirs goes back.
+  // Another process may have taken over the lock between the check and the move: its lock is put back.
   if ((await readLock(aside)) !== text) await link(aside, path).catch(() => undefined);
   await removeFile(aside);
 }

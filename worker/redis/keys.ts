@@ -9,30 +9,30 @@ export function tagOf(source: string): string {
 /** The tag of keys that belong to no source. */
 export const globalTag = '{cl}';
 
-/** Which account of the Feedback service this installation's customers are asked in. */
+/** The account of the Feedback service that this installation asks in. */
 export const accountKey = `${globalTag}:account`;
 
 /** A hash: what is remembered of each source, by name. */
 export const knownSourcesKey = `${globalTag}:sources`;
 
-/** Campaigns that anybody was asked in, by when. */
+/** A sorted set: campaigns that were asked in, by the last time. */
 export const askedInKey = `${globalTag}:asked-in`;
 
 /** By campaign: when the first collecting pass failed since the last good one. Real time. */
 export const failingKey = `${globalTag}:campaigns:failing`;
 
-/** Campaigns that the service has not for us, and never will have unless somebody acts. */
+/** A set: campaigns that the service does not have for this account. */
 export const absentKey = `${globalTag}:campaigns:absent`;
 
 /** By campaign: when a collecting pass over it last began. Real time. */
 export const begunKey = `${globalTag}:campaigns:begun`;
 
-/** What is remembered of a campaign's last collecting pass; forgotten, the next pass reads the whole export. */
+/** What a campaign's last collecting pass stored; without it the next pass reads the whole export. */
 export function seenKey(campaign: number): string {
   return `${globalTag}:campaign:${campaign}`;
 }
 
-/** While this exists the source is not worked on: it is being renamed, or has another name now. Scripts look at it, too. */
+/** Exists while the source is being renamed, or has another name now: no job of it is run. Scripts check it, too. */
 export function gateOf(source: string): string {
   return `${tagOf(source)}:gate`;
 }

@@ -1,12 +1,12 @@
 /** A place in a line. */
 export interface Place {
-  /** Resolves when nobody of a lower rank waits. May be asked again: somebody may have come in before. */
+  /** Resolves when this place is the first. May be called again, as a lower rank may have entered since. */
   first(): Promise<void>;
-  /** Left once, whatever came of it. */
+  /** Leaves the line; called once. */
   leave(): void;
 }
 
-/** Those of one process who wait for the same thing: the lowest rank first, and in the order of their coming. */
+/** A waiting line within one process: lowest rank first, then in order of arrival. */
 export function createLine(): { enter(rank: number): Place } {
   const waiting: { rank: number; wake: () => void }[] = [];
   return {

@@ -2,7 +2,7 @@ import type { RedisClient } from './client.ts';
 import { runScript } from './script.ts';
 
 /**
- * Whoever holds it already gets it again: after a lost connection ioredis sends a command once more that Redis had done.
+ * The holder gets the lock again: after a lost connection ioredis repeats a command that Redis may have executed.
  * KEYS lock · ARGV token, ms
  */
 const takeScript = `
@@ -13,19 +13,19 @@ return 1`;
 
 const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-/** A lock over all processes, held under a token of the holder's own. It ends by itself after `ms`, unless taken again. */
+/** Takes a lock over all processes, under the holder's token. It expires after `ms` unless it is renewed. */
 export async function takeLock(redis: RedisClient, key: string, token: string, ms: number): Promise<boolean> {
   return (await runScript(redis, takeScript, [key], token, ms)) === 1;
 }
 
-/** Only the holder's own: one that ended and was taken by somebody else stays theirs. */
+/** Releases the holder's own lock only: an expired lock may be another holder's by now. */
 export async function releaseLock(redis: RedisClient, key: string, token: string): Promise<void> {
   await runScript(redis, releaseScript, [key], token);
 }
 
 /**
- * KEYS lock, generation · ARGV token, ms. Never below the server's clock: a counter that Redis lost must not make a newer
- * generation look older than those already stored.
+ * KEYS lock, generation · ARGV token, ms. The generation is never below the server's clock, so that it rises also after Redis lost
+ * the counter.
  */
 const takeFencedScript = `
 local holder = redis.call('GET', KEYS[1])
@@ -42,8 +42,8 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
 /**
- * As `takeLock`, for work that may stand still past the end of its lock: each holder gets a generation that is higher than
- * those of all holders before, by which what is written refuses the older one. `undefined`: somebody else holds the lock.
+ * As `takeLock`, for work that may be suspended past the end of its lock: each holder gets a higher generation than all before, and
+ * writes of a lower generation are refused. Undefined where another holder has the lock.
  */
 export async function takeFencedLock(
   redis: RedisClient,
@@ -55,7 +55,7 @@ export async function takeFencedLock(
   return generation === 0 ? undefined : generation;
 }
 
-/** Only the holder's own: a lock that has ended is not taken again, as another holder may have come and gone. */
+/** Renews the holder's own lock only: an expired lock is not taken again, as another holder may have had it meanwhile. */
 export async function renewLock(redis: RedisClient, key: string, token: string, ms: number): Promise<boolean> {
   return (await runScript(redis, renewScript, [key], token, ms)) === 1;
 }

@@ -7,8 +7,8 @@ import { isCode } from './file-lock.ts';
 const form = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * The embedded Redis' key, from the file `secrets-key` in `dir`, which is made when there is none: 32 random bytes in base64,
- * as `secretsKey` takes them. Of two processes that begin at once one makes it. `dir` must exist.
+ * The key of the embedded Redis, from the file `secrets-key` in `dir`: 32 random bytes in base64, as in `secretsKey`. Makes the file
+ * where there is none; of two processes that start at once only one does. `dir` must exist.
  */
 export async function ownKey(dir: string): Promise<Uint8Array> {
   const path = join(dir, 'secrets-key');

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * What answers at a unix socket: `ready` (+PONG), `loading` (Redis reads its files), `silent` (somebody listens and says
- * nothing), `dead` (nobody listens).
+ * The state of a Redis at a unix socket: `ready` (+PONG), `loading` (Redis reads its files), `silent` (accepts connections, does not
+ * answer), `dead` (nothing listens).
  */
 type Pulse = 'ready' | 'loading' | 'silent' | 'dead';
 
