@@ -32,7 +32,7 @@ export async function startWorld(redis: TestRedis, source: string, ids: readonly
   writeFileSync(
     config,
     `
-feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, timeoutMs: 30000 }
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, timeoutMs: 1000 }
 http: { port: 0 }
 lookup: { after: 50ms }
 collect: { every: 200ms }
