@@ -40,7 +40,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'system', include: ['test/system/**/*.test.ts'], exclude: long } },
-      { extends: true, test: { name: 'long', include: long } },
+      { extends: true, test: { name: 'long', include: long, testTimeout: 300_000, hookTimeout: 300_000 } },
     ],
   },
 });
