@@ -5,6 +5,7 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { createReplicated, type Replicated } from './replicated.ts';
 import { probe } from './unavailable.ts';
+import { writeTogether } from './write-together.ts';
 
 interface SentinelAddress {
   /** The sentinels' name of the master. */
@@ -55,8 +56,13 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
       if (!closed) setTimeout(() => client.connect().catch(onError), 1_000).unref();
     });
     if (client instanceof Redis) {
-      // Each pending command to a server that became a replica asks for a new connection: not a leak.
-      client.on('connect', () => client.stream.setMaxListeners(0));
+      client.on('connect', () => {
+        writeTogether(client.stream);
+        // Each pending command to a server that became a replica asks for a new connection: not a leak.
+        client.stream.setMaxListeners(0);
+      });
+    } else {
+      client.on('+node', (node: Redis) => node.on('connect', () => writeTogether(node.stream)));
     }
     opened.push(client);
     return client;
