@@ -5,6 +5,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
+import { shared } from '../redis/shared.ts';
 import { gatedOr, SourceNames } from '../redis/source-names.ts';
 
 /**
@@ -106,6 +107,8 @@ export class Erasures {
   /** Ids by when they are tried again. */
   readonly #due: string;
   readonly #proofs: string;
+  /** When anybody was forgotten last. Every journey asks, and nearly always that was before it came in. */
+  readonly #lastForgotten: () => Promise<string[]>;
 
   constructor(redis: RedisClient, source: string, seal: Seal) {
     this.#redis = redis;
@@ -115,6 +118,7 @@ export class Erasures {
     this.#open = `${this.#tag}:erasures:open`;
     this.#due = `${this.#tag}:erasures:due`;
     this.#proofs = `${this.#tag}:erasures`;
+    this.#lastForgotten = shared(() => redis.zrange(`${this.#proofs}:forgotten`, '-1', '-1', 'WITHSCORES'));
   }
 
   /** Stores an erasure until it is done. A repeated request before that is the same erasure. */
@@ -238,14 +242,10 @@ export class Erasures {
     await this.#redis.pexpire(key, keepMs);
   }
 
-  /** When any of these was forgotten last. */
-  async lastOf(who: readonly string[]): Promise<Date | undefined> {
-    const times = (await this.#timesOf(who)).filter((at) => at !== undefined);
-    return times.length === 0 ? undefined : new Date(times.reduce((last, at) => Math.max(last, at)));
-  }
-
   /** Which of these were forgotten at `at` or since. */
   async forgottenSince(at: Date, who: readonly string[]): Promise<string[]> {
+    const [, last] = await this.#lastForgotten();
+    if (last === undefined || Number(last) < at.getTime()) return [];
     const times = await this.#timesOf(who);
     return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());
   }

@@ -4,6 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
+import { shared } from '../redis/shared.ts';
 
 const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 
@@ -46,6 +47,8 @@ export class Holds {
   readonly #queues: () => readonly Queue[];
   /** Between two probes of a hold, over all processes: at most one for the sweeps of all. */
   readonly #probeEveryMs: number;
+  /** All that stand, by stage and what they are about. Every job asks, and nearly always there are none. */
+  readonly #standing: () => Promise<Record<string, string>>;
 
   constructor(options: {
     redis: RedisClient;
@@ -65,6 +68,7 @@ export class Holds {
     this.#onNews = options.onNews;
     this.#queues = options.queues;
     this.#probeEveryMs = Math.floor(((options.sweepEveryMs ?? sweepEveryMs) * 5) / 6);
+    this.#standing = shared(() => this.#redis.hgetall(this.#all));
   }
 
   /**
@@ -72,11 +76,10 @@ export class Holds {
    * @throws CloseloopError config, with the hold's reason, while one of them is held and the job has no ticket for it
    */
   async pass(stage: string, needs: readonly string[]): Promise<void> {
-    const fields = needs.map((only) => fieldOf(stage, only));
-    const stored = await this.#redis.hmget(this.#all, ...fields);
-    for (const [i, text] of stored.entries()) {
-      const only = needs[i];
-      if (text === null || only === undefined) continue;
+    const standing = await this.#standing();
+    for (const only of needs) {
+      const text = standing[fieldOf(stage, only)];
+      if (text === undefined) continue;
       if ((await this.#redis.getdel(this.#ticket(fieldOf(stage, only)))) !== null) continue;
       throw new CloseloopError(Hold.parse(JSON.parse(text)).why, { kind: 'config', only });
     }
@@ -106,9 +109,10 @@ export class Holds {
 
   /** A job of the stage came through that needed all of these. */
   async lift(stage: string, needs: readonly string[]): Promise<void> {
-    const stored = await this.#redis.hmget(this.#all, ...needs.map((only) => fieldOf(stage, only)));
-    for (const only of needs.filter((_, i) => stored[i] !== null)) {
+    const standing = await this.#standing();
+    for (const only of needs) {
       const field = fieldOf(stage, only);
+      if (standing[field] === undefined) continue;
       if ((await runScript(this.#redis, liftScript, [this.#all, this.#lifted], field)) === 0) continue;
       this.#log.info({ source: this.#source, stage, only }, 'goes on');
       await this.#promoteAll(stage, field);

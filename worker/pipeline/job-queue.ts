@@ -27,6 +27,9 @@ export interface GivenUp<Data> {
 /** The stage decides about retries, so BullMQ's own limit of attempts is never reached; BullMQ keeps no finished jobs. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
 
+/** BullMQ tells a stream of every step of a job, which nobody reads here: it is kept as short as Redis keeps any. */
+const noEvents = { events: { maxLen: 0 } };
+
 /** The most jobs that are read at once for a change: each may hold a delivery of 1 MiB. */
 const changedAtOnce = 20;
 
@@ -42,7 +45,7 @@ export class JobQueue<Data extends z.ZodType> {
   constructor(options: JobQueueOptions<Data>) {
     const { name, prefix, connection, onLost } = options;
     this.options = options;
-    this.queue = new Queue(name, { prefix, connection, defaultJobOptions: jobDefaults });
+    this.queue = new Queue(name, { prefix, connection, defaultJobOptions: jobDefaults, streams: noEvents });
     this.queue.on('error', onLost);
   }
 
@@ -62,10 +65,12 @@ export class JobQueue<Data extends z.ZodType> {
   }
 
   async #addAll(jobs: { data: z.input<Data>; opts: JobsOptions }[]): Promise<void> {
-    if (jobs.length === 0) return;
-    await this.queue.addBulk(
-      jobs.map(({ data, opts }) => ({ name: this.options.name, data: this.#toStored(data), opts })),
-    );
+    const { name } = this.options;
+    const [first, ...others] = jobs.map(({ data, opts }) => ({ name, data: this.#toStored(data), opts }));
+    if (first === undefined) return;
+    // One script, where several need a transaction around them.
+    if (others.length === 0) await this.queue.add(name, first.data, first.opts);
+    else await this.queue.addBulk([first, ...others]);
   }
 
   /** Whether there are jobs that have not begun yet. Jobs running in other processes count as such. */

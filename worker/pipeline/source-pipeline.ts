@@ -10,6 +10,7 @@ import { Holds } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
+import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -109,9 +110,15 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
   };
 }
 
-function serviceOf(shared: SharedParts): Service {
-  const { feedback, campaigns, limited, limitedLooks, exports, service, options } = shared;
+function serviceOf(parts: SharedParts): Service {
+  const { feedback, campaigns, limited, limitedLooks, exports, service, options } = parts;
   const { redis } = options;
+  const noted = new Map<number, () => Promise<unknown>>();
+  const note = (campaign: number) => {
+    const known = noted.get(campaign) ?? shared(() => redis.zadd(askedInKey, Date.now(), String(campaign)));
+    noted.set(campaign, known);
+    return known();
+  };
   return {
     feedback,
     campaigns,
@@ -120,7 +127,7 @@ function serviceOf(shared: SharedParts): Service {
     exports,
     untilService: async () => (await service.down())?.untilProbeMs ?? 0,
     askedIn: async (campaign, late) => {
-      await redis.zadd(askedInKey, Date.now(), String(campaign));
+      await note(campaign);
       if (late) await redis.del(seenKey(campaign));
     },
   };

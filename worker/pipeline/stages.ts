@@ -8,6 +8,7 @@ import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
+import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { probe } from '../redis/unavailable.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
@@ -64,11 +65,11 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     forMs: context.keepMs,
   };
   // A planning job asks only while the asking stage would.
-  const isStopped = async () => {
+  const isStopped = shared(async () => {
     const { queue } = jobs.ask;
     const stops = [names.isGated(context.name), options.pauses.stands('ask'), queue.isPaused()];
     return (await Promise.all(stops)).includes(true);
-  };
+  });
   const planning = {
     process: planAndAsk(isStopped),
     giveUp: giveUpPlan,
@@ -102,9 +103,11 @@ function createStage<Data extends z.ZodType>(
     jobs,
     source,
     process: async (job) => {
+      const [mustWait, newcomer] = await Promise.all([isGated(), name === 'plan' ? names.newcomer(source) : undefined]);
       // The source is being renamed, or has another name now: the job waits, and is moved with the source.
-      if (await isGated()) return retryLater;
-      if (name === 'plan') await refuseNewcomer(source, names);
+      if (mustWait) return retryLater;
+      // It may be another one under a new name: newcomers.ts.
+      if (newcomer !== undefined) throw new CloseloopError(newcomer, { kind: 'config' });
       if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
       return await untilMended(process(job, context), context);
     },
@@ -129,12 +132,6 @@ function createStage<Data extends z.ZodType>(
 function journeysOf(job: unknown, source: string): string[] {
   const named = z.object({ journeyId: z.string() }).safeParse(job);
   return named.success ? [refOf(source, named.data.journeyId)] : [];
-}
-
-/** @throws CloseloopError config while the source may be another one under a new name: newcomers.ts */
-async function refuseNewcomer(source: string, names: SourceNames): Promise<void> {
-  const why = await names.newcomer(source);
-  if (why !== undefined) throw new CloseloopError(why, { kind: 'config' });
 }
 
 /**

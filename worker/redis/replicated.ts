@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
+import { shared } from './shared.ts';
 
 /** A replica that is this far behind is not waited for any longer, and the write is not called safe. Real time. */
 const waitMs = 1_000;
@@ -25,26 +26,10 @@ export function createReplicated(open: () => RedisClient): Replicated {
   return async (tag) => {
     let round = rounds.get(tag);
     if (!round) {
-      round = inRounds(createRound(open, `${tag}:replicated:${name}`));
+      round = shared(createRound(open, `${tag}:replicated:${name}`));
       rounds.set(tag, round);
     }
     await round();
-  };
-}
-
-/** Callers that come while a round is under way share the next one: it begins after what they wrote. */
-function inRounds(run: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  return () => {
-    next ??= current
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        current = run();
-        return current;
-      });
-    return next;
   };
 }
 

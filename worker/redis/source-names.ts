@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { gateOf, tagOf } from './keys.ts';
+import { shared } from './shared.ts';
 
 /** Hashes by old name: the new name of every source that was ever renamed, and what is known of renames under way. */
 const renamedKey = '{cl}:sources:renamed';
@@ -18,6 +19,8 @@ const besideOf = (name: string): string => `${tagOf(name)}:beside`;
 /** What sources were called, and are called now, over all processes. */
 export class SourceNames {
   readonly #redis: RedisClient;
+  /** By name: whether it is gated, and why it is taken for a newcomer. Every job asks. */
+  readonly #standing = new Map<string, () => Promise<(string | null)[]>>();
 
   constructor(redis: RedisClient) {
     this.#redis = redis;
@@ -25,7 +28,8 @@ export class SourceNames {
 
   /** Is it being renamed, or has it another name now? Then its jobs wait. */
   async isGated(name: string): Promise<boolean> {
-    return (await this.#redis.exists(gateOf(name))) === 1;
+    const [gate] = await this.#standingOf(name);
+    return typeof gate === 'string';
   }
 
   /** Is any source being renamed? What goes over all sources waits until it has found its place. */
@@ -51,7 +55,17 @@ export class SourceNames {
 
   /** Why nothing of the source may be planned; undefined: it may. */
   async newcomer(name: string): Promise<string | undefined> {
-    return (await this.#redis.get(newcomerOf(name))) ?? undefined;
+    const [, why] = await this.#standingOf(name);
+    return why ?? undefined;
+  }
+
+  async #standingOf(name: string): Promise<(string | null)[]> {
+    let read = this.#standing.get(name);
+    if (!read) {
+      read = shared(() => this.#redis.mget(gateOf(name), newcomerOf(name)));
+      this.#standing.set(name, read);
+    }
+    return await read();
   }
 
   async noteNewcomer(name: string, why: string): Promise<void> {

@@ -39,8 +39,8 @@ export async function erasedMeanwhile(
   journey: Journey,
   context: Pick<Journeys, 'erasures' | 'store'> & Pick<Timing, 'clock'>,
 ): Promise<Journey | undefined> {
-  const at = await context.erasures.lastOf(identityKeysIn(journey));
-  if (at === undefined || journey.receivedAt > at) return undefined;
+  const forgotten = await context.erasures.forgottenSince(journey.receivedAt, identityKeysIn(journey));
+  if (forgotten.length === 0) return undefined;
   const after = await context.store.update(journey.id, (now) =>
     now.erasedAt || now.state === 'creating'
       ? undefined

@@ -25,7 +25,7 @@ async function lived(source = 'old', email = anyone.customer.email): Promise<Uni
     journey: step(now, 'waiting', new Date(), { dueAt: new Date(Date.now() + hour) }),
     trace: ['later'],
   }));
-  await context.queueAsk('waits.1', new Date(Date.now() + hour));
+  await context.queueAsk({ id: 'waits.1' }, new Date(Date.now() + hour));
   await context.queueEvent(eventOf('unplanned'));
   await context.queueWriteBack(['asked.1']);
   await store.records.merge('gone', 'asked');
@@ -58,7 +58,7 @@ async function seen(
     remaining: await store.records.remainingOf('gone', 'asked'),
     snapshots: await pipeline.context.snapshots.of(['waits']),
     poll: await redis.handle.client.hgetall(`{cl:${source}}:poll`),
-    forgotten: (await pipeline.context.erasures.lastOf(['person:p1'])) !== undefined,
+    forgotten: (await pipeline.context.erasures.forgottenSince(new Date(0), ['person:p1'])).length === 1,
   };
 }
 
@@ -86,7 +86,7 @@ describe('source rename (audit 14)', () => {
 
   test('what a hold and an outage stop is stopped under the new name, and goes on from there (audit twice)', async () => {
     const old = await lived();
-    await old.context.queueAsk('held.1', new Date(Date.now() + hour));
+    await old.context.queueAsk({ id: 'held.1' }, new Date(Date.now() + hour));
     await old.pipeline.holds.set('ask', 'campaign 12', 'campaign 12 is inactive', 'ask-held.1');
     for (let n = 0; n < 3; n++) await old.pipeline.vendor.failed('no connection');
     const [held] = await old.pipeline.holds.list();
