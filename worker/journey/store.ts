@@ -23,20 +23,21 @@ import { askedStates, type Decision } from './transitions.ts';
  */
 const getOrCreateScript = `
 if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
-local id = redis.call('HGET', KEYS[1], 'event:' .. ARGV[4]) or redis.call('HGET', KEYS[1], 'closing:' .. ARGV[3])
+local known = redis.call('HMGET', KEYS[1], 'event:' .. ARGV[4], 'closing:' .. ARGV[3], 'count', 'alive')
+local id = known[1] or known[2]
 if id then
   -- An event beyond this limit is not remembered: a repetition is planned again, and ends here again.
   if redis.call('HLEN', KEYS[1]) < 1000 then redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id) end
   return {id, 0}
 end
-id = ARGV[2] .. '.' .. redis.call('HINCRBY', KEYS[1], 'count', 1)
-redis.call('HINCRBY', KEYS[1], 'alive', 1)
+local count, alive = (known[3] or 0) + 1, (known[4] or 0) + 1
+id = ARGV[2] .. '.' .. count
+redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
 redis.call('PERSIST', KEYS[1])
-redis.call('HSET', KEYS[1], 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
 redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'state', 'received', 'data', ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
 for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
-for i = 7, #ARGV do redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, ARGV[i]) end
+if #ARGV >= 7 then redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, unpack(ARGV, 7)) end
 return {id, 1}`;
 
 /**
@@ -53,15 +54,15 @@ if ARGV[8] ~= '' and tonumber(redis.call('GET', ARGV[8]) or '0') > tonumber(ARGV
 if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[7], ARGV[5], ARGV[3]) == 0
   and redis.call('HGET', KEYS[7], ARGV[5]) ~= ARGV[3] then return -1 end
 redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'state', ARGV[10], 'data', ARGV[2])
-redis.call('ZREM', KEYS[3], ARGV[3])
+if KEYS[3] ~= KEYS[4] then redis.call('ZREM', KEYS[3], ARGV[3]) end
 redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
 if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
 if ARGV[6] == 'if none' then redis.call('HSETNX', KEYS[5], 'asked', ARGV[3]) end
-for i = 5, 6 do
+for i = 5, KEYS[5] == KEYS[6] and 5 or 6 do
   if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
 end
 for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
-for i = 11, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
+if #ARGV >= 11 then redis.call('RPUSH', KEYS[2], unpack(ARGV, 11)) end
 return 1`;
 
 /**
@@ -193,6 +194,12 @@ export class JourneyStore {
     return (await this.#reader.read(id))?.journey;
   }
 
+  /** Has nobody changed it since this very object was read or saved? */
+  async isCurrent(journey: Journey): Promise<boolean> {
+    const rev = this.#reader.revOf(journey);
+    return rev !== undefined && (await this.#redis.hget(this.#keys.journey(journey.id), 'rev')) === rev;
+  }
+
   /**
    * Changes a journey by compare and set. `decide` is pure, and is called again with the newer journey when another worker
    * changed it meanwhile. A request belongs to one journey of a source: a change that would take another journey's request is
@@ -259,10 +266,12 @@ export class JourneyStore {
     const { id, ...data } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const of = this.#keys;
-    const people = of.people(journey);
+    // Where neither has changed they are in its index since it was saved last.
+    const isSame = isAboutSame(before, journey);
+    const people = isSame ? [] : of.people(journey);
     const keys = [of.journey(id), of.trace(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.record(journey.recordId), of.record(journey.currentId ?? journey.recordId), of.requests(requestId));
-    keys.push(...people, ...of.people(before).filter((key) => !people.includes(key)));
+    keys.push(...people, ...(isSame ? [] : of.people(before).filter((key) => !people.includes(key))));
     const saved = await runScript(
       this.#redis,
       saveScript,
@@ -290,6 +299,11 @@ export class JourneyStore {
   #line(text: string): string {
     return JSON.stringify({ at: this.#now().toISOString(), text: redacted(text) });
   }
+}
+
+function isAboutSame(one: Journey, other: Journey): boolean {
+  const isSameContact = one.contact?.kind === other.contact?.kind && one.contact?.value === other.contact?.value;
+  return isSameContact && one.personId === other.personId;
 }
 
 /**

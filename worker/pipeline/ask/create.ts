@@ -178,7 +178,8 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     throw error;
   }
   // Checked in Redis, not by the clock: the machine's clock may have been suspended while another worker went ahead.
-  if ((await store.get(journey.id))?.intent?.token !== intent.token) return done;
+  const isOurs = (await store.isCurrent(creating)) || (await store.get(journey.id))?.intent?.token === intent.token;
+  if (!isOurs) return done;
   return await send(attempt, { creating, intent, takeBack }, context);
 }
 
