@@ -74,7 +74,7 @@ async function replay(journey: Journey, context: SourceContext): Promise<string>
   if (journey.requestId !== undefined) return 'not replayed: the customer was asked';
   if (journey.state === 'failed' && journey.intent) {
     // Whoever finds the intent looks for the request before creating another one.
-    if (await move('creating', { attempts: 1 })) await context.queueAsk(id, clock.now());
+    if (await move('creating', { attempts: 1 })) await context.queueAsk(journey, clock.now());
     return 'asked anew';
   }
   if (journey.state !== 'failed' && journey.state !== 'skipped') return `not replayed: it is ${journey.state}`;
@@ -167,7 +167,7 @@ async function asNotAsked(journey: Journey, context: SourceContext): Promise<str
     }),
   );
   const state = resolved(after, 'waiting');
-  await context.queueAsk(journey.id, context.clock.now());
+  await context.queueAsk(journey, context.clock.now());
   return state;
 }
 

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'bullmq';
 import type { z } from 'zod';
+import type { Journey } from '../journey/journey.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { rateLimit } from '../redis/rate-limit.ts';
@@ -106,7 +107,8 @@ export function createQueues(
     queueErasure: async (id: string, delayMs: number): Promise<void> => {
       await erase.add([{ id: `erasure-${id}`, data: { kind: 'go-on', erasure: id }, delayMs }]);
     },
-    queueAsk: async (journeyId: string, dueAt: Date): Promise<void> => await queueAskIn(journeyId, clock.until(dueAt)),
+    queueAsk: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
+      await queueAskIn(id, clock.until(dueAt)),
     queueAskIn,
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One write at a time for a journey, as concurrent calls to the vendor may overtake each other.

@@ -105,7 +105,7 @@ async function addLostJobs(context: SweepContext, due: Due): Promise<void> {
   for (const state of ['waiting', 'creating'] as const) {
     await due('ask', state, overdueMs, async (id) => {
       const journey = await store.get(id);
-      if (journey) await context.queueAsk(id, journey.dueAt ?? clock.now());
+      if (journey) await context.queueAsk(journey, journey.dueAt ?? clock.now());
     });
   }
   const unwritten: string[] = [];

@@ -14,8 +14,13 @@ import { resolveUnknown } from './unknown-outcome.ts';
  */
 export async function ask({ journeyId }: AskJob, context: AskContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
-  if (journey?.state === 'creating') return await resolveUnknown(journey, context);
-  if (journey?.state !== 'waiting' && !(journey?.state === 'received' && journey.rule !== undefined)) return done;
+  return journey ? await askAbout(journey, context) : done;
+}
+
+/** @param journey as it was read or saved last: whoever has changed it since is found out when it is changed */
+export async function askAbout(journey: Journey, context: AskContext): Promise<JobResult> {
+  if (journey.state === 'creating') return await resolveUnknown(journey, context);
+  if (journey.state !== 'waiting' && !(journey.state === 'received' && journey.rule !== undefined)) return done;
 
   const rule = context.rules.find(({ name }) => name === journey.rule);
   const { contact } = journey;

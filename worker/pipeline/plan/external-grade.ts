@@ -14,8 +14,9 @@ import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 export type GradeContext = PlanJourneyContext &
   SnapshotContext &
   Pick<Vendor, 'read'> &
-  Pick<Service, 'feedback'> &
-  Pick<Queues, 'queueAsk'>;
+  Pick<Service, 'feedback'> & {
+    queueAsk(journey: Journey, dueAt: Date): Promise<void>;
+  };
 
 /** A journey in these states asks nobody. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
@@ -98,7 +99,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
   );
   if (journey.state !== 'received') return journey;
   const after = await planJourney(journey, status.record, context);
-  if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after.id, after.dueAt);
+  if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after, after.dueAt);
   return after;
 }
 

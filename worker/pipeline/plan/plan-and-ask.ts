@@ -1,6 +1,7 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
+import type { Journey } from '../../journey/journey.ts';
 import { isRedisUnavailable } from '../../redis/unavailable.ts';
-import { ask } from '../ask/ask.ts';
+import { askAbout } from '../ask/ask.ts';
 import type { AskContext } from '../ask/ask-steps.ts';
 import type { Queues, Vendor } from '../context.ts';
 import type { JobResult, PlanJob } from '../jobs.ts';
@@ -25,16 +26,16 @@ export function planAndAsk(
   let asking = 0;
   return async (event, context) => {
     const read = readOnce(context);
-    const due: string[] = [];
-    const queueAsk: Queues['queueAsk'] = async (journeyId, dueAt) => {
+    const due: Journey[] = [];
+    const queueAsk: PlanContext['queueAsk'] = async (journey, dueAt) => {
       const isNow = asking < mostAsking && dueAt <= context.clock.now() && !(await isStopped());
-      if (!isNow) return await context.queueAsk(journeyId, dueAt);
+      if (!isNow) return await context.queueAsk(journey, dueAt);
       asking++;
-      due.push(journeyId);
+      due.push(journey);
     };
     try {
       const result = await plan(event, { ...context, read, queueAsk });
-      for (const journeyId of due) await askNow(journeyId, { ...context, read });
+      for (const journey of due) await askNow(journey, { ...context, read });
       return result;
     } finally {
       asking -= due.length;
@@ -43,15 +44,15 @@ export function planAndAsk(
 }
 
 /** Asks, and queues an asking job for what does not end here. After a kill in between the planning job is repeated, and asks again. */
-async function askNow(journeyId: string, context: PlanAndAskContext): Promise<void> {
+async function askNow(journey: Journey, context: PlanAndAskContext): Promise<void> {
   try {
-    const result = await ask({ journeyId }, context);
-    if (result.do === 'wait') await context.queueAskIn(journeyId, result.delayMs);
+    const result = await askAbout(journey, context);
+    if (result.do === 'wait') await context.queueAskIn(journey.id, result.delayMs);
   } catch (error) {
     if (isRedisUnavailable(error)) throw error;
     context.log.debug({ source: context.name, why: messageOf(error) }, 'could not be asked at once');
     const advice = adviceOf(error);
-    await context.queueAskIn(journeyId, (advice.kind === 'transient' && advice.retryAfterMs) || 0);
+    await context.queueAskIn(journey.id, (advice.kind === 'transient' && advice.retryAfterMs) || 0);
   }
 }
 

@@ -237,8 +237,8 @@ export async function giveUpPlan(event: PlanJob, why: string, context: PlanConte
 
 /** Queues the asking job after the journey was saved: after a kill in between, the repeated event adds it. */
 async function enqueueAsk(journey: Journey, context: PlanContext): Promise<JobResult> {
-  if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey.id, journey.dueAt);
+  if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey, journey.dueAt);
   // The worker was killed while asking in the planning job (plan-and-ask.ts): the asking job searches for the request.
-  if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey.id, journey.intent.lookAfter);
+  if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey, journey.intent.lookAfter);
   return done;
 }

@@ -74,7 +74,7 @@ describe('journeys resolve', () => {
     const [bucket = ''] = await redis.handle.client.keys(`{cl:${source}}:requests:*`);
     await redis.handle.client.hdel(bucket, requestId);
     await context.contacts.setLastAsked('a@example.com', note);
-    await context.queueAsk('a.1', new Date());
+    await context.queueAsk({ id: 'a.1' }, new Date());
     await loop.journey('a.1', 'creating');
     expect(feedback.standin.requests()).toHaveLength(1);
     await loop.close();
