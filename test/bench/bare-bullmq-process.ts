@@ -49,6 +49,27 @@ async function processAll(queue: Queue, socket: string, jobs: number, concurrenc
   });
 }
 
+/** Jobs that wait for one instant. */
+async function dueAtOnce(queue: Queue, { socket, jobs, inMs }: Extract<Task, { do: 'due' }>): Promise<Result> {
+  const due = Date.now() + inMs;
+  let left = jobs;
+  const adder = async () => {
+    while (left-- > 0) await queue.add('bare', {}, { jobId: randomUUID(), delay: due - Date.now() });
+  };
+  await Promise.all(Array.from({ length: 100 }, adder));
+  const late: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const work = async () => {
+    if (late.push(Date.now() - due) === jobs) resolve();
+  };
+  const connection = { path: socket, maxRetriesPerRequest: null };
+  const worker = new Worker('bare', work, { prefix: queue.opts.prefix ?? '', connection, concurrency: 1_000 });
+  await promise;
+  await worker.close();
+  late.sort((a, b) => a - b);
+  return { ms: late[Math.floor(0.99 * (jobs - 1))] ?? 0, cpuMs: 0 };
+}
+
 async function perform(task: Task, queue: Queue): Promise<Result> {
   const { jobs, socket } = task;
   const warm = Math.ceil(jobs / 10);
@@ -58,6 +79,8 @@ async function perform(task: Task, queue: Queue): Promise<Result> {
       return await timed(() => add(queue, jobs, task.inFlight, task.bytes));
     case 'delay':
       return await timed(() => add(queue, jobs, 100, task.bytes, month));
+    case 'due':
+      return await dueAtOnce(queue, task);
     case 'process':
       await processAll(queue, socket, warm, task.concurrency);
       return await processAll(queue, socket, jobs, task.concurrency);

@@ -9,6 +9,8 @@ export const Task = z.discriminatedUnion('do', [
   z.object({ do: z.literal('add'), socket: z.string(), jobs: z.number(), inFlight: z.number(), bytes: z.number() }),
   /** Add jobs that wait for a month. */
   z.object({ do: z.literal('delay'), socket: z.string(), jobs: z.number(), bytes: z.number() }),
+  /** Add jobs that are all due at one instant, and work on them: `ms` is how late the slowest hundredth began. */
+  z.object({ do: z.literal('due'), socket: z.string(), jobs: z.number(), inMs: z.number() }),
   /** Work on so many jobs, each of which does nothing. */
   z.object({ do: z.literal('process'), socket: z.string(), jobs: z.number(), concurrency: z.number() }),
 ]);

@@ -7,10 +7,14 @@ import { Command, type Counts } from './fakes.ts';
 const closedAt = new Date(Date.now() - 60_000).toISOString();
 const json = { 'content-type': 'application/json' };
 
-const counts: Counts = { vendor: 0, service: 0, creates: 0, firstCreateAt: 0, lastCreateAt: 0 };
-/** Contacts of the requests, whose ids follow from their places. */
-const asked: string[] = [];
+const counts: Counts = { vendor: 0, service: 0, creates: 0, firstCreateAt: 0, lastCreateAt: 0, pages: 0 };
+/** When requests were created. */
+const times: number[] = [];
+/** How many the export has. */
+let requests = 0;
 let wanted: number | undefined;
+/** Of this server. */
+let origin = '';
 /** Answers wait so long. Real time. */
 let latencyMs = 0;
 
@@ -46,10 +50,26 @@ const Created = (body: string): string => {
   counts.creates++;
   counts.lastCreateAt = performance.timeOrigin + performance.now();
   counts.firstCreateAt ||= counts.lastCreateAt;
-  asked.push(email);
+  times.push(counts.lastCreateAt);
   if (counts.creates === wanted) tell();
   return `{"id":${500_000 + counts.creates},"campaign":12,"phone":null,"email":"${email}","identifier":null,"scheduled":"${new Date().toISOString()}","status":"Sent","grade":null,"comment":null,"custom_fields":${fields}}`;
 };
+
+const exportPageSize = 1_000;
+/** Every page shows the same requests: nothing here tells them apart. */
+const exportedRows = Array.from(
+  { length: exportPageSize },
+  (_, i) =>
+    `{"id":${600_000 + i},"campaign":12,"phone":null,"email":"customer-${i}@example.com","identifier":null,"scheduled":"${closedAt}","status":"Sent","grade":${(i % 5) + 1},"comment":"Quick and friendly, thank you.","custom_fields":{"Store":"Tallinn","Agent":"Ann Agent"}}`,
+).join();
+
+function exported(path: string): string {
+  counts.pages++;
+  const page = Number(/[?&]page=(\d+)/.exec(path)?.[1] ?? 1);
+  const isLast = page * exportPageSize >= requests;
+  const next = isLast ? 'null' : `"${origin}/api/appeals/?page=${page + 1}"`;
+  return `{"count":${requests},"next":${next},"previous":null,"results":[${requests === 0 ? '' : exportedRows}]}`;
+}
 
 function vendor(method: string, path: string): string | undefined {
   counts.vendor++;
@@ -70,7 +90,7 @@ function service(method: string, path: string, body: string): [status: number, b
   if (method === 'POST' && path === '/api/appeals/') return [201, Created(body)];
   if (path.startsWith('/api/contacts/')) return [404, '{"detail":"Not found."}'];
   if (path.startsWith('/api/appeals/campaigns/12')) return [200, campaign()];
-  if (path.startsWith('/api/appeals/?')) return [200, '{"count":0,"next":null,"previous":null,"results":[]}'];
+  if (/^\/api\/appeals\/(?:\?|$)/.test(path)) return [200, exported(path)];
   return undefined;
 }
 
@@ -102,10 +122,12 @@ function tell(): void {
 process.on('message', (message) => {
   const command = Command.parse(message);
   if (command.do === 'reset') {
-    Object.assign(counts, { vendor: 0, service: 0, creates: 0, firstCreateAt: 0, lastCreateAt: 0 });
-    asked.length = 0;
-    latencyMs = command.latencyMs;
+    Object.assign(counts, { vendor: 0, service: 0, creates: 0, firstCreateAt: 0, lastCreateAt: 0, pages: 0 });
+    times.length = 0;
+    ({ latencyMs, requests } = command);
     tell();
+  } else if (command.do === 'times') {
+    process.send?.({ is: 'times', times });
   } else if (counts.creates >= command.creates) tell();
   else wanted = command.creates;
 });
@@ -113,5 +135,7 @@ process.on('disconnect', () => process.exit());
 
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  if (address !== null && typeof address === 'object') process.send?.({ is: 'listening', port: address.port });
+  if (address === null || typeof address !== 'object') return;
+  origin = `http://127.0.0.1:${address.port}`;
+  process.send?.({ is: 'listening', port: address.port, closedAt });
 });

@@ -5,9 +5,11 @@ import { z } from 'zod';
 
 /** What the fakes' process is told. */
 export const Command = z.discriminatedUnion('do', [
-  z.object({ do: z.literal('reset'), latencyMs: z.number() }),
+  z.object({ do: z.literal('reset'), latencyMs: z.number(), requests: z.number() }),
   /** Tell when so many requests have been created. */
   z.object({ do: z.literal('wait'), creates: z.number() }),
+  /** Tell when each of them was created. */
+  z.object({ do: z.literal('times') }),
 ]);
 
 const Counts = z.object({
@@ -18,19 +20,29 @@ const Counts = z.object({
   creates: z.number(),
   firstCreateAt: z.number(),
   lastCreateAt: z.number(),
+  /** Pages of the export. */
+  pages: z.number(),
 });
 export type Counts = z.output<typeof Counts>;
 
-const Listening = z.object({ is: z.literal('listening'), port: z.number() });
+const Listening = z.object({ is: z.literal('listening'), port: z.number(), closedAt: z.coerce.date() });
 const Told = z.object({ is: z.literal('counts'), counts: Counts });
+const Times = z.object({ is: z.literal('times'), times: z.array(z.number()) });
 
 export interface Fakes {
   url: string;
   pid: number;
-  /** Counts from 0 again. @param latencyMs every answer waits so long */
-  reset(latencyMs?: number): Promise<void>;
+  /**
+   * Counts from 0 again.
+   * @param options `latencyMs`: every answer waits so long; `requests`: so many are in the export
+   */
+  reset(options?: { latencyMs?: number; requests?: number }): Promise<void>;
   /** Resolves when so many requests have been created since the last `reset`. */
   created(count: number): Promise<Counts>;
+  /** When requests were created, one after the other, since the last `reset`: milliseconds, since 1970. */
+  times(): Promise<number[]>;
+  /** When every ticket of its help desk was closed. */
+  closedAt: Date;
   close(): Promise<void>;
 }
 
@@ -38,12 +50,15 @@ export interface Fakes {
 export async function startFakes(): Promise<Fakes> {
   const child = fork(join(import.meta.dirname, 'fakes-process.ts'));
   const [first] = await once(child, 'message');
-  const { port } = Listening.parse(first);
+  const { port, closedAt } = Listening.parse(first);
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
-    reset: async (latencyMs = 0) => void (await asked(child, { do: 'reset', latencyMs })),
-    created: (creates) => asked(child, { do: 'wait', creates }),
+    closedAt,
+    reset: async ({ latencyMs = 0, requests = 0 } = {}) =>
+      void Told.parse(await asked(child, { do: 'reset', latencyMs, requests })),
+    created: async (creates) => Told.parse(await asked(child, { do: 'wait', creates })).counts,
+    times: async () => Times.parse(await asked(child, { do: 'times' })).times,
     close: async () => {
       const closed = once(child, 'close');
       child.kill();
@@ -52,9 +67,9 @@ export async function startFakes(): Promise<Fakes> {
   };
 }
 
-async function asked(child: ChildProcess, command: z.input<typeof Command>): Promise<Counts> {
+async function asked(child: ChildProcess, command: z.input<typeof Command>): Promise<unknown> {
   const answer = once(child, 'message');
   child.send(command);
   const [message] = await answer;
-  return Told.parse(message).counts;
+  return message;
 }

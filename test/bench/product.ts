@@ -57,6 +57,8 @@ export interface ProductOptions {
   role?: 'all' | 'intake' | 'worker';
   /** Further settings of the rule, as YAML. */
   rule?: string;
+  /** Conversations with the service at once. */
+  callsAtOnce?: number;
   /** Options of Node itself. */
   nodeOptions?: readonly string[];
 }
@@ -71,23 +73,37 @@ export interface Product {
   stop(): Promise<void>;
 }
 
+/** Whoever ends the bench ends these. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A configuration as its users write it, for the fakes and this Redis. `config`: its file. */
+export async function configure({ url, redis, rule = '', callsAtOnce = 100 }: ProductOptions) {
+  const { dir, remove } = temporaryFolder();
+  const [config, port] = [join(dir, 'closeloop.yaml'), await freePort()];
+  writeFileSync(config, configuration({ url, socket: redis.socket, port, rule, callsAtOnce }));
+  return { dir, config, port, remove };
+}
+
 /** One closeloop process, as its users start it. */
 export async function startProduct({
   url,
   redis,
   role = 'all',
   rule = '',
+  callsAtOnce = 100,
   nodeOptions = [],
 }: ProductOptions): Promise<Product> {
-  const { dir, remove } = temporaryFolder();
-  const [config, log, port] = [join(dir, 'closeloop.yaml'), join(dir, 'log'), await freePort()];
-  writeFileSync(config, configuration({ url, socket: redis.socket, port, rule }));
+  const { dir, config, port, remove } = await configure({ url, redis, rule, callsAtOnce });
+  const log = join(dir, 'log');
   const begun = performance.now();
   const output = openSync(log, 'w');
   const args = [...nodeOptions, program, 'start', '--config', config, '--data', dir, '--role', role];
   const child = spawn(process.execPath, args, { stdio: ['ignore', output, output] });
   const closed = once(child, 'close');
-  process.once('exit', () => child.kill('SIGKILL'));
+  running.add(child);
   await says(child, log, /"msg":"started"/);
   return {
     pid: child.pid ?? 0,
@@ -97,6 +113,7 @@ export async function startProduct({
     stop: async () => {
       child.kill('SIGTERM');
       await closed;
+      running.delete(child);
       remove();
     },
   };
@@ -112,10 +129,16 @@ async function says(child: ChildProcess, log: string, line: RegExp): Promise<voi
   }
 }
 
-function configuration(options: { url: string; socket: string; port: number; rule: string }): string {
-  const { url, socket, port, rule } = options;
+function configuration(options: {
+  url: string;
+  socket: string;
+  port: number;
+  rule: string;
+  callsAtOnce: number;
+}): string {
+  const { url, socket, port, rule, callsAtOnce } = options;
   return `
-feedback: { baseUrl: "${url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+feedback: { baseUrl: "${url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, callsAtOnce: ${callsAtOnce} }
 redis: { path: ${socket} }
 http: { port: ${port} }
 collect: { every: 1h }

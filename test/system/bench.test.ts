@@ -24,7 +24,17 @@ const Reports = z.array(
 );
 
 /** What one round of the short form does, by the count of the other side. */
-const counts = { closings: 60, deliveries: 100, 'lone-closing': 1, commands: undefined, memory: 60 };
+const counts = {
+  closings: 60,
+  deliveries: 100,
+  'lone-closing': 1,
+  commands: undefined,
+  memory: 60,
+  bytes: 60,
+  lateness: 60,
+  export: 3_000,
+  processes: 60,
+};
 
 // Never a time: only that the figures are of what they say they are.
 test.each(Object.entries(counts))('the benchmark of %s completes, and counts what was done', async (name, counted) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { startFakes } from '../fakes.ts';
 import { inTurns, type Measure, type Target } from '../harness.ts';
 import { deliveriesOf, freshTickets, sendAll } from '../load.ts';
-import { endedChildrenCpu } from '../machine.ts';
+import { endedChildrenCpu, processUse } from '../machine.ts';
 import { program, source, startProduct, startRedis } from '../product.ts';
 
 const rounds = { full: 9, short: 1 };
@@ -11,19 +11,26 @@ const rounds = { full: 9, short: 1 };
 interface Run {
   ms: number;
   cpuMs: number;
+  /** The most memory it was seen with. Megabytes. */
+  peakMb: number;
 }
 
 /** One process of Node, from its start to its end. @throws Error unless it ends well */
-async function node(...args: string[]): Promise<Run> {
+export async function node(...args: string[]): Promise<Run> {
   const [cpu, begun] = [endedChildrenCpu(), performance.now()];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr.on('data', (text: Buffer) => {
     errors += text.toString();
   });
+  let peakMb = 0;
+  const look = setInterval(() => {
+    peakMb = Math.max(peakMb, processUse(child.pid ?? 0).peak / 1_000_000);
+  }, 50);
+  child.once('exit', () => clearInterval(look));
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}: ${errors}`);
-  return { ms: performance.now() - begun, cpuMs: (endedChildrenCpu() - cpu) * 1_000 };
+  return { ms: performance.now() - begun, cpuMs: (endedChildrenCpu() - cpu) * 1_000, peakMb };
 }
 
 /** How long commands take that only look, and `start` until it takes deliveries, on a Redis that is there. */
@@ -45,7 +52,7 @@ export const commands: Measure = {
       async () => {
         const another = await startProduct(options);
         await another.stop();
-        return { ms: another.startedInMs, cpuMs: 0 };
+        return { ms: another.startedInMs, cpuMs: 0, peakMb: 0 };
       },
     ]);
     await product.stop();

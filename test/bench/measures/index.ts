@@ -1,9 +1,23 @@
 import type { Measure } from '../harness.ts';
+import { bytes } from './bytes.ts';
 import { closings } from './closings.ts';
 import { commands } from './commands.ts';
 import { deliveries } from './deliveries.ts';
+import { exporting } from './export.ts';
+import { lateness } from './lateness.ts';
 import { loneClosing } from './lone-closing.ts';
 import { memory } from './memory.ts';
+import { processes } from './processes.ts';
 
 /** In the order in which they run. */
-export const measures: readonly Measure[] = [closings, deliveries, loneClosing, commands, memory];
+export const measures: readonly Measure[] = [
+  closings,
+  deliveries,
+  loneClosing,
+  commands,
+  memory,
+  bytes,
+  lateness,
+  exporting,
+  processes,
+];
