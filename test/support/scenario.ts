@@ -63,11 +63,13 @@ export async function openScenario(redis: TestRedis, source: string) {
 
   const run = (...args: string[]): Promise<Finished> => command([...args, '--config', config], env);
 
-  /** What a command says as JSON, one object a line; the last one. @throws when it ends with another code */
+  /** What a command says as JSON, one object a line; the last one of this shape. @throws when it ends with another code */
   async function told<S extends z.ZodType>(schema: S, args: string[], code = 0): Promise<z.output<S>> {
     const ended = await run(...args, '--json');
     if (ended.code !== code) throw new Error(`${args.join(' ')} ended with ${ended.code}: ${ended.out}${ended.err}`);
-    return schema.parse(JSON.parse(ended.out.trim().split('\n').at(-1) ?? ''));
+    const lines = ended.out.trim().split('\n');
+    const fits = lines.findLast((line) => schema.safeParse(JSON.parse(line)).success);
+    return schema.parse(JSON.parse(fits ?? lines.at(-1) ?? ''));
   }
 
   const stop = async () => {
