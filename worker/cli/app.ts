@@ -2,11 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
-import { createHealth, type HealthOptions } from '../intake/health.ts';
+import { createAdmin } from '../intake/admin.ts';
+import type { HealthOptions } from '../intake/health.ts';
 import { createIntake } from '../intake/intake.ts';
+import { within } from '../intake/store-in-time.ts';
+import { createMetrics, type Metrics } from '../operations/prometheus.ts';
 import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
+import { measure } from '../pipeline/measure.ts';
 import type { Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { tagOf } from '../redis/keys.ts';
@@ -14,22 +18,27 @@ import { probe } from '../redis/unavailable.ts';
 import { engineOf } from './engine-of.ts';
 import { watchKey } from './key-watch.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
+import { version } from './version.ts';
 import type { Watch } from './watch.ts';
 
 /** What a process does: take deliveries, work on them, or both. */
 export type Role = 'intake' | 'worker' | 'all';
 
-/** Of a worker that was given no port. */
+/** Where a process is asked how it is, if it was given no port. */
 const usualPort = 8081;
 
 /** A running job gets this long to end before it is handed back. */
 const graceMs = 25_000;
+/** Redis must have told by then what it holds: Prometheus asks again, and must not wait. */
+const measureMs = 1_500;
 
 export interface App {
   /** The one at work: after `reload` another. */
   readonly engine: Engine;
-  /** Where deliveries come in, and /healthz and /readyz answer; of a worker, only these. */
+  /** Where deliveries come in, and /healthz and /readyz answer; of a worker, the same as `adminUrl`. */
   url: string;
+  /** Where /healthz, /readyz and /metrics answer. */
+  adminUrl: string;
   /** Resolves when this process must end (key-watch.ts). */
   lost: Watch['lost'];
   /**
@@ -53,7 +62,15 @@ export async function run(
   const { config, handle } = runtime;
   for (const { problem, remedy } of sharedAccounts(config.sources)) log.warn({ why: problem, remedy }, 'sources');
   const key = await dataKeyOf(runtime);
-  let engine = await engineOf(runtime, rest, key);
+  const namesOf = ({ sources }: Config) => sources.map(({ name }) => name);
+  const metrics = createMetrics({
+    version,
+    role,
+    sources: namesOf(config),
+    measure: () => within(measureMs, measure(engine, handle.client)),
+  });
+  const watched = { ...rest, observer: metrics.observer };
+  let engine = await engineOf(runtime, watched, key);
   // A worker has no connection for deliveries.
   const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
   const health: HealthOptions = {
@@ -61,19 +78,21 @@ export async function run(
     paused: () => engine.paused(),
     now: () => new Date(),
   };
-  const { app, url } =
-    role === 'worker' ? await openHealth(config, health) : await openIntake(config, () => engine, health, log);
+  const admin = await openAdmin(config, health, metrics);
+  const intake = role === 'worker' ? undefined : await openIntake(config, () => engine, { health, metrics, log });
   if (role !== 'intake') await engine.work();
   const watch = watchKey(key, runtime, log);
   return {
     get engine() {
       return engine;
     },
-    url,
+    url: intake?.url ?? admin.url,
+    adminUrl: admin.url,
     lost: watch.lost,
     reload: async (quarantine) => {
       // As two processes do, both are at work for a moment: nothing is without a worker, and nobody is asked twice.
-      const next = await engineOf(runtime, { ...rest, ...(quarantine && { quarantine }) }, key);
+      const next = await engineOf(runtime, { ...watched, ...(quarantine && { quarantine }) }, key);
+      metrics.begin(namesOf(runtime.config));
       try {
         if (role !== 'worker') await next.openInlets();
         if (role !== 'intake') await next.work();
@@ -87,8 +106,9 @@ export async function run(
     },
     close: async () => {
       await watch.stop();
-      await app.close();
+      await intake?.app.close();
       await engine.close(graceMs);
+      await admin.app.close();
     },
   };
 }
@@ -98,7 +118,11 @@ interface Listening {
   url: string;
 }
 
-async function openIntake(config: Config, engine: () => Engine, health: HealthOptions, log: Log): Promise<Listening> {
+async function openIntake(
+  config: Config,
+  engine: () => Engine,
+  { health, metrics, log }: { health: HealthOptions; metrics: Metrics; log: Log },
+): Promise<Listening> {
   const { host, port, publicUrl, trustProxy } = config.http;
   await engine().openInlets();
   const app = createIntake({
@@ -108,23 +132,26 @@ async function openIntake(config: Config, engine: () => Engine, health: HealthOp
     publicUrl,
     trustProxy,
     countRefused: (source, why, count) => void engine().countRefused(source, why, count),
+    onAnswered: metrics.observer.delivery,
     log,
   });
   return { app, url: await listen(app, { host, port, setting: 'http' }) };
 }
 
-/** Several workers may run on one machine: where nobody has chosen a port, any is good. */
-async function openHealth({ admin: { host, port } }: Config, health: HealthOptions): Promise<Listening> {
+/** Several processes may run on one machine: where nobody has chosen a port, any is good. */
+async function openAdmin({ admin }: Config, health: HealthOptions, { scrape }: Metrics): Promise<Listening> {
+  const { host, port, tokens } = admin;
+  const create = () => createAdmin({ ...health, host, tokens, scrape });
   if (port !== undefined) {
-    const app = createHealth(health);
+    const app = create();
     return { app, url: await listen(app, { host, port, setting: 'admin' }) };
   }
-  const usual = createHealth(health);
+  const usual = create();
   try {
     return { app: usual, url: await usual.listen({ host, port: usualPort }) };
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
-    const app = createHealth(health);
+    const app = create();
     return { app, url: await listen(app, { host, port: 0, setting: 'admin' }) };
   }
 }

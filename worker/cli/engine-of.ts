@@ -14,7 +14,10 @@ export async function checkAccount(runtime: Runtime, options: { adopt?: boolean 
 /** The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers. */
 export async function engineOf(
   runtime: Runtime,
-  options: Pick<EngineOptions, 'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'>,
+  options: Pick<
+    EngineOptions,
+    'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime' | 'observer'
+  >,
   key?: DataKey,
 ): Promise<Engine> {
   const { config, handle, redis } = runtime;

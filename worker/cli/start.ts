@@ -58,7 +58,8 @@ export async function start(options: StartOptions): Promise<number> {
       {
         role: options.role,
         ...(options.role !== 'worker' && { hooks: `${app.url}/hooks/<source>` }),
-        health: `${app.url}/healthz`,
+        health: `${app.adminUrl}/healthz`,
+        metrics: `${app.adminUrl}/metrics`,
       },
       'started',
     );

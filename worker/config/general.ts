@@ -64,6 +64,14 @@ const Http = z.strictObject({
 const Admin = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
   port: z.int().min(0).max(65_535).optional().describe('Left out: 8081, or any free port where that is taken'),
+  tokens: z
+    .array(z.string().min(16, 'must have 16 characters or more'))
+    .min(1)
+    .max(2)
+    .optional()
+    .describe(
+      'Who asks for /metrics has to send one of these ("Authorization: Bearer …"); two while rotating. Left out: anybody may where host is a loopback address, and nobody elsewhere',
+    ),
 });
 
 /** 32 bytes in base64. */
@@ -125,7 +133,7 @@ export const General = z.strictObject({
     'Redis, Valkey, Sentinel or Redis Cluster. Left out: REDIS_URL, else the embedded default',
   ),
   http: Http.prefault({}).describe('Where deliveries come in'),
-  admin: Admin.prefault({}).describe('Where a process that takes no deliveries answers /healthz and /readyz'),
+  admin: Admin.prefault({}).describe('Where every process answers /healthz, /readyz and /metrics'),
   secretsKey: z
     .union([SecretsKey.transform((key) => [key]), z.array(SecretsKey).min(1).max(2)])
     .optional()

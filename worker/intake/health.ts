@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { createReadiness } from './readiness.ts';
 import { storeMs } from './store-in-time.ts';
 
@@ -23,11 +23,4 @@ export function tellHealth(app: FastifyInstance, { tryToStore, paused, now }: He
     const { status, ...shown } = await ready();
     return await reply.code(status).send(shown);
   });
-}
-
-/** For a process that takes no deliveries. */
-export function createHealth(options: HealthOptions): FastifyInstance {
-  const app = Fastify({ forceCloseConnections: true });
-  tellHealth(app, options);
-  return app;
 }

@@ -62,6 +62,8 @@ export interface IntakeOptions extends HealthOptions {
   trustProxy?: readonly string[];
   /** Called with the number of deliveries that were refused for a reason. */
   countRefused?: (source: string, why: string, count: number) => void;
+  /** A delivery was answered; `source` is undefined for a name that is not in the configuration. */
+  onAnswered?: (source: string | undefined, status: number) => void;
   /** How often refused deliveries are summed up. Default a minute. */
   tellEveryMs?: number;
   limits?: Partial<IntakeLimits>;
@@ -92,7 +94,12 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   app.addHook('onSend', async ({ raw }) => {
     if (!raw.complete && raw.readableFlowing === null) discard(raw);
   });
-  app.addHook('onResponse', async (request) => connections.waits(request.raw.socket));
+  app.addHook('onResponse', async (request, { statusCode }) => {
+    connections.waits(request.raw.socket);
+    if (request.method !== 'POST') return;
+    const { source = '' } = Source.safeParse(request.params).data ?? {};
+    options.onAnswered?.(options.pipelines.get(source)?.context.name, statusCode);
+  });
   const telling = setInterval(() => refusals.tell(), options.tellEveryMs ?? 60_000).unref();
   app.addHook('onClose', async () => {
     clearInterval(telling);

@@ -69,6 +69,12 @@ export class JourneyQueries {
     return await this.#redis.zrangebyscore(this.#keys.state(state), from, until, 'LIMIT', 0, limit);
   }
 
+  /** When the first journey in this state was last changed (waiting: when it is due); undefined: none is in it. */
+  async firstIn(state: JourneyState): Promise<Date | undefined> {
+    const [, score] = await this.#redis.zrange(this.#keys.state(state), '0', '0', 'WITHSCORES');
+    return score === undefined ? undefined : new Date(Number(score));
+  }
+
   /** Journeys in one state, in the order of `idsIn`. */
   async oldestIn(state: JourneyState, options: { since?: Date; limit: number }): Promise<Journey[]> {
     return await this.#reader.those(await this.idsIn(state, options));

@@ -143,12 +143,19 @@ export class JourneyStore {
   readonly #seal: Seal;
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
+  readonly #onStep: (before: Journey, after: Journey) => void;
 
-  constructor(redis: RedisClient, source: string, ports: Pick<Ports, 'now'> & { log?: Log; seal: Seal }) {
+  /** @param ports `onStep` is told of each change once it is stored */
+  constructor(
+    redis: RedisClient,
+    source: string,
+    ports: Pick<Ports, 'now'> & { log?: Log; seal: Seal; onStep?: (before: Journey, after: Journey) => void },
+  ) {
     this.source = source;
     this.#redis = redis;
     this.#now = ports.now;
     this.#seal = ports.seal;
+    this.#onStep = ports.onStep ?? (() => undefined);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
@@ -288,7 +295,10 @@ export class JourneyStore {
       journey.state,
       ...trace.map((text) => this.#line(text)),
     );
-    if (saved === 1) this.#reader.remember(journey, String(Number(rev) + 1));
+    if (saved === 1) {
+      this.#reader.remember(journey, String(Number(rev) + 1));
+      this.#onStep(before, journey);
+    }
     return saved;
   }
 

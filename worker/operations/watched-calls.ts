@@ -1,5 +1,6 @@
 import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
+import type { CallEnd } from './observer.ts';
 import type { Outage } from './outage.ts';
 
 type Watch = Pick<Outage, 'answered' | 'failed' | 'usedUp'>;
@@ -10,16 +11,23 @@ const askedToWaitMs = 5_000;
 /**
  * The same client, whose calls tell whether its endpoint answers. `isShared`: a wait it asks for is for every call of the
  * account; else the connector keeps to it by itself, endpoint by endpoint.
+ * @param onCall is told what each call came to, under the method's name
  */
-export function watchCalls<Client extends object>(client: Client, watch: Watch, isShared: boolean): Client {
+export function watchCalls<Client extends object>(
+  client: Client,
+  watch: Watch,
+  isShared: boolean,
+  onCall: (operation: string, end: CallEnd) => void = () => undefined,
+): Client {
   return new Proxy(client, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
+      const call = { watch, isShared, end: (end: CallEnd) => onCall(String(name), end) };
       return (...args: unknown[]) => {
         const result: unknown = Reflect.apply(member, target, args);
-        if (result instanceof Promise) return watched(result, watch, isShared);
-        return isIterable(result) ? watchedPages(result, watch, isShared) : result;
+        if (result instanceof Promise) return watched(result, call);
+        return isIterable(result) ? watchedPages(result, call) : result;
       };
     },
   });
@@ -29,28 +37,51 @@ function isIterable(result: unknown): result is AsyncIterable<unknown> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }
 
-async function* watchedPages(pages: AsyncIterable<unknown>, watch: Watch, isShared: boolean): AsyncGenerator<unknown> {
+interface Call {
+  watch: Watch;
+  isShared: boolean;
+  end: (end: CallEnd) => void;
+}
+
+async function* watchedPages(pages: AsyncIterable<unknown>, call: Call): AsyncGenerator<unknown> {
   try {
     for await (const page of pages) {
-      await told(watch.answered());
+      await answered(call);
       yield page;
     }
   } catch (error) {
-    await told(tell(error, watch, isShared));
+    await failed(error, call);
     throw error;
   }
 }
 
-async function watched(call: Promise<unknown>, watch: Watch, isShared: boolean): Promise<unknown> {
+async function watched(result: Promise<unknown>, call: Call): Promise<unknown> {
   try {
-    const value = await call;
+    const value = await result;
     const failure = failureOfAll(value);
-    await told(failure === undefined ? watch.answered() : tell(failure, watch, isShared));
+    await (failure === undefined ? answered(call) : failed(failure, call));
     return value;
   } catch (error) {
-    await told(tell(error, watch, isShared));
+    await failed(error, call);
     throw error;
   }
+}
+
+async function answered({ watch, end }: Call): Promise<void> {
+  end('ok');
+  await told(watch.answered());
+}
+
+async function failed(error: unknown, { watch, isShared, end }: Call): Promise<void> {
+  end(endOf(error));
+  await told(tell(error, watch, isShared));
+}
+
+function endOf(error: unknown): CallEnd {
+  if (!(error instanceof CloseloopError)) return 'fault';
+  const { advice, outcome } = error;
+  if (advice.kind === 'transient' && advice.throttled === true) return 'throttled';
+  return outcome === 'unknown' ? 'no-answer' : advice.kind;
 }
 
 /** One result for each of several: where none of them could be had, the first one's error. */

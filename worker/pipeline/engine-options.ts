@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'bullmq';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
+import type { Observer } from '../operations/observer.ts';
 import type { RedisClient } from '../redis/client.ts';
 import type { Replicated } from '../redis/replicated.ts';
 import type { Seal } from '../redis/seal.ts';
@@ -30,6 +31,8 @@ export interface EngineOptions {
   /** By which vendors give quotas back. Left out: the machine's, also where the loop's own clock runs faster. */
   vendorTime?: VendorTime;
   log: Log;
+  /** Who counts what happens. Left out: nobody. */
+  observer?: Observer;
   /** For jobs that are suspected of crashing the process; left out: they run like any other. */
   quarantine?: Quarantine;
 }

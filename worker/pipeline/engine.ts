@@ -5,6 +5,7 @@ import { canFilterBy, resolveOperations } from '../../core/feedback/operations.t
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { countRefused } from '../operations/delivery-counts.ts';
+import { unobserved } from '../operations/observer.ts';
 import { Outage, serviceEndpoint } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
@@ -58,7 +59,7 @@ export class Engine {
   readonly #polling: Rounds[] = [];
 
   constructor(options: EngineOptions) {
-    const { config, ports, redis, log } = options;
+    const { config, ports, redis, log, observer = unobserved } = options;
     this.#options = options;
     this.#redisWatch = new RedisWatch(redis, ports, log);
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
@@ -67,7 +68,7 @@ export class Engine {
     this.service = new Outage(redis, { ...serviceEndpoint, log });
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
-    const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true);
+    const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true, observer.serviceCall);
     const isByContact = canFilterBy(resolveOperations(config.feedback.operations), '{contact}');
     const shared = {
       options,

@@ -3,10 +3,12 @@ import type { ConfiguredSource } from '../config/config.ts';
 import { RecordAliases } from '../journey/aliases.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
+import type { Journey } from '../journey/journey.ts';
 import { createSnapshotStore } from '../journey/snapshots.ts';
 import { JourneyStore } from '../journey/store.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import { Holds } from '../operations/holds.ts';
+import { unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
@@ -51,7 +53,7 @@ interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Jo
 
 export function createSourcePipeline(configured: ConfiguredSource, shared: SharedParts): SourcePipeline {
   const { options, names, onLost, service } = shared;
-  const { redis, connection, clock, ports, log, seal, quarantine } = options;
+  const { redis, connection, clock, ports, log, seal, quarantine, observer } = options;
   const { name } = configured;
   const alert = shared.alerts.of(name);
   const jobs = openQueues(name, { connection, seal, onLost });
@@ -74,7 +76,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     clock,
     ports,
   });
-  const stages = createStages(jobs, { context, redis, names, pauses, holds, vendor, service, quarantine });
+  const stages = createStages(jobs, { context, redis, names, pauses, holds, vendor, service, quarantine, observer });
   const isGated = () => names.isGated(name);
   // While the vendor is away a poll calls only where it is time to find out whether it is back.
   const isHeldUp = async () =>
@@ -91,10 +93,11 @@ function namedOf({ name, connector, account }: ConfiguredSource): Pick<SourceCon
 }
 
 function journeysOf(name: string, { options, sources, names }: SharedParts): Journeys {
-  const { config, redis, seal, clock, log, replicated } = options;
+  const { config, redis, seal, clock, log, replicated, observer = unobserved } = options;
+  const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
   const kept = { keepMs: config.retention.journeys, seal };
   return {
-    store: new JourneyStore(redis, name, { now: clock.now, log, seal }),
+    store: new JourneyStore(redis, name, { now: clock.now, log, seal, onStep }),
     erasures: new Erasures(redis, name, seal),
     snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
     contacts: new ContactMemory(redis, seal),

@@ -4,6 +4,7 @@ import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../operations/holds.ts';
+import { type JobEnd, type Observer, unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { Door } from './admission.ts';
@@ -37,6 +38,7 @@ export interface StageOptions<Data extends z.ZodType> {
   onConfigError: (why: string) => Promise<void>;
   /** Alerts a person of a job that can't be read, and is kept for a version that can. */
   alert: (kind: 'to-do', why: string, remedy: string) => Promise<void>;
+  observer?: Observer | undefined;
   /** Writes something to Redis. */
   probe: () => Promise<unknown>;
   ports: Pick<Ports, 'random' | 'now'>;
@@ -174,7 +176,8 @@ export class Stage<Data extends z.ZodType> {
       const isSuspect = quarantine !== undefined && job.stalledCounter >= suspectedAfter;
       const result = isSuspect
         ? await quarantine.run({ source, stage: this.#name, data: job.data })
-        : await this.#options.process(data);
+        : await this.#timed(data);
+      this.#ended(result.do === 'done' ? 'done' : 'waits');
       if (result.do === 'done') return await this.#options.onDone?.();
       await forgetFailures(job);
       await this.#delay(job, token, result.delayMs);
@@ -182,6 +185,21 @@ export class Stage<Data extends z.ZodType> {
       if (error instanceof DelayedError) throw error;
       await this.#handle(job, token, data, error);
     }
+  }
+
+  async #timed(data: z.output<Data>): Promise<JobResult> {
+    const { source, process, observer = unobserved } = this.#options;
+    const begun = performance.now();
+    try {
+      return await process(data);
+    } finally {
+      observer.worked(source, this.#name, (performance.now() - begun) / 1_000);
+    }
+  }
+
+  #ended(end: JobEnd): void {
+    const { source, observer = unobserved } = this.#options;
+    observer.ended(source, this.#name, end);
   }
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
@@ -196,18 +214,23 @@ export class Stage<Data extends z.ZodType> {
       ports.random(),
       { ...patient, ...(retryForMs !== undefined && { forMs: retryForMs }) },
     );
-    if (step.do === 'wait') return await this.#delay(job, token, step.delayMs);
+    if (step.do === 'wait') {
+      this.#ended('waits');
+      return await this.#delay(job, token, step.delayMs);
+    }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
       // That an endpoint is down is told once, not for each job.
       const isTold = (await this.#door.down()) !== undefined;
       log[isTold ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
+      this.#ended('retried');
       await job.updateProgress(failing);
       return await this.#delay(job, token, step.delayMs);
     }
     if (advice.kind === 'config') return await this.#stop(job, token, messageOf(error), advice.only);
     if (!(await this.#isOurs(job, token))) throw new DelayedError();
     log.error(about, 'given up');
+    this.#ended('given-up');
     await this.#options.giveUp(data, messageOf(error));
     const { keepGivenUp } = this.#options;
     if (keepGivenUp?.isKept(data)) job.opts.removeOnFail = { age: Math.ceil(keepGivenUp.forMs / 1_000) };
@@ -217,6 +240,7 @@ export class Stage<Data extends z.ZodType> {
   /** A person has to act: this job waits, and with it those that need the same, or the whole stage. */
   async #stop(job: Job, token: string | undefined, why: string, only: string | undefined): Promise<never> {
     const { holds, ports } = this.#options;
+    this.#ended('stopped');
     if (only !== undefined && holds && job.id !== undefined) {
       await holds.set(this.#name, only, why, job.id);
       await job.moveToDelayed(Date.now() + Math.ceil(heldMs * (1 + ports.random())), token);

@@ -4,6 +4,7 @@ import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { refOf } from '../journey/refs.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import type { Holds } from '../operations/holds.ts';
+import type { Observer } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -46,6 +47,7 @@ interface StagesOptions {
   vendor: Outage;
   service: Outage;
   quarantine?: Quarantine | undefined;
+  observer?: Observer | undefined;
 }
 
 /** How a step of the pipeline processes a job, and gives one up. */
@@ -91,7 +93,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
 function createStage<Data extends z.ZodType>(
   jobs: JobQueue<Data>,
   { process, giveUp, remedy, ...step }: Step<Data>,
-  { context, redis, names, pauses, holds, quarantine }: StagesOptions,
+  { context, redis, names, pauses, holds, quarantine, observer }: StagesOptions,
 ): Stage<Data> {
   const { name: source, retryForMs, ports, log, alert } = context;
   const { name } = jobs.options;
@@ -124,6 +126,7 @@ function createStage<Data extends z.ZodType>(
     log,
     holds,
     retryForMs,
+    observer,
     ...(quarantine && { quarantine }),
   });
 }

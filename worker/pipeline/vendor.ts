@@ -3,6 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
+import { unobserved } from '../operations/observer.ts';
 import { Outage, vendorEndpoint } from '../operations/outage.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
 import { createBudget } from '../redis/budget.ts';
@@ -47,10 +48,13 @@ export function openVendor(
   known: { snapshots: SnapshotStore; aliases: RecordAliases },
   options: EngineOptions,
 ): Vendor & { outage: Outage } {
-  const { redis, log, batchWindowMs: windowMs = defaultBatchWindowMs } = options;
+  const { redis, log, batchWindowMs: windowMs = defaultBatchWindowMs, observer = unobserved } = options;
   const { name } = configured;
   const outage = new Outage(redis, { ...vendorEndpoint(name), log });
-  const source = watchCalls(openSource(configured, known, options), outage, false);
+  const source = watchCalls(openSource(configured, known, options), outage, false, (operation, end) => {
+    // That one reads a delivery, and calls nobody.
+    if (operation !== 'events') observer.vendorCall(name, operation, end);
+  });
   const batch = { size: source.batchSize, windowMs };
   const whole = { read: wholeCalls(), write: wholeCalls() };
   const reader = (purpose: 'plan' | 'ask') =>

@@ -3,7 +3,7 @@ import type { Budget } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from './client.ts';
-import { createPoints } from './points.ts';
+import { createPoints, readPoints } from './points.ts';
 import { runScript } from './script.ts';
 
 export interface BudgetSettings {
@@ -52,15 +52,36 @@ return 1`;
 
 /**
  * Takes the vendor's figure. Within one window the remaining quota only falls: an answer that was overtaken shows too much, and calls
- * that are still on their way are counted here already. KEYS quota · ARGV limit, remaining, ms
+ * that are still on their way are counted here already. KEYS quota, names of quotas · ARGV limit, remaining, ms, name
  */
 const leftScript = `
+redis.call('SADD', KEYS[2], ARGV[4])
 local known = redis.call('HGET', KEYS[1], 'remaining')
 redis.call('HSET', KEYS[1], 'limit', ARGV[1])
 if known and tonumber(known) <= tonumber(ARGV[2]) then return 0 end
 redis.call('HSET', KEYS[1], 'remaining', ARGV[2])
 if not known then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return 1`;
+
+const tagOfBudget = (account: string): string => `{cl:${account}}:budget`;
+
+/** What is left of each of an account's quotas that is known now: of those told of calls, and of its points. */
+export async function remainingQuotas(
+  redis: RedisClient,
+  account: string,
+  now: Date,
+): Promise<{ quota: string; limit: number; remaining: number }[]> {
+  const tag = tagOfBudget(account);
+  const points = await readPoints(redis, tag, now);
+  const names = await redis.smembers(`${tag}:quotas`);
+  const told = names.map(async (name) => {
+    const [limit, remaining] = await redis.hmget(`${tag}:quota${name === '' ? '' : `:${name}`}`, 'limit', 'remaining');
+    return { quota: name === '' ? 'calls' : name, limit: Number(limit), remaining: Math.max(0, Number(remaining)) };
+  });
+  // Of one whose window has ended nothing is known until the vendor tells again.
+  const known = (await Promise.all(told)).filter(({ limit }) => limit > 0);
+  return points === undefined ? known : [...known, { quota: 'points', ...points }];
+}
 
 /** One budget per vendor account, over all processes on this Redis. Its keys share a slot of a Redis Cluster. */
 export function createBudget(
@@ -69,7 +90,7 @@ export function createBudget(
   ports: Pick<Ports, 'now' | 'sleep'>,
 ): Budget {
   const { account, maxWaitMs = 15_000 } = settings;
-  const tag = `{cl:${account}}:budget`;
+  const tag = tagOfBudget(account);
   const pauseKey = (endpoint?: string) => (endpoint === undefined ? `${tag}:pause` : `${tag}:pause:${endpoint}`);
   const quotaKey = (name?: string) => (name === undefined ? `${tag}:quota` : `${tag}:quota:${name}`);
   const run = async (script: string, keys: string[], ...args: (number | string)[]): Promise<number> =>
@@ -108,7 +129,7 @@ export function createBudget(
       if (!(limit > 0 && resetMs > 0) || Number.isNaN(remaining)) return;
       const left = Math.max(0, Math.floor(Math.min(mostCalls, remaining)));
       const windowMs = Math.ceil(Math.min(longestMs, resetMs));
-      await run(leftScript, [quotaKey(name)], Math.min(mostCalls, limit), left, windowMs);
+      await run(leftScript, [quotaKey(name), `${tag}:quotas`], Math.min(mostCalls, limit), left, windowMs, name ?? '');
     },
   };
 }

@@ -77,6 +77,18 @@ available = math.max(0, math.min(limit, available))
 redis.call('HSET', KEYS[1], 'limit', limit, 'rate', rate, 'available', tostring(available), 'at', math.max(now, at))
 return 1`;
 
+/** What an account's bucket holds now; undefined while nobody has taken from it lately. */
+export async function readPoints(
+  redis: RedisClient,
+  tag: string,
+  now: Date,
+): Promise<{ limit: number; remaining: number } | undefined> {
+  const held = await redis.hmget(`${tag}:points`, 'limit', 'rate', 'available', 'at');
+  const [limit = 0, rate = 0, available = 0, at = 0] = held.map(Number);
+  if (limit === 0) return undefined;
+  return { limit, remaining: Math.min(limit, available + (Math.max(0, now.getTime() - at) * rate) / 1_000) };
+}
+
 const Taken = z.tuple([z.number(), z.number()]);
 
 /**

@@ -37,7 +37,7 @@ export class Collecting {
   constructor(options: CollectingOptions) {
     this.#options = options;
     const { engine, feedback, service, alerts, sources, names, onLost } = options;
-    const { config, redis, log, clock, ports, quarantine } = engine;
+    const { config, redis, log, clock, ports, quarantine, observer } = engine;
     this.pauses = new Pauses(redis, globalTag, 'collect', log, (_stage, why) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
     );
@@ -76,6 +76,7 @@ export class Collecting {
       alert,
       ports,
       log,
+      observer,
       ...(quarantine && { quarantine }),
     });
   }

@@ -166,7 +166,7 @@ test('every key of an account lies in one slot of a cluster', async () => {
   await one.pause(1_000);
   await one.pause(1_000, 'search');
   const keys = await other.client.keys(`*${account}}*`);
-  const names = ['pause', 'pause:search', 'quota', 'quota:search'];
+  const names = ['pause', 'pause:search', 'quota', 'quota:search', 'quotas'];
   expect(keys.toSorted()).toEqual(names.map((key) => `{cl:${account}}:budget:${key}`));
 });
 

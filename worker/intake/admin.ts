@@ -1,0 +1,47 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { type HealthOptions, tellHealth } from './health.ts';
+
+export interface AdminOptions extends HealthOptions {
+  /** The address that it listens on. */
+  host: string;
+  /** Who sends one of these may see the metrics. */
+  tokens: readonly string[] | undefined;
+  scrape: () => Promise<{ type: string; text: string }>;
+}
+
+/** What people who run closeloop ask every process: `/healthz`, `/readyz`, and, with credentials or on this machine, `/metrics`. */
+export function createAdmin(options: AdminOptions): FastifyInstance {
+  const { host, tokens, scrape } = options;
+  const app = Fastify({ forceCloseConnections: true });
+  tellHealth(app, options);
+  app.get('/metrics', async ({ headers }, reply) => {
+    if (tokens === undefined && !isLoopback(host)) {
+      const error = 'Metrics are shown on another than a loopback address only with credentials: set admin.tokens.';
+      return await reply.code(403).send({ error });
+    }
+    if (tokens !== undefined && !isOneOf(tokens, headers.authorization)) {
+      const error = 'Send one of admin.tokens as "Authorization: Bearer …".';
+      return await reply.code(401).header('www-authenticate', 'Bearer').send({ error });
+    }
+    const { type, text } = await scrape();
+    return await reply.header('content-type', type).send(text);
+  });
+  return app;
+}
+
+function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host === '::1') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}
+
+/** In constant time: how much of a token is right can't be measured. */
+function isOneOf(tokens: readonly string[], authorization: string | undefined): boolean {
+  const given = digestOf(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
+  return tokens.map((token) => timingSafeEqual(digestOf(token), given)).includes(true);
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,40 @@
+/** How an attempt at a job ended. */
+export type JobEnd = 'done' | 'waits' | 'retried' | 'given-up' | 'stopped';
+
+/** What a call to a vendor or the service came to: answered well, or what the error advises; `no-answer`: it may have been done. */
+export type CallEnd = 'ok' | 'throttled' | 'transient' | 'permanent' | 'config' | 'no-answer' | 'fault';
+
+/** What is looked at of a journey. */
+export interface Stepping {
+  state: string;
+  updatedAt: Date;
+  dueAt?: Date | undefined;
+  requestId?: string | undefined;
+  intent?: { looks?: number | undefined } | undefined;
+  answer?: { grade: number | null } | undefined;
+}
+
+/** Told what happens at the edges of the work, each thing once, in the process where it happens. Nothing waits for it. */
+export interface Observer {
+  /** A delivery was answered with this HTTP status; `source` is undefined for a name that is not in the configuration. */
+  delivery(source: string | undefined, status: number): void;
+  /** What a step of a source's pipeline did with a job: how long it took, and how the attempt ended. */
+  worked(source: string, step: string, seconds: number): void;
+  ended(source: string, step: string, end: JobEnd): void;
+  vendorCall(source: string, operation: string, end: CallEnd): void;
+  serviceCall(operation: string, end: CallEnd): void;
+  /** A journey's step has been stored. */
+  journey(source: string, before: Stepping, after: Stepping): void;
+}
+
+const nothing = (): void => undefined;
+
+/** For commands, and whoever watches nothing. */
+export const unobserved: Observer = {
+  delivery: nothing,
+  worked: nothing,
+  ended: nothing,
+  vendorCall: nothing,
+  serviceCall: nothing,
+  journey: nothing,
+};

@@ -1,0 +1,233 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { CallEnd, JobEnd, Observer, Stepping } from './observer.ts';
+
+/** Seconds that a job takes: from an answer out of a cache to a vendor who is asked to wait. */
+const jobSeconds = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** Seconds that a customer is asked later than planned. */
+const lateSeconds = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
+
+const jobEnds: readonly JobEnd[] = ['done', 'waits', 'retried', 'given-up', 'stopped'];
+const callEnds: readonly CallEnd[] = ['ok', 'throttled', 'transient', 'permanent', 'config', 'no-answer', 'fault'];
+const deliveryResults = ['accepted', 'unauthorized', 'rejected', 'not-stored'] as const;
+const createResults = ['created', 'not-created', 'unknown', 'parked'] as const;
+const writeBackResults = ['written', 'parked', 'given-up'] as const;
+/** Operations of which a failure is worth an alert from the first on. */
+const vendorOperations = ['read', 'writeBack', 'poll'] as const;
+
+/** What the installation looks like in Redis now: the same whichever process is asked. */
+export interface Measured {
+  sources: readonly {
+    source: string;
+    /** By its state. */
+    journeys: Readonly<Record<string, number>>;
+    /** Seconds since the first of the journeys that are due should have asked; 0: none is due. */
+    overdueSeconds: number;
+    quotas: readonly { quota: string; limit: number; remaining: number }[];
+  }[];
+  queues: readonly {
+    source: string;
+    step: string;
+    /** By its state. */
+    jobs: Readonly<Record<string, number>>;
+    /** Seconds since the oldest of those that wait for a worker could have begun; 0: none waits. */
+    oldestSeconds: number;
+  }[];
+  /** What can't go on until a person acts, or somebody answers again. */
+  stopped: readonly { source: string; step: string }[];
+}
+
+export interface MetricsOptions {
+  version: string;
+  role: string;
+  sources: readonly string[];
+  /** @throws Error while Redis does not answer */
+  measure: () => Promise<Measured>;
+}
+
+/** The metrics of a process: counters of what it does, and gauges that are read from Redis when somebody asks. */
+export interface Metrics {
+  observer: Observer;
+  /** These sources are at work from now on, too. */
+  begin(sources: readonly string[]): void;
+  /** As Prometheus reads them. */
+  scrape(): Promise<{ type: string; text: string }>;
+}
+
+/** Every metric with what it means: docs/monitoring.md shows the same table. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registers = [new Registry()];
+  const [registry = new Registry()] = registers;
+  collectDefaultMetrics({ register: registry });
+  // Gauges under the names of counters: promtool refuses them, and tools would take their rate.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  new Gauge({
+    name: 'closeloop_build_info',
+    help: 'Always 1: which version runs, in which role',
+    labelNames: ['version', 'role'],
+    registers,
+  }).set({ version: options.version, role: options.role }, 1);
+  const counters = createCounters(registers);
+  begin(counters, options.sources);
+  const show = createGauges(registers);
+  const look = async () => {
+    show(await options.measure().catch(() => undefined));
+    return { type: registry.contentType, text: await registry.metrics() };
+  };
+  // Who asks while another is being answered gets the same.
+  let looking: ReturnType<typeof look> | undefined;
+  const scrape = () => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+  return { observer: createObserver(counters), begin: (sources) => begin(counters, sources), scrape };
+}
+
+type Registers = Registry[];
+
+/** What this process has done since it started: to be summed up over processes. */
+function createCounters(registers: Registers) {
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name: `closeloop_${name}`, help, labelNames: [...labelNames], registers });
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    buckets: readonly number[],
+  ) =>
+    new Histogram({ name: `closeloop_${name}`, help, labelNames: [...labelNames], buckets: [...buckets], registers });
+  return {
+    deliveries: counter('deliveries_total', 'Deliveries of webhooks that were answered', ['source', 'result']),
+    jobs: counter('jobs_total', 'Attempts at jobs, by how they ended', ['source', 'step', 'result']),
+    seconds: histogram('step_duration_seconds', 'Time that a step worked on a job', ['source', 'step'], jobSeconds),
+    journeys: counter('journey_steps_total', 'Journeys that came into a state', ['source', 'state']),
+    creates: counter('creates_total', 'Feedback requests to be created, by what came of it', ['source', 'result']),
+    late: histogram(
+      'asking_lateness_seconds',
+      'Time from when a customer was to be asked, by rule, delay and window, until they were',
+      ['source'],
+      lateSeconds,
+    ),
+    writeBacks: counter('write_backs_total', 'Answers to be put on records, by what came of it', ['source', 'result']),
+    grades: counter('grades_total', 'First grades that journeys got', ['source', 'grade']),
+    vendorCalls: counter('vendor_calls_total', 'Calls to vendors, by how they ended', [
+      'source',
+      'operation',
+      'result',
+    ]),
+    serviceCalls: counter('service_calls_total', 'Calls to the Feedback service, by how they ended', [
+      'operation',
+      'result',
+    ]),
+  };
+}
+
+type Counters = ReturnType<typeof createCounters>;
+
+/** Begins every series that alerts look at with 0: Prometheus sees no increase in one that begins with 1. */
+function begin(counters: Counters, sources: readonly string[]): void {
+  const { deliveries, jobs, creates, writeBacks, vendorCalls, serviceCalls } = counters;
+  for (const result of callEnds) serviceCalls.inc({ operation: 'create', result }, 0);
+  for (const result of jobEnds) jobs.inc({ source: 'collect', step: 'collect', result }, 0);
+  for (const source of sources) {
+    for (const result of deliveryResults) deliveries.inc({ source, result }, 0);
+    for (const result of createResults) creates.inc({ source, result }, 0);
+    for (const result of writeBackResults) writeBacks.inc({ source, result }, 0);
+    for (const step of ['plan', 'ask', 'write-back', 'erase'])
+      for (const result of jobEnds) jobs.inc({ source, step, result }, 0);
+    for (const operation of vendorOperations)
+      for (const result of callEnds) vendorCalls.inc({ source, operation, result }, 0);
+  }
+}
+
+function createObserver(counters: Counters): Observer {
+  return {
+    delivery: (source = 'unknown', status) => counters.deliveries.inc({ source, result: resultOfDelivery(status) }),
+    worked: (source, step, seconds) => counters.seconds.observe({ source, step }, seconds),
+    ended: (source, step, result) => counters.jobs.inc({ source, step, result }),
+    vendorCall: (source, operation, result) => counters.vendorCalls.inc({ source, operation, result }),
+    serviceCall: (operation, result) => counters.serviceCalls.inc({ operation, result }),
+    journey: (source, before, after) => {
+      if (before.state !== after.state) counters.journeys.inc({ source, state: after.state });
+      const created = resultOfCreate(before, after);
+      if (created !== undefined) counters.creates.inc({ source, result: created });
+      const written = before.state === 'answered' ? writeBackEnds[after.state] : undefined;
+      if (written !== undefined) counters.writeBacks.inc({ source, result: written });
+      const grade = before.answer?.grade == null ? after.answer?.grade : undefined;
+      if (grade != null) counters.grades.inc({ source, grade });
+      if (created === 'created' && before.dueAt !== undefined) {
+        const lateMs = after.updatedAt.getTime() - before.dueAt.getTime();
+        counters.late.observe({ source }, Math.max(0, lateMs / 1_000));
+      }
+    },
+  };
+}
+
+function resultOfDelivery(status: number): (typeof deliveryResults)[number] {
+  if (status < 400) return 'accepted';
+  if (status === 401) return 'unauthorized';
+  return status < 500 ? 'rejected' : 'not-stored';
+}
+
+/** Undefined: this step tells nothing of one. One that was found later, after an unknown outcome, counts as created, too. */
+function resultOfCreate(before: Stepping, after: Stepping): (typeof createResults)[number] | undefined {
+  if (after.state === 'asked' && after.requestId !== before.requestId) return 'created';
+  if (before.state !== 'creating') return undefined;
+  if (after.state === 'waiting') return 'not-created';
+  if (after.state === 'parked') return 'parked';
+  const isFirstLook = before.intent?.looks === undefined && after.intent?.looks !== undefined;
+  return after.state === 'creating' && isFirstLook ? 'unknown' : undefined;
+}
+
+const writeBackEnds: Readonly<Record<string, (typeof writeBackResults)[number]>> = {
+  written: 'written',
+  parked: 'parked',
+  failed: 'given-up',
+};
+
+/** What is in Redis: each process shows the same, so take the largest of them, not their sum. */
+function createGauges(registers: Registers): (measured: Measured | undefined) => void {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge({ name: `closeloop_${name}`, help, labelNames: [...labelNames], registers });
+  const up = gauge('redis_up', '1 while Redis answers; while it is 0 no other gauge is shown', []);
+  const journeys = gauge('journeys', 'Journeys that are stored, by their state', ['source', 'state']);
+  const overdue = gauge('oldest_due_journey_age_seconds', 'How long the first journey that is due has been', [
+    'source',
+  ]);
+  const jobs = gauge('queue_jobs', 'Jobs in a queue, by their state', ['source', 'step', 'state']);
+  const oldest = gauge('oldest_waiting_job_age_seconds', 'How long the oldest job that could begin has waited', [
+    'source',
+    'step',
+  ]);
+  const stopped = gauge(
+    'stopped',
+    'How much of a step can not go on: it is paused, something it needs is held up, or the other side does not answer (step "all")',
+    ['source', 'step'],
+  );
+  const quotaLabels = ['source', 'quota'] as const;
+  const remaining = gauge('vendor_quota_remaining', "What is left of a quota of the vendor's account", quotaLabels);
+  const limit = gauge('vendor_quota_limit', "A quota of the vendor's account, when it is full", quotaLabels);
+  const all = [journeys, overdue, jobs, oldest, stopped, remaining, limit];
+
+  return (measured) => {
+    // What is gone must not be shown as it was.
+    for (const one of all) one.reset();
+    up.set(measured === undefined ? 0 : 1);
+    for (const { source, quotas, ...state } of measured?.sources ?? []) {
+      for (const [name, count] of Object.entries(state.journeys)) journeys.set({ source, state: name }, count);
+      overdue.set({ source }, state.overdueSeconds);
+      stopped.set({ source, step: 'all' }, 0);
+      for (const { quota, ...its } of quotas) {
+        remaining.set({ source, quota }, its.remaining);
+        limit.set({ source, quota }, its.limit);
+      }
+    }
+    for (const { source, step, oldestSeconds, ...queue } of measured?.queues ?? []) {
+      for (const [state, count] of Object.entries(queue.jobs)) jobs.set({ source, step, state }, count);
+      oldest.set({ source, step }, oldestSeconds);
+      stopped.set({ source, step }, 0);
+    }
+    for (const { source, step } of measured?.stopped ?? []) stopped.inc({ source, step });
+  };
+}

@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+import type { Measured } from '../operations/prometheus.ts';
+import { remainingQuotas } from '../redis/budget.ts';
+import type { RedisClient } from '../redis/client.ts';
+import type { Engine } from './engine.ts';
+import type { JobQueue } from './job-queue.ts';
+import type { SourcePipeline } from './source-pipeline.ts';
+
+/** What is in Redis of the sources that are configured here. A fixed number of commands a source, however much is stored. */
+export async function measure(engine: Engine, redis: RedisClient): Promise<Measured> {
+  const pipelines = [...engine.pipelines.values()];
+  const queues = pipelines.flatMap(({ context, jobs }) =>
+    Object.values(jobs).map((queue) => ({ source: context.name, queue })),
+  );
+  const [sources, depths, paused] = await Promise.all([
+    Promise.all(pipelines.map((pipeline) => measureSource(pipeline, redis))),
+    Promise.all([...queues, { source: 'collect', queue: engine.collecting.stage.jobs }].map(measureQueue)),
+    engine.paused(),
+  ]);
+  const stopped = Object.entries(paused).flatMap(([source, list]) =>
+    // Of 'ask, campaign 12' the step: campaigns and rules would be labels without end.
+    list.map(({ stage }) => ({ source, step: stage.split(',')[0] ?? stage })),
+  );
+  return { sources, queues: depths, stopped };
+}
+
+async function measureSource({ context }: SourcePipeline, redis: RedisClient): Promise<Measured['sources'][number]> {
+  const { name: source, account = context.name, store, clock } = context;
+  const [journeys, due, quotas] = await Promise.all([
+    store.queries.counts(),
+    store.queries.firstIn('waiting'),
+    remainingQuotas(redis, account, new Date()),
+  ]);
+  return { source, journeys, overdueSeconds: secondsSince(due, clock.now()), quotas };
+}
+
+interface MeasuredQueue {
+  depth: JobQueue<z.ZodType>['depth'];
+  options: { name: string };
+}
+
+async function measureQueue({ source, queue }: { source: string; queue: MeasuredQueue }) {
+  const { jobs, oldest } = await queue.depth();
+  return { source, step: queue.options.name, jobs, oldestSeconds: secondsSince(oldest, new Date()) };
+}
+
+function secondsSince(at: Date | undefined, now: Date): number {
+  return at === undefined ? 0 : Math.max(0, now.getTime() - at.getTime()) / 1_000;
+}
