@@ -8,6 +8,7 @@ import { loadConfig } from '../../worker/config/config.ts';
 import type { Erasures } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import type { JourneyStore } from '../../worker/journey/store.ts';
+import type { Tracing } from '../../worker/operations/tracing.ts';
 import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { Engine } from '../../worker/pipeline/engine.ts';
 import { accountKey, knownSourcesKey, seenKey } from '../../worker/redis/keys.ts';
@@ -87,6 +88,7 @@ interface LoopOptions {
   lookAfter?: string;
   /** Further sources on the same vendor, with the same rule. */
   others?: readonly string[];
+  tracing?: Tracing | undefined;
 }
 
 /** As `openLoop`, for one test: it ends with the test, also with one that fails, as it would go on beside the next one. */
@@ -126,7 +128,14 @@ sources:${sources.join('')}
   lastService.set(redis, feedback);
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const { clock, pass } = movableClock();
-  const app = await run(runtime, { role: 'all', clock, log, batchWindowMs: 10, sweepEveryMs: 200 });
+  const app = await run(runtime, {
+    role: 'all',
+    clock,
+    log,
+    batchWindowMs: 10,
+    sweepEveryMs: 200,
+    tracing: options.tracing,
+  });
   const { context, jobs } = app.engine.pipelines.get(options.source) ?? missing(options.source);
   const { store, erasures } = context;
   const isAsking = async () => (await jobs.plan.queue.getActiveCount()) + (await jobs.ask.queue.getActiveCount()) > 0;

@@ -54,7 +54,7 @@ export async function run(
   runtime: Runtime,
   options: { role: Role; clock: Clock; log: Log } & Pick<
     EngineOptions,
-    'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime'
+    'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime' | 'tracing'
   >,
 ): Promise<App> {
   const { role, ...rest } = options;
@@ -79,7 +79,9 @@ export async function run(
     now: () => new Date(),
   };
   const admin = await openAdmin(config, health, metrics);
-  const intake = role === 'worker' ? undefined : await openIntake(config, () => engine, { health, metrics, log });
+  const { tracing } = rest;
+  const intake =
+    role === 'worker' ? undefined : await openIntake(config, () => engine, { health, metrics, log, tracing });
   if (role !== 'intake') await engine.work();
   const watch = watchKey(key, runtime, log);
   return {
@@ -121,7 +123,12 @@ interface Listening {
 async function openIntake(
   config: Config,
   engine: () => Engine,
-  { health, metrics, log }: { health: HealthOptions; metrics: Metrics; log: Log },
+  {
+    health,
+    metrics,
+    log,
+    tracing,
+  }: { health: HealthOptions; metrics: Metrics; log: Log } & Pick<EngineOptions, 'tracing'>,
 ): Promise<Listening> {
   const { host, port, publicUrl, trustProxy } = config.http;
   await engine().openInlets();
@@ -133,6 +140,7 @@ async function openIntake(
     trustProxy,
     countRefused: (source, why, count) => void engine().countRefused(source, why, count),
     onAnswered: metrics.observer.delivery,
+    tracing,
     log,
   });
   return { app, url: await listen(app, { host, port, setting: 'http' }) };

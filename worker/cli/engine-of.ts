@@ -16,7 +16,7 @@ export async function engineOf(
   runtime: Runtime,
   options: Pick<
     EngineOptions,
-    'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime' | 'observer'
+    'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime' | 'observer' | 'tracing'
   >,
   key?: DataKey,
 ): Promise<Engine> {

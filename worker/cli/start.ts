@@ -4,6 +4,7 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { fingerprintOf } from '../config/changes.ts';
 import { createLog } from '../operations/log.ts';
+import { openTracing } from '../operations/open-tracing.ts';
 import { Heartbeat } from '../operations/processes.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
@@ -43,6 +44,7 @@ export async function start(options: StartOptions): Promise<number> {
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const file = { ...options, config: options.config };
   const configText = readText(file.config);
+  const tracing = await openTracing(process.env, version);
   const runtime = await openRuntime({ ...file, configText });
   const quarantine = quarantineOf(file, configText);
   const reloading = new Reloading({ file, runtime, log }, quarantine);
@@ -53,7 +55,7 @@ export async function start(options: StartOptions): Promise<number> {
     data = await holdData(runtime.redis, knownData(version), log);
     await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
     if (keyAdvice(runtime.config) !== undefined) log.warn({ why: keyAdvice(runtime.config) }, 'secretsKey');
-    const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine });
+    const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine, tracing });
     log.info(
       {
         role: options.role,
@@ -79,6 +81,7 @@ export async function start(options: StartOptions): Promise<number> {
     await reloading.stop(0);
     await data?.release();
     await runtime.close();
+    await tracing?.close();
   }
 }
 

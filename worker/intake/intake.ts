@@ -5,6 +5,7 @@ import { tooIntricate } from '../../core/connector/json-structure.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
+import type { Tracing } from '../operations/tracing.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
 import { Connections } from './connections.ts';
@@ -64,6 +65,8 @@ export interface IntakeOptions extends HealthOptions {
   countRefused?: (source: string, why: string, count: number) => void;
   /** A delivery was answered; `source` is undefined for a name that is not in the configuration. */
   onAnswered?: (source: string | undefined, status: number) => void;
+  /** Traces what becomes of a delivery. */
+  tracing?: Pick<Tracing, 'span'> | undefined;
   /** How often refused deliveries are summed up. Default a minute. */
   tellEveryMs?: number;
   limits?: Partial<IntakeLimits>;
@@ -227,7 +230,8 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
         raw,
         receivedAt: now(),
       };
-      return await take(source, delivery, reply);
+      const work = () => take(source, delivery, reply);
+      return await (options.tracing?.span('delivery', { source }, work) ?? work());
     },
   });
 }

@@ -102,6 +102,8 @@ const fields = {
   writtenVersion: z.number().int().optional(),
   /** The record says that no answer came. */
   noAnswerWritten: z.boolean().optional(),
+  /** The trace of the delivery that began it, as the process' tracing writes it. */
+  traceContext: z.string().optional(),
   /** The person was erased: none of their data is stored in this journey again. */
   erasedAt: z.coerce.date().optional(),
 };

@@ -144,18 +144,25 @@ export class JourneyStore {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
   readonly #onStep: (before: Journey, after: Journey) => void;
+  readonly #traceContext: () => string | undefined;
 
-  /** @param ports `onStep` is told of each change once it is stored */
+  /** @param ports `onStep` is told of each change once it is stored; `traceContext`: what a journey is made in */
   constructor(
     redis: RedisClient,
     source: string,
-    ports: Pick<Ports, 'now'> & { log?: Log; seal: Seal; onStep?: (before: Journey, after: Journey) => void },
+    ports: Pick<Ports, 'now'> & {
+      log?: Log;
+      seal: Seal;
+      onStep?: (before: Journey, after: Journey) => void;
+      traceContext?: () => string | undefined;
+    },
   ) {
     this.source = source;
     this.#redis = redis;
     this.#now = ports.now;
     this.#seal = ports.seal;
     this.#onStep = ports.onStep ?? (() => undefined);
+    this.#traceContext = ports.traceContext ?? (() => undefined);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
@@ -166,9 +173,11 @@ export class JourneyStore {
   /** The journey of this closing: made now (`created`), or found. */
   async getOrCreate(wanted: NewClosing, trace: readonly string[]): Promise<{ journey: Journey; created: boolean }> {
     const now = this.#now();
+    const traceContext = this.#traceContext();
     const data = {
       source: this.source,
       recordId: wanted.recordId,
+      ...(traceContext !== undefined && { traceContext }),
       state: 'received',
       receivedAt: wanted.receivedAt,
       updatedAt: now,

@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'bullmq';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { Observer } from '../operations/observer.ts';
+import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';
 import type { Replicated } from '../redis/replicated.ts';
 import type { Seal } from '../redis/seal.ts';
@@ -33,6 +34,8 @@ export interface EngineOptions {
   log: Log;
   /** Who counts what happens. Left out: nobody. */
   observer?: Observer;
+  /** Left out: there are no traces. */
+  tracing?: Tracing | undefined;
   /** For jobs that are suspected of crashing the process; left out: they run like any other. */
   quarantine?: Quarantine;
 }

@@ -54,7 +54,12 @@ export class Inlets {
     );
     this.#opening.start(doorsEveryMs);
     for (const name of pipelines.keys()) {
-      const inlet = openInletQueues(name, { connection: engine.intakeConnection(), seal: engine.seal, onLost });
+      const inlet = openInletQueues(name, {
+        connection: engine.intakeConnection(),
+        seal: engine.seal,
+        tracing: engine.tracing,
+        onLost,
+      });
       for (const { queue } of Object.values(inlet)) await queue.waitUntilReady();
       this.#inlets.set(name, inlet);
       // Connects now, so that the first delivery need not wait.

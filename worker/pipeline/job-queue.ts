@@ -1,4 +1,4 @@
-import { type ConnectionOptions, type Job, type JobsOptions, Queue } from 'bullmq';
+import { type ConnectionOptions, type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import { z } from 'zod';
 import { slices, spread } from '../../core/spread.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
@@ -12,6 +12,8 @@ interface JobQueueOptions<Data extends z.ZodType> {
   data: Data;
   /** Seals the data of the jobs in Redis. */
   seal?: Seal;
+  /** Of the process' traces. */
+  telemetry?: Telemetry | undefined;
   /** The connection to Redis failed. */
   onLost: (error: Error) => void;
 }
@@ -43,9 +45,15 @@ export class JobQueue<Data extends z.ZodType> {
   running = 0;
 
   constructor(options: JobQueueOptions<Data>) {
-    const { name, prefix, connection, onLost } = options;
+    const { name, prefix, connection, telemetry, onLost } = options;
     this.options = options;
-    this.queue = new Queue(name, { prefix, connection, defaultJobOptions: jobDefaults, streams: noEvents });
+    this.queue = new Queue(name, {
+      prefix,
+      connection,
+      defaultJobOptions: jobDefaults,
+      streams: noEvents,
+      ...(telemetry && { telemetry }),
+    });
     this.queue.on('error', onLost);
   }
 

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'bullmq';
 import type { z } from 'zod';
 import type { Journey } from '../journey/journey.ts';
+import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { rateLimit } from '../redis/rate-limit.ts';
@@ -24,11 +25,12 @@ export interface JobQueues extends InletQueues {
 interface OpenOptions {
   connection: ConnectionOptions;
   seal: Seal;
+  tracing?: Tracing | undefined;
   onLost: (error: Error) => void;
 }
 
-export function openInletQueues(source: string, { connection, seal, onLost }: OpenOptions): InletQueues {
-  const common = { prefix: tagOf(source), connection, seal, onLost };
+export function openInletQueues(source: string, { connection, seal, tracing, onLost }: OpenOptions): InletQueues {
+  const common = { prefix: tagOf(source), connection, seal, telemetry: tracing?.telemetry, onLost };
   return {
     plan: new JobQueue({ ...common, name: 'plan', data: PlanJob }),
     erase: new JobQueue({ ...common, name: 'erase', data: EraseJob }),
@@ -36,8 +38,8 @@ export function openInletQueues(source: string, { connection, seal, onLost }: Op
 }
 
 export function openQueues(source: string, options: OpenOptions): JobQueues {
-  const { connection, onLost } = options;
-  const common = { prefix: tagOf(source), connection, onLost };
+  const { connection, tracing, onLost } = options;
+  const common = { prefix: tagOf(source), connection, telemetry: tracing?.telemetry, onLost };
   return {
     ...openInletQueues(source, options),
     ask: new JobQueue({ ...common, name: 'ask', data: AskJob }),

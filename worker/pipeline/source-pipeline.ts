@@ -53,10 +53,10 @@ interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Jo
 
 export function createSourcePipeline(configured: ConfiguredSource, shared: SharedParts): SourcePipeline {
   const { options, names, onLost, service } = shared;
-  const { redis, connection, clock, ports, log, seal, quarantine, observer } = options;
+  const { redis, connection, clock, ports, log, seal, quarantine, observer, tracing } = options;
   const { name } = configured;
   const alert = shared.alerts.of(name);
-  const jobs = openQueues(name, { connection, seal, onLost });
+  const jobs = openQueues(name, { connection, seal, tracing, onLost });
   const { pauses, holds } = stopsOf(name, alert, jobs, options);
   const journeys = journeysOf(name, shared);
   const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);
@@ -76,7 +76,18 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     clock,
     ports,
   });
-  const stages = createStages(jobs, { context, redis, names, pauses, holds, vendor, service, quarantine, observer });
+  const stages = createStages(jobs, {
+    context,
+    redis,
+    names,
+    pauses,
+    holds,
+    vendor,
+    service,
+    quarantine,
+    observer,
+    tracing,
+  });
   const isGated = () => names.isGated(name);
   // While the vendor is away a poll calls only where it is time to find out whether it is back.
   const isHeldUp = async () =>
@@ -93,11 +104,11 @@ function namedOf({ name, connector, account }: ConfiguredSource): Pick<SourceCon
 }
 
 function journeysOf(name: string, { options, sources, names }: SharedParts): Journeys {
-  const { config, redis, seal, clock, log, replicated, observer = unobserved } = options;
+  const { config, redis, seal, clock, log, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
   const kept = { keepMs: config.retention.journeys, seal };
   return {
-    store: new JourneyStore(redis, name, { now: clock.now, log, seal, onStep }),
+    store: new JourneyStore(redis, name, { now: clock.now, log, seal, onStep, traceContext: () => tracing?.current() }),
     erasures: new Erasures(redis, name, seal),
     snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
     contacts: new ContactMemory(redis, seal),

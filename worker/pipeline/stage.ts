@@ -90,7 +90,7 @@ export class Stage<Data extends z.ZodType> {
   start(): void {
     if (this.#worker) return;
     const { jobs } = this;
-    const { name, prefix, connection } = jobs.options;
+    const { name, prefix, connection, telemetry } = jobs.options;
     const work = async (job: Job, token?: string) => {
       jobs.running += 1;
       await this.#process(job, token).finally(() => {
@@ -102,6 +102,7 @@ export class Stage<Data extends z.ZodType> {
       connection,
       concurrency: this.#options.concurrency,
       ...crashSettings,
+      ...(telemetry && { telemetry }),
       // Reached only by errors of the failure handling itself.
       settings: { backoffStrategy: () => troubleMs },
     });

@@ -7,6 +7,7 @@ import type { Holds } from '../operations/holds.ts';
 import type { Observer } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
+import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
@@ -48,6 +49,7 @@ interface StagesOptions {
   service: Outage;
   quarantine?: Quarantine | undefined;
   observer?: Observer | undefined;
+  tracing?: Tracing | undefined;
 }
 
 /** How a step of the pipeline processes a job, and gives one up. */
@@ -80,13 +82,27 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     keepGivenUp,
   };
   const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
-  const writing = { process: writeBack, giveUp: giveUpWriteBack, remedy: remedies.writeBack, endpoints: [vendor] };
+  const writing = {
+    process: writingBack(options.tracing),
+    giveUp: giveUpWriteBack,
+    remedy: remedies.writeBack,
+    endpoints: [vendor],
+  };
   const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };
   return {
     plan: createStage(jobs.plan, planning, options),
     ask: createStage(jobs.ask, asking, options),
     writeBack: createStage(jobs.writeBack, writing, options),
     erase: createStage(jobs.erase, erasing, options),
+  };
+}
+
+/** In the trace of the delivery that began the journey: what brought the answer in is another's. */
+function writingBack(tracing: Tracing | undefined): typeof writeBack {
+  if (tracing === undefined) return writeBack;
+  return async (job, context) => {
+    const of = (await context.store.get(job.journeyId))?.traceContext;
+    return await tracing.span('write back', { source: context.name }, () => writeBack(job, context), of);
   };
 }
 

@@ -37,7 +37,7 @@ export class Collecting {
   constructor(options: CollectingOptions) {
     this.#options = options;
     const { engine, feedback, service, alerts, sources, names, onLost } = options;
-    const { config, redis, log, clock, ports, quarantine, observer } = engine;
+    const { config, redis, log, clock, ports, quarantine, observer, tracing } = engine;
     this.pauses = new Pauses(redis, globalTag, 'collect', log, (_stage, why) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
     );
@@ -50,7 +50,14 @@ export class Collecting {
       dateFrom: canFilterBy(operations, '{dateFrom}'),
     };
     this.stage = new Stage({
-      jobs: new JobQueue({ name: 'collect', prefix: globalTag, connection, data: CollectJob, onLost }),
+      jobs: new JobQueue({
+        name: 'collect',
+        prefix: globalTag,
+        connection,
+        data: CollectJob,
+        telemetry: tracing?.telemetry,
+        onLost,
+      }),
       source: 'collect',
       probe: () => probe(redis, globalTag),
       concurrency: 4,
