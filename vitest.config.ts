@@ -7,6 +7,7 @@ import { defineConfig } from 'vitest/config';
 const long = [
   'test/system/{chaos,fuzz,package,redis-outages,steering}/*.test.ts',
   'test/system/bench.test.ts',
+  'test/system/monitoring/*.test.ts',
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];
 
