@@ -159,9 +159,10 @@ export class Pauses {
   /** At the start of a worker: somebody may have mended the configuration. What a person has paused stays so. */
   async clear(queues: readonly Queue[]): Promise<void> {
     const stopped = (await this.list()).filter(({ by }) => by === undefined).map(({ stage }) => stage);
+    // First: a queue that is paused, and nobody knows why, would be told of by the sweep of another process.
+    await Promise.all(queues.map((queue) => this.#openWide(queue)));
     if (stopped.length > 0) await this.#redis.hdel(this.#key, ...stopped);
     await this.#redis.del(this.#told);
-    await Promise.all(queues.map((queue) => this.#openWide(queue)));
   }
 
   /**
@@ -217,7 +218,10 @@ export class Pauses {
   async #tellUnknown(queues: readonly Queue[]): Promise<void> {
     const stopped = await Promise.all(queues.map((queue) => queue.isPaused()));
     const known = new Set((await this.list()).map(({ stage }) => stage));
-    for (const [i, { name }] of queues.entries()) if (stopped[i] && !known.has(name)) await this.set(name, unknown);
+    for (const [i, queue] of queues.entries()) {
+      // Again: it may have been cleared since, with its queue opened first.
+      if (stopped[i] && !known.has(queue.name) && (await queue.isPaused())) await this.set(queue.name, unknown);
+    }
   }
 
   /** A set: reasons that were told. */

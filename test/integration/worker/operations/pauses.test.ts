@@ -54,6 +54,19 @@ test('clear lets everything run again, and the same reason be told again', async
   await queue.close();
 });
 
+test('a start that clears a stop is not taken by the sweep of another process for a queue that nobody knows to be stopped', async () => {
+  const { open, queue } = fresh();
+  const [starting, sweeping] = [open(), open()];
+  for (let round = 0; round < 50; round++) {
+    await queue.pause();
+    await starting.pauses.set('plan', 'the key is inactive');
+    await Promise.all([starting.pauses.clear([queue]), sweeping.pauses.probe([queue])]);
+    await starting.pauses.clear([queue]);
+  }
+  expect(sweeping.told.filter(({ level }) => level === 'error')).toEqual([]);
+  await queue.close();
+});
+
 test('it tells the same reason again when it had gone well in between', async () => {
   const { open } = fresh();
   const { pauses, told } = open();
