@@ -244,7 +244,7 @@ test('the service being away for a while loses nothing, asks nobody twice, and i
   const { standin } = feedback;
   standin.faults.add({ path: '/api/', status: 503, times: always });
   const loop = await startLoop(redis, { source: 'away', feedback });
-  const ids = Array.from({ length: 150 }, (_, n) => `a${n}`);
+  const ids = Array.from({ length: 300 }, (_, n) => `a${n}`);
   await loop.closeAll(ids);
   const ready = async () => z.object({ ok: z.boolean() }).parse(await (await fetch(`${loop.app.url}/readyz`)).json());
   await until(async () => 'feedback' in (await loop.app.engine.paused()));
@@ -257,7 +257,9 @@ test('the service being away for a while loses nothing, asks nobody twice, and i
   for (const id of ids) await loop.journey(`${id}.1`, 'asked');
   expect(standin.requests()).toHaveLength(ids.length);
   await until(async () => (await ready()).ok);
-  expect(loop.told.filter(({ message }) => message === 'will be retried').length).toBeLessThanOrEqual(100);
+  // A hundred calls may be under way when the first fails (feedback.callsAtOnce); what fails later is told for debugging only.
+  const warned = loop.told.filter(({ message, level }) => message === 'will be retried' && level === 'warn');
+  expect(warned.length).toBeLessThanOrEqual(150);
   await loop.close();
   await feedback.close();
 });
