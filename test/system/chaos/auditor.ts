@@ -23,6 +23,11 @@ export interface Verdict {
   /** Records that show something else than what the customer said last, or a note twice. */
   writtenWrong: number;
   parked: number;
+  /**
+   * Journeys left to a person because of the request of somebody who was forgotten meanwhile: nobody but that person's contact
+   * could tell whose it is, and it is not shown any more. Where requests carry no marker, this is how it has to be.
+   */
+  undecidable: number;
   /** A sentence for each that counts. */
   findings: string[];
   parkedReasons: string[];
@@ -60,12 +65,14 @@ export function audit(evidence: Evidence): Verdict {
     erased: new Set(evidence.forgotten.map(({ key }) => key)).size,
     writtenWrong: 0,
     parked: 0,
+    undecidable: 0,
     findings: [
       ...strangers.map(({ requestId }) => `request ${requestId}: no record accounts for it`),
       ...evidence.fieldsDropped.map((id) => `journey ${id} lost what a newer version had stored`),
     ],
     parkedReasons: [],
   };
+  const masked = requestsOfForgotten(cases, evidence);
   for (const one of cases) {
     const key = keyOf(one.record);
     const find = (count: 'lost' | 'askedTwice' | 'askedWrongly' | 'notErased' | 'writtenWrong', what: string): void => {
@@ -74,7 +81,9 @@ export function audit(evidence: Evidence): Verdict {
     };
     verdict.acknowledged += closingsAcknowledged(one).size;
     const parked = one.journeys.filter(({ state }) => state === 'parked');
-    verdict.parked += parked.length;
+    const undecidable = parked.filter(({ why }) => masked.has(Number(maskedRequest.exec(why ?? '')?.[1])));
+    verdict.undecidable += undecidable.length;
+    verdict.parked += parked.length - undecidable.length;
     verdict.parkedReasons.push(...parked.map(({ source, id, why }) => `${source}/${id}: ${why}`));
 
     for (const what of askedTooOften(one)) find('askedTwice', what);
@@ -110,6 +119,19 @@ export function audit(evidence: Evidence): Verdict {
       find('writtenWrong', `its status was changed: it is ${shown.isClosed ? 'closed' : 'open'}`);
   }
   return verdict;
+}
+
+/** What closeloop says of a request whose contact is not shown any more. */
+const maskedRequest = /^request (\d+) may be it: its contact was masked/;
+
+/** Requests to people of whom the vendor has told that they are to be forgotten. */
+function requestsOfForgotten(cases: readonly Case[], { forgotten }: Evidence): ReadonlySet<number> {
+  const keys = new Set(forgotten.map(({ key }) => key));
+  return new Set(
+    cases
+      .filter(({ record }) => keys.has(keyOf(record)))
+      .flatMap(({ requests }) => requests.map(({ requestId }) => requestId)),
+  );
 }
 
 export function isClean(verdict: Verdict): boolean {

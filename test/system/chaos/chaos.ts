@@ -57,6 +57,7 @@ function table(report: Report): string {
     ['dropped', report.dropped],
     ['written wrong', report.writtenWrong],
     ['parked', report.parked],
+    ['undecidable', report.undecidable],
     ['kills done', report.kills],
     ['crashes', report.crashes],
     [

@@ -97,6 +97,10 @@ function forgotten(but: Parameters<typeof evidence>[0] = {}): Evidence {
   });
 }
 
+const other: PlannedRecord = { ...record, id: 8, contact: 'dora@example.com' };
+const ofMasked = (id: number) =>
+  `request ${id} may be it: its contact was masked at the service since; cancel the journey`;
+
 const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
   ['is content with one request and one grade', evidence(), { acknowledged: 1 }],
   [
@@ -128,6 +132,22 @@ const rows: [name: string, given: Evidence, expected: Partial<Verdict>][] = [
     'counts a parked journey with its reason',
     evidence({ taken: [], ...unanswered, journeys: [{ ...journey, state: 'parked', why: 'two of them' }] }),
     { parked: 1, parkedReasons: ['support/7.1: two of them'] },
+  ],
+  [
+    'tells a parked journey apart that only the contact of a forgotten person could decide',
+    forgotten({
+      records: [{ ...record, forgetAfterMs: 2_000 }, other],
+      journeys: [journey, { ...journey, id: '8.1', recordId: '8', state: 'parked', why: ofMasked(1) }],
+    }),
+    { parked: 0, undecidable: 1 },
+  ],
+  [
+    'counts a parked journey whose reason names the request of somebody who was not forgotten',
+    evidence({
+      records: [record, other],
+      journeys: [journey, { ...journey, id: '8.1', recordId: '8', state: 'parked', why: ofMasked(1) }],
+    }),
+    { parked: 1, undecidable: 0 },
   ],
   [
     'sees a second request, though the journey is the same',
