@@ -74,8 +74,10 @@ export class Outbox {
     try {
       if (await this.#isLeftAlone()) return false;
       const text = (await redis.lindex(this.messages, 0)) ?? (await this.#freeze());
-      if (text === undefined || !(await this.#deliver(Message.parse(JSON.parse(text))))) return false;
-      await this.#settle(text);
+      if (text === undefined) return false;
+      const message = Message.parse(JSON.parse(text));
+      if (!(await this.#deliver(message))) return false;
+      await this.#settle(message, text);
       return true;
     } finally {
       await releaseLock(redis, this.#key('lock'), token);
@@ -144,9 +146,8 @@ export class Outbox {
     }
   }
 
-  async #settle(text: string): Promise<void> {
+  async #settle(message: Message, text: string): Promise<void> {
     const { redis, now } = this.#options;
-    const message = Message.parse(JSON.parse(text));
     const told: readonly AlertGroup[] = message.type === 'alert' ? message.alerts : [];
     const keys = this.counted;
     const batch = redis.multi();
