@@ -8,6 +8,7 @@ import type { Pause } from '../operations/pauses.ts';
 import { type RunningProcess, runningProcesses } from '../operations/processes.ts';
 import { pollState } from '../pipeline/plan/poll-state.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { tagOf } from '../redis/keys.ts';
 import { type QueueDepth, queueDepth } from '../redis/queued-jobs.ts';
 import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
 import { type OrphanState, orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
@@ -58,7 +59,9 @@ async function stateOfSource(source: StoredSource, service: Down | undefined, re
       pollState(redis, name),
       asked.all(),
       asked.open(),
-      Promise.all(stepQueues.map(async (step) => [step, await queueDepth(redis, name, step)] as const)),
+      Promise.all(
+        stepQueues.map(async (step) => [step, await queueDepth(redis, { prefix: tagOf(name), name: step })] as const),
+      ),
       lastParked(source),
       refusedOf(redis, name),
       lastDeliveries(redis, name),
@@ -128,8 +131,8 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
 
 const stepQueues = ['plan', 'ask', 'write-back', 'erase'] as const;
 
-function sum({ waiting, running, delayed }: QueueDepth = { waiting: 0, running: 0, delayed: 0 }): number {
-  return waiting + running + delayed;
+function sum(depth: QueueDepth | undefined): number {
+  return depth === undefined ? 0 : depth.waiting + depth.running + depth.delayed;
 }
 
 function queueLine(step: string, depth: QueueDepth): string[] {

@@ -86,19 +86,6 @@ export class JobQueue<Data extends z.ZodType> {
     return (await this.queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > this.running;
   }
 
-  /** How many jobs are in which state, and since when the first of those that wait could have begun. Looks at one job only. */
-  async depth(): Promise<{ jobs: Record<string, number>; oldest: Date | undefined }> {
-    const [jobs, [oldest]] = await Promise.all([
-      this.queue.getJobCounts('waiting', 'active', 'delayed', 'failed'),
-      this.queue.getRanges(['waiting'], 0, 0, true),
-    ]);
-    const job = oldest === undefined ? undefined : await this.#jobOf(oldest);
-    if (job === undefined || job === 'unreadable') return { jobs, oldest: undefined };
-    // BullMQ forgets when a delayed one was due: not before its own delay, nor before it was last worked on.
-    const readyAt = Math.max(job.timestamp + (job.opts.delay ?? 0), job.processedOn ?? 0);
-    return { jobs, oldest: new Date(readyAt) };
-  }
-
   /** A job's data. @throws ZodError for a job that only another version can read */
   read(stored: unknown): z.output<Data> {
     return this.options.data.parse(this.#fromStored(stored));

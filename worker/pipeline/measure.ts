@@ -1,9 +1,8 @@
-import type { z } from 'zod';
 import type { Measured } from '../operations/prometheus.ts';
 import { remainingQuotas } from '../redis/budget.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { queueDepth } from '../redis/queued-jobs.ts';
 import type { Engine } from './engine.ts';
-import type { JobQueue } from './job-queue.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
 /** What is in Redis of the sources that are configured here. A fixed number of commands a source, however much is stored. */
@@ -14,7 +13,9 @@ export async function measure(engine: Engine, redis: RedisClient): Promise<Measu
   );
   const [sources, depths, paused] = await Promise.all([
     Promise.all(pipelines.map((pipeline) => measureSource(pipeline, redis))),
-    Promise.all([...queues, { source: 'collect', queue: engine.collecting.stage.jobs }].map(measureQueue)),
+    Promise.all(
+      [...queues, { source: 'collect', queue: engine.collecting.stage.jobs }].map((one) => measureQueue(one, redis)),
+    ),
     engine.paused(),
   ]);
   const stopped = Object.entries(paused).flatMap(([source, list]) =>
@@ -34,14 +35,14 @@ async function measureSource({ context }: SourcePipeline, redis: RedisClient): P
   return { source, journeys, overdueSeconds: secondsSince(due, clock.now()), quotas };
 }
 
-interface MeasuredQueue {
-  depth: JobQueue<z.ZodType>['depth'];
-  options: { name: string };
-}
-
-async function measureQueue({ source, queue }: { source: string; queue: MeasuredQueue }) {
-  const { jobs, oldest } = await queue.depth();
-  return { source, step: queue.options.name, jobs, oldestSeconds: secondsSince(oldest, new Date()) };
+async function measureQueue(
+  { source, queue }: { source: string; queue: { options: { prefix: string; name: string } } },
+  redis: RedisClient,
+) {
+  const { options } = queue;
+  const { waiting, running, delayed, failed, oldestAt } = await queueDepth(redis, options);
+  const jobs = { waiting, active: running, delayed, failed };
+  return { source, step: options.name, jobs, oldestSeconds: secondsSince(oldestAt, new Date()) };
 }
 
 function secondsSince(at: Date | undefined, now: Date): number {

@@ -1,7 +1,7 @@
 import { Queue, Worker } from 'bullmq';
 import { expect, test } from 'vitest';
 import { tagOf } from '../../../../worker/redis/keys.ts';
-import { queuedJobs } from '../../../../worker/redis/queued-jobs.ts';
+import { queueDepth, queuedJobs } from '../../../../worker/redis/queued-jobs.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -25,5 +25,18 @@ test('it counts the jobs of a queue as BullMQ does: waiting, running and delayed
   await queue.add('d', {});
   expect(await counted()).toEqual([5, 5]);
   await worker.close();
+  await queue.close();
+});
+
+test('it tells since when the first of those that wait could have begun: one that waited for its time, since that', async () => {
+  const prefix = tagOf('delays');
+  const queue = new Queue('ask', { prefix, connection: redis.handle.bull() });
+  const depth = async () => await queueDepth(redis.handle.client, { prefix, name: 'ask' });
+  expect(await depth()).toEqual({ waiting: 0, running: 0, delayed: 0, failed: 0 });
+  const { timestamp } = await queue.add('later', {}, { delay: 3_600_000 });
+  expect(await depth()).toEqual({ waiting: 0, running: 0, delayed: 1, failed: 0 });
+  await queue.promoteJobs();
+  const oldestAt = new Date(timestamp + 3_600_000);
+  expect(await depth()).toEqual({ waiting: 1, running: 0, delayed: 0, failed: 0, oldestAt });
   await queue.close();
 });
