@@ -49,9 +49,14 @@ type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
 /** As machines are shown it. */
 async function stateOfSource(source: StoredSource, service: Down | undefined, redis: RedisClient) {
   const { name, store, erasures: asked, pauses, holds, vendor } = source;
-  const [counts, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] = await Promise.all(
-    [
+  const until = new Date();
+  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
+    await Promise.all([
       store.queries.counts(),
+      store.queries.countsBetween({
+        from: new Date(until.getTime() - weekMs),
+        until: new Date(until.getTime() + hourMs),
+      }),
       pauses.list(),
       holds.list(),
       vendor.down({ now: true }),
@@ -65,11 +70,15 @@ async function stateOfSource(source: StoredSource, service: Down | undefined, re
       lastParked(source),
       refusedOf(redis, name),
       lastDeliveries(redis, name),
-    ],
-  );
+    ]);
   return {
     source: name,
     journeys: counts,
+    lastWeek: {
+      asked: week.asked,
+      answered: week.answered,
+      responseRate: week.asked === 0 ? null : week.responses / week.asked,
+    },
     paused,
     held,
     quotaUsedUpUntil: quota?.until,
@@ -95,6 +104,7 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
   return [
     styleText('bold', source),
     `  journeys    ${states.join(' · ') || 'none'}`,
+    ...weekLine(state.lastWeek),
     ...(state.lastDelivery ? [`  delivered   last ${state.lastDelivery.toISOString()}`] : []),
     ...(state.lastRefusal
       ? [`  refused     last ${state.lastRefusal.at.toISOString()}: ${state.lastRefusal.why}`]
@@ -127,6 +137,15 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
       ? [`              all: closeloop journeys list --source ${source} --state parked`]
       : []),
   ];
+}
+
+const hourMs = 3_600_000;
+const weekMs = 168 * hourMs;
+
+function weekLine({ asked, answered, responseRate }: SourceState['lastWeek']): string[] {
+  if (asked === 0 && answered === 0) return [];
+  const rate = responseRate === null ? '' : ` · response rate ${Math.round(responseRate * 100)} %`;
+  return [`  7 days      asked ${asked} · answered ${answered}${rate}`];
 }
 
 const stepQueues = ['plan', 'ask', 'write-back', 'erase'] as const;

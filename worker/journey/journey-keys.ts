@@ -22,6 +22,10 @@ export class JourneyKeys {
   state(state: JourneyState): string {
     return `${this.tag}:state:${state}`;
   }
+  /** Of one day, UTC: see hourly-counts.ts. */
+  counts(day: string): string {
+    return `${this.tag}:counts:${day}`;
+  }
   pass(campaign: number): string {
     return `${this.tag}:pass:${campaign}`;
   }

@@ -3,6 +3,7 @@ import type { Contact } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
+import { type Counts, countsBetween } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
@@ -131,6 +132,16 @@ export class JourneyQueries {
       seen = [...(last === score ? seen : []), ...fresh.filter(({ at }) => at === last).map(({ id }) => id)];
       score = last;
     }
+  }
+
+  /** How many journeys got into this state in these days and are still in it (waiting: are due in them). */
+  async countIn(state: JourneyState, { from, until }: { from: Date; until: Date }): Promise<number> {
+    return await this.#redis.zcount(this.#keys.state(state), from.getTime(), `(${until.getTime()}`);
+  }
+
+  /** How many were asked and answered in this time, to the hour; of the last five weeks. */
+  async countsBetween(time: { from: Date; until: Date }): Promise<Counts> {
+    return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time);
   }
 
   async counts(): Promise<Record<JourneyState, number>> {

@@ -5,6 +5,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from '../redis/source-names.ts';
+import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import { Journey, type JourneyState, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
 import { JourneyQueries } from './queries.ts';
@@ -44,7 +45,7 @@ return {id, 1}`;
  * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
  * people to index it under…, people no longer… · ARGV rev, sealed journey, id, score, request id or '', '1' once asked ('if none': unless
  * another has) or '0' when it turned out not to be, number of people to index it under, key of the collecting pass' fence or '',
- * generation of the pass, state, trace lines…
+ * generation of the pass, state, number of counts to change, for each count its key, field and difference…, trace lines…
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
@@ -62,7 +63,12 @@ for i = 5, KEYS[5] == KEYS[6] and 5 or 6 do
   if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
 end
 for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
-if #ARGV >= 11 then redis.call('RPUSH', KEYS[2], unpack(ARGV, 11)) end
+local line = 12 + 3 * ARGV[11]
+for i = 12, line - 3, 3 do
+  redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
+  redis.call('PEXPIRE', ARGV[i], ${countsKeptMs})
+end
+if #ARGV >= line then redis.call('RPUSH', KEYS[2], unpack(ARGV, line)) end
 return 1`;
 
 /**
@@ -288,6 +294,7 @@ export class JourneyStore {
     const keys = [of.journey(id), of.trace(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.record(journey.recordId), of.record(journey.currentId ?? journey.recordId), of.requests(requestId));
     keys.push(...people, ...(isSame ? [] : of.people(before).filter((key) => !people.includes(key))));
+    const changes = countChanges(before, journey);
     const saved = await runScript(
       this.#redis,
       saveScript,
@@ -302,6 +309,8 @@ export class JourneyStore {
       pass ? this.#keys.pass(pass.campaign) : '',
       pass?.generation ?? 0,
       journey.state,
+      changes.length,
+      ...changes.flatMap(({ day, field, by }) => [of.counts(day), field, by]),
       ...trace.map((text) => this.#line(text)),
     );
     if (saved === 1) {

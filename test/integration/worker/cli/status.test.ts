@@ -46,6 +46,22 @@ test('status shows what waits for a person, and why; what waits to be planned st
   await loop.close();
 });
 
+test('status shows how many of seven days were asked, and how many of them answered', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  for (const id of ['a', 'b', 'c']) await loop.post(loop.vendor.close(id).delivery);
+  for (const id of ['a', 'b', 'c']) await loop.journey(`${id}.1`, 'asked');
+  loop.feedback.standin.answer({ contact: 'a@example.com', grade: 4 });
+  await loop.journey('a.1', 'written');
+  // Asked eight days ago.
+  const key = `{cl:${loop.store.source}}:counts:${new Date(Date.now() - 8 * 86_400_000).toISOString().slice(0, 10)}`;
+  await redis.handle.client.hset(key, 'asked:12', 1);
+  const { rows } = await printed(() => status(beside(loop)));
+  expect(rows[0]).toMatchObject({ lastWeek: { asked: 3, answered: 1, responseRate: 1 / 3 } });
+  const { out } = await printed(() => status({ ...beside(loop), json: false }));
+  expect(out).toContain('7 days      asked 3 · answered 1 · response rate 33 %');
+  await loop.close();
+});
+
 test('status counts the deliveries that were refused, by reason, and shows that grades stand still (audit 29)', async () => {
   const loop = await startLoop(redis, { source: fresh() });
   for (let i = 0; i < 3; i++) await loop.post('[]', { 'x-toy-secret': 'forged' });
