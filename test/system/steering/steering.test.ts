@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { askIn, jobs, logged, startInstallation } from '../../support/installation.ts';
 import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { scrape } from '../../support/worker/operations/scrape.ts';
 import { makeNewerVersion } from '../chaos/newer-version.ts';
 
 const redis = useRedis();
@@ -47,6 +48,10 @@ test('an installation that is upgraded, paused and reloaded under load loses not
   for (const one of [stays, young]) one.child.kill('SIGHUP');
   await Promise.all([stays, young].map((one) => logged(one, 'the configuration was reloaded')));
   const reloaded = acknowledged.length;
+  const [{ metrics } = {}] = await logged(stays, 'started');
+  const { of } = await scrape(String(metrics).replace(/\/metrics$/, ''));
+  expect(of('closeloop_stopped{source="fleet",step="ask"}')).toBe(1);
+  expect(of('closeloop_stopped{source="crew",step="ask"}')).toBe(0);
   const differing = async () => {
     const { rows } = await say('status');
     return JSON.stringify(rows.at(-1)?.problems).includes('1 of 3 go by another configuration than this file') && rows;
