@@ -9,76 +9,97 @@ const key = z.string().regex(/^[A-Za-z0-9_-]{2,64}$/, 'the key of a metafield: 2
 
 const writeBack = z
   .strictObject({
-    /**
-     * Namespace of the metafields below. `$app`: our own, which only this app may write; the merchant sees it. Another one
-     * (`custom`) belongs to the merchant.
-     */
     namespace: z
       .string()
       .regex(/^(\$app(:[A-Za-z0-9_-]+)?|[A-Za-z0-9_-]{3,255})$/, 'a namespace of metafields, like "$app" or "custom"')
-      .default('$app'),
-    /** Keys of order metafields; their types are in answer.ts. `status` says "answered" or "no answer". */
-    ...answerPlaces(key),
-    /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
-    tags: z.boolean().default(false),
-    /** Adds a line to the order's note, which staff see. An edit of the note at the same instant would be lost. */
-    note: z.boolean().default(false),
-    /** Writes to `status` and `tags` also that no answer came. */
-    noAnswer: z.boolean().default(false),
+      .default('$app')
+      .describe(
+        'Namespace of the metafields below. `$app`: our own, which only this app may write; the merchant sees it. Another one (`custom`) belongs to the merchant',
+      ),
+    ...answerPlaces(key, {
+      grade: 'the key of an order metafield',
+      comment: 'the key of an order metafield',
+      answeredAt: 'the key of an order metafield',
+      status: 'the key of an order metafield, "answered" or "no answer"',
+      answers: 'keys of order metafields',
+    }),
+    tags: z
+      .boolean()
+      .default(false)
+      .describe('Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`'),
+    note: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Adds a line to the order's note, which staff see. An edit of the note at the same instant would be lost",
+      ),
+    noAnswer: z.boolean().default(false).describe('Writes to `status` and `tags` also that no answer came'),
   })
-  .prefault({});
+  .prefault({})
+  .describe('Where the answer goes; each is optional');
 
 /** A Shopify source in the configuration: one shop, and one app installed in it. */
 export const settings = z
   .strictObject({
-    /** The permanent address, `acme.myshopify.com`, also where customers see another one. */
     shop: z
       .string()
-      .regex(/^[a-z0-9][a-z0-9-]*\.myshopify\.com$/, 'the permanent address of the shop, like "acme.myshopify.com"'),
-    /** The token of a custom app, `shpat_…`: made before 2026, they go on working. */
-    accessToken: secret.optional(),
-    /** Or: client id and secret of an app of the shop's own organisation (Dev Dashboard > app > Settings). */
-    clientId: secret.optional(),
-    clientSecret: secret.optional(),
-    /**
-     * What signs the webhooks: the app's client secret; the older one too for an hour after a rotation; and the key shown under
-     * Settings > Notifications for webhooks made by hand.
-     */
-    webhookSecrets: z.array(secret).min(1, "needs the app's client secret").max(4),
-    /**
-     * When an order counts as closed: `paid`; `fulfilled`, when it was handed to the carrier; `delivered`, when it arrived. What
-     * needs no carrier (downloads, sales in a shop) is delivered when it is fulfilled.
-     */
-    trigger: z.enum(['fulfilled', 'delivered', 'paid']).default('delivered'),
-    /** Several parcels, one request: when the `first` one is on its way or there, or `all` of them. */
-    parcels: z.enum(['first', 'all']).default('all'),
-    /** Not every carrier reports deliveries: a parcel counts as delivered this long after it was handed over. */
-    deliveredWithin: Duration.prefault('7d'),
-    /** Further orders that count. Test orders, cancelled and refunded ones and gift cards never do. */
+      .regex(/^[a-z0-9][a-z0-9-]*\.myshopify\.com$/, 'the permanent address of the shop, like "acme.myshopify.com"')
+      .describe('The permanent address, `acme.myshopify.com`, also where customers see another one'),
+    accessToken: secret
+      .optional()
+      .describe('The token of a custom app, `shpat_…`: made before 2026, they go on working'),
+    clientId: secret
+      .optional()
+      .describe("Or: client id and secret of an app of the shop's own organisation (Dev Dashboard > app > Settings)"),
+    clientSecret: secret.optional().describe('With clientId'),
+    webhookSecrets: z
+      .array(secret)
+      .min(1, "needs the app's client secret")
+      .max(4)
+      .describe(
+        "What signs the webhooks: the app's client secret; the older one too for an hour after a rotation; and the key shown under Settings > Notifications for webhooks made by hand",
+      ),
+    trigger: z
+      .enum(['fulfilled', 'delivered', 'paid'])
+      .default('delivered')
+      .describe(
+        'When an order counts as closed: `paid`; `fulfilled`, when it was handed to the carrier; `delivered`, when it arrived. What needs no carrier (downloads, sales in a shop) is delivered when it is fulfilled',
+      ),
+    parcels: z
+      .enum(['first', 'all'])
+      .default('all')
+      .describe('Several parcels, one request: when the `first` one is on its way or there, or `all` of them'),
+    deliveredWithin: Duration.prefault('7d').describe(
+      'Not every carrier reports deliveries: a parcel counts as delivered this long after it was handed over',
+    ),
     include: z
       .strictObject({
-        /** Sales in a shop. */
-        pointOfSale: z.boolean().default(true),
-        /** Orders that staff wrote: invoices, orders by phone. */
-        drafts: z.boolean().default(true),
-        partlyRefunded: z.boolean().default(true),
-        /** Orders with neither e-mail nor phone: only for campaigns that ask by identifier. */
-        withoutContact: z.boolean().default(false),
+        pointOfSale: z.boolean().default(true).describe('Sales in a shop'),
+        drafts: z.boolean().default(true).describe('Orders that staff wrote: invoices, orders by phone'),
+        partlyRefunded: z.boolean().default(true).describe('Orders of which a part was paid back'),
+        withoutContact: z
+          .boolean()
+          .default(false)
+          .describe('Orders with neither e-mail nor phone: only for campaigns that ask by identifier'),
       })
-      .prefault({}),
-    /** More metafields of the order for rules and fields to see: `custom.branch` is order.metafields.`custom.branch`. */
+      .prefault({})
+      .describe('Further orders that count. Test orders, cancelled and refunded ones and gift cards never do'),
     metafields: z
       .array(z.string().regex(/^[\w$:-]+\.[A-Za-z0-9_-]{2,64}$/, '"namespace.key" of a metafield'))
       .max(10)
-      .default([]),
-    /**
-     * Are the webhooks made by `setup` and watched by the poll? `false`: they are declared in the app's shopify.app.toml, or made by
-     * hand, and the API doesn't show them.
-     */
-    webhooks: z.boolean().default(true),
-    /** How often the poll checks the webhooks: Shopify removes one whose deliveries failed for four hours. */
-    watchEvery: Duration.prefault('1d'),
-    /** Tests and stand-ins only. */
+      .default([])
+      .describe(
+        'More metafields of the order for rules and fields to see: `custom.branch` is order.metafields.`custom.branch`',
+      ),
+    webhooks: z
+      .boolean()
+      .default(true)
+      .describe(
+        "Are the webhooks made by `setup` and watched by the poll? `false`: they are declared in the app's shopify.app.toml, or made by hand, and the API doesn't show them",
+      ),
+    watchEvery: Duration.prefault('1d').describe(
+      'How often the poll checks the webhooks: Shopify removes one whose deliveries failed for four hours',
+    ),
     baseUrl: standinOrigin,
     writeBack,
   })

@@ -23,77 +23,96 @@ const expression = ExpressionSource.meta({ description: "JSONata over the event'
 const signature = z
   .discriminatedUnion('kind', [
     z.strictObject({
-      /** Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`, or the same as `svix-…`. */
-      kind: z.literal('standard'),
-      secrets: secrets(standardSecret),
+      kind: z
+        .literal('standard')
+        .describe('Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`, or the same as `svix-…`'),
+      secrets: secrets(standardSecret).describe('`whsec_…`, or a public key of the sender; two while rotating'),
     }),
     z.strictObject({
-      /** An HMAC of the body in a header. Without `timestampHeader` only the event's id stops replays. */
-      kind: z.literal('hmac'),
-      header,
-      algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
-      encoding: z.enum(['hex', 'base64']).default('hex'),
-      /** The text before the digest: `sha256=`. */
-      prefix: z.string().max(40).default(''),
-      secrets: secrets(plainSecret),
-      /** Holds whole seconds since 1970. The signed text is then `<timestamp>.<body>`, and the tolerance is five minutes. */
-      timestampHeader: header.optional(),
+      kind: z
+        .literal('hmac')
+        .describe("An HMAC of the body in a header. Without `timestampHeader` only the event's id stops replays"),
+      header: header.describe('Holds the digest'),
+      algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256').describe('Of the digest'),
+      encoding: z.enum(['hex', 'base64']).default('hex').describe('Of the digest in the header'),
+      prefix: z.string().max(40).default('').describe('The text before the digest: `sha256=`'),
+      secrets: secrets(plainSecret).describe('Two while rotating'),
+      timestampHeader: header
+        .optional()
+        .describe(
+          'Holds whole seconds since 1970. The signed text is then `<timestamp>.<body>`, and the tolerance is five minutes',
+        ),
     }),
     z.strictObject({
-      /** The same secret in every delivery. Weak: whoever has seen one delivery can send others. */
-      kind: z.literal('token'),
-      header,
-      /** The whole value of the header: `Bearer …`, `Basic …`, or the bare secret. */
-      secrets: secrets(plainSecret),
+      kind: z
+        .literal('token')
+        .describe('The same secret in every delivery. Weak: whoever has seen one delivery can send others'),
+      header: header.describe('Holds the token'),
+      secrets: secrets(plainSecret).describe(
+        'The whole value of the header: `Bearer …`, `Basic …`, or the bare secret',
+      ),
     }),
   ])
   .describe('How deliveries prove where they come from');
 
 /** The assumed shape of the Feedback service's survey events, which its specification doesn't show (design.md). */
 const survey = z.strictObject({
-  /** A survey without any answer has nothing to write. */
-  when: expression.default('type = "survey.completed" and $not(data.answers = [])'),
-  /** The feedback request, as the service numbers it. */
-  request: expression.default('data.appeal'),
-  /** An object: question id → answer. */
-  answers: expression.default('$merge(data.answers.{$string(question): answer})'),
+  when: expression
+    .default('type = "survey.completed" and $not(data.answers = [])')
+    .describe('A survey without any answer has nothing to write'),
+  request: expression.default('data.appeal').describe('The feedback request, as the service numbers it'),
+  answers: expression
+    .default('$merge(data.answers.{$string(question): answer})')
+    .describe('An object: question id → answer'),
 });
 
 const event = z
   .strictObject({
-    /** The event's id, the same in each of its deliveries. Left out: the signed id of Standard Webhooks, else the body. */
-    id: expression.optional(),
-    /** The time of the event: ISO 8601 with Z or an offset; without a value the time of receipt. The newest event counts. */
-    at: expression.default('timestamp'),
-    /** The event's name in traces. */
-    type: expression.default('type'),
-    /** The record's id at the sender. */
-    record: expression.optional(),
-    /** True: the record is closed, and the event holds the whole record. */
-    closed: expression.optional(),
-    /** True: the record is open again, cancelled, refunded or deleted: its journey ends. */
-    changed: expression.optional(),
-    /** The time of the closing, which also names it. Left out: `at`, so that each event is a closing of its own. */
-    closedAt: expression.optional(),
-    /** The sender's id of the customer, by which erasures find the record. 0 counts as none; give no value for other guests. */
-    person: expression.optional(),
-    /**
-     * All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all.
-     * Left out: the contacts that rules use, and the values beside them in the same object.
-     */
-    contacts: expression.optional(),
-    /** The customer's IANA zone and language (BCP 47). */
-    timeZone: expression.optional(),
-    locale: expression.optional(),
-    /** The record for rules and fields: an object. */
-    shape: expression.default('$'),
-    /** A grade that was given at the sender, for an external campaign. */
+    id: expression
+      .optional()
+      .describe(
+        "The event's id, the same in each of its deliveries. Left out: the signed id of Standard Webhooks, else the body",
+      ),
+    at: expression
+      .default('timestamp')
+      .describe(
+        'The time of the event: ISO 8601 with Z or an offset; without a value the time of receipt. The newest event counts',
+      ),
+    type: expression.default('type').describe("The event's name in traces"),
+    record: expression.optional().describe("The record's id at the sender"),
+    closed: expression.optional().describe('True: the record is closed, and the event holds the whole record'),
+    changed: expression
+      .optional()
+      .describe('True: the record is open again, cancelled, refunded or deleted: its journey ends'),
+    closedAt: expression
+      .optional()
+      .describe(
+        'The time of the closing, which also names it. Left out: `at`, so that each event is a closing of its own',
+      ),
+    person: expression
+      .optional()
+      .describe(
+        "The sender's id of the customer, by which erasures find the record. 0 counts as none; give no value for other guests",
+      ),
+    contacts: expression
+      .optional()
+      .describe(
+        'All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all. Left out: the contacts that rules use, and the values beside them in the same object',
+      ),
+    timeZone: expression.optional().describe("The customer's IANA time zone"),
+    locale: expression.optional().describe("The customer's language (BCP 47)"),
+    shape: expression.default('$').describe('The record for rules and fields: an object'),
     graded: z
       .strictObject({ when: expression, grade: expression.optional(), comment: expression.optional() })
-      .optional(),
-    /** A person is to be forgotten, found by `record`, `person` and these contacts. */
-    erase: z.strictObject({ when: expression, contacts: expression.optional() }).optional(),
-    survey: survey.optional(),
+      .optional()
+      .describe('A grade that was given at the sender, for an external campaign'),
+    erase: z
+      .strictObject({ when: expression, contacts: expression.optional() })
+      .optional()
+      .describe('A person is to be forgotten, found by `record`, `person` and these contacts'),
+    survey: survey
+      .optional()
+      .describe('Survey events of the Feedback service, sent to this source; `{}` for their assumed form'),
   })
   .refine(({ closed, graded, erase, survey }) => [closed, graded, erase, survey].some((one) => one !== undefined), {
     path: ['closed'],
@@ -114,8 +133,7 @@ function isPlainUrl(text: string): boolean {
 
 const writeBack = z
   .strictObject({
-    url: z.string().refine(isPlainUrl, 'https://host/path, without a name, a password or a #'),
-    /** Signs what is sent (Standard Webhooks): `whsec_…`; two while rotating, and both sign. */
+    url: z.string().refine(isPlainUrl, 'https://host/path, without a name, a password or a #').describe('The receiver'),
     secrets: secrets(
       z
         .string()
@@ -123,13 +141,16 @@ const writeBack = z
           (text) => isStandardSecret(text) && !text.startsWith('whpk_'),
           'must be whsec_ and the base64 of 24 to 64 random bytes',
         ),
-    ),
-    /** Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http. */
-    allowPrivate: z.boolean().default(false),
-    /** Personal data beside the grade. */
-    include: z.array(z.enum(['comment', 'answers'])).default(['comment', 'answers']),
-    /** Sends `feedback.unanswered` when a journey expires. */
-    noAnswer: z.boolean().default(false),
+    ).describe('Signs what is sent (Standard Webhooks): `whsec_…`; two while rotating, and both sign'),
+    allowPrivate: z
+      .boolean()
+      .default(false)
+      .describe('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
+    include: z
+      .array(z.enum(['comment', 'answers']))
+      .default(['comment', 'answers'])
+      .describe('Personal data beside the grade'),
+    noAnswer: z.boolean().default(false).describe('Sends `feedback.unanswered` when a journey expires'),
   })
   .refine(({ url, allowPrivate }) => allowPrivate || !url.startsWith('http:'), {
     path: ['url'],
@@ -143,8 +164,11 @@ export const settings = z
     signature,
     event,
     writeBack: writeBack.optional(),
-    /** Bodies of the sender's events, on which `closeloop check` tries the expressions and the rules. */
-    samples: z.array(z.record(z.string(), z.unknown())).max(20).default([]),
+    samples: z
+      .array(z.record(z.string(), z.unknown()))
+      .max(20)
+      .default([])
+      .describe("Bodies of the sender's events, on which `closeloop check` tries the expressions and the rules"),
   })
   .refine(({ signature, event }) => signature.kind !== 'token' || event.id !== undefined, {
     path: ['event', 'id'],

@@ -21,12 +21,15 @@ const metaName = z
 
 const writeBack = z
   .strictObject({
-    /** Meta data of the order, `feedback_grade` for example; the time as ISO 8601, UTC. They need no preparation in the shop. */
-    ...answerPlaces(metaName),
-    /** Adds a private note with the answer: one more call per answer. */
-    note: z.boolean().default(false),
-    /** Writes `no-answer` into `status` when a journey expires. */
-    noAnswer: z.boolean().default(false),
+    ...answerPlaces(metaName, {
+      grade: 'meta data of the order, `feedback_grade` for example; they need no preparation in the shop',
+      comment: 'meta data of the order',
+      answeredAt: 'meta data of the order, as ISO 8601 in UTC',
+      status: 'meta data of the order',
+      answers: 'meta data of the order',
+    }),
+    note: z.boolean().default(false).describe('Adds a private note with the answer: one more call per answer'),
+    noAnswer: z.boolean().default(false).describe('Writes `no-answer` into `status` when a journey expires'),
   })
   .refine(...noAnswerNeeds(['status'], 'needs writeBack.status, which takes it'))
   .refine(
@@ -36,52 +39,79 @@ const writeBack = z
     },
     { error: 'one name takes two things: each needs its own' },
   )
-  .prefault({});
+  .prefault({})
+  .describe('Where the answer goes; each is optional');
 
 /** A WooCommerce source in the configuration: one shop. */
 export const settings = z.strictObject({
-  /** The shop's address as browsers show it: with www or without, with the directory where WordPress sits in one. */
   site: z
     .string()
     .refine(
       (text) => isSafeAddress(text, 'path'),
       'the https address of the shop, like https://shop.example.com, without anything behind it',
     )
-    .transform((text) => text.replace(/\/+$/, '')),
-  /** A REST key with read and write rights, of a user who may edit orders (WooCommerce > Settings > Advanced > REST API). */
+    .transform((text) => text.replace(/\/+$/, ''))
+    .describe(
+      "The shop's address as browsers show it: with www or without, with the directory where WordPress sits in one",
+    ),
   consumerKey: z
     .string()
     .trim()
-    .regex(/^ck_\w+$/, 'begins with "ck_"'),
+    .regex(/^ck_\w+$/, 'begins with "ck_"')
+    .describe(
+      'A REST key with read and write rights, of a user who may edit orders (WooCommerce > Settings > Advanced > REST API)',
+    ),
   consumerSecret: z
     .string()
     .trim()
-    .regex(/^cs_\w+$/, 'begins with "cs_"'),
-  /** `query` puts the key into addresses, and so into the shop's logs: only for hosts that drop the Authorization header. */
-  auth: z.enum(['header', 'query']).default('header'),
-  /** For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`. */
-  restRoute: z.boolean().default(false),
-  /** The webhooks' secret; two while it is being rotated. `setup` gives the first one to the webhooks that it makes. */
-  webhookSecrets: webhookSecrets(secret, 'needs the secret of the webhooks'),
-  /** An order with one of these statuses counts as closed. Plugins add statuses, like `delivered`. */
-  statuses: z.array(status).min(1).default(['completed']),
-  /** Which refunds exclude an order: of the whole sum, of any part, or none. */
-  skipRefunded: z.enum(['fully', 'partly', 'never']).default('fully'),
-  /** Excludes orders of nothing but downloads and services. */
-  skipVirtual: z.boolean().default(false),
-  /** Products (ids or SKUs) that are gift cards: an order of nothing else is excluded. WooCommerce itself has no gift cards. */
-  giftCards: z.array(z.union([z.int().positive(), z.string().min(1)]).transform(String)).default([]),
-  /** Orders without e-mail address and phone number count too: for campaigns whose customers are known by something else. */
-  withoutContact: z.boolean().default(false),
-  /** Orders with any of these meta data are tests. Default: what WooPayments leaves in its test mode. */
-  testMeta: z.record(z.string().min(1), z.string()).default({ _wcpay_mode: 'test' }),
-  /** Meta data that hold the language of an order, first found. Default: WPML's. */
-  languageMeta: z.array(z.string().min(1)).default(['wpml_language']),
-  /**
-   * How often the poll checks the webhooks, which takes one call: the shop silently disables a webhook after seven failures in a row.
-   * Until the next check only the poll finds the orders of that webhook.
-   */
-  watchEvery: Duration.prefault('1h'),
+    .regex(/^cs_\w+$/, 'begins with "cs_"')
+    .describe('Of that key'),
+  auth: z
+    .enum(['header', 'query'])
+    .default('header')
+    .describe(
+      "`query` puts the key into addresses, and so into the shop's logs: only for hosts that drop the Authorization header",
+    ),
+  restRoute: z
+    .boolean()
+    .default(false)
+    .describe('For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`'),
+  webhookSecrets: webhookSecrets(secret, 'needs the secret of the webhooks').describe(
+    "The webhooks' secret; two while it is being rotated. `setup` gives the first one to the webhooks that it makes",
+  ),
+  statuses: z
+    .array(status)
+    .min(1)
+    .default(['completed'])
+    .describe('An order with one of these statuses counts as closed. Plugins add statuses, like `delivered`'),
+  skipRefunded: z
+    .enum(['fully', 'partly', 'never'])
+    .default('fully')
+    .describe('Which refunds exclude an order: of the whole sum, of any part, or none'),
+  skipVirtual: z.boolean().default(false).describe('Excludes orders of nothing but downloads and services'),
+  giftCards: z
+    .array(z.union([z.int().positive(), z.string().min(1)]).transform(String))
+    .default([])
+    .describe(
+      'Products (ids or SKUs) that are gift cards: an order of nothing else is excluded. WooCommerce itself has no gift cards',
+    ),
+  withoutContact: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Orders without e-mail address and phone number count too: for campaigns whose customers are known by something else',
+    ),
+  testMeta: z
+    .record(z.string().min(1), z.string())
+    .default({ _wcpay_mode: 'test' })
+    .describe('Orders with any of these meta data are tests. Default: what WooPayments leaves in its test mode'),
+  languageMeta: z
+    .array(z.string().min(1))
+    .default(['wpml_language'])
+    .describe("Meta data that hold the language of an order, first found. Default: WPML's"),
+  watchEvery: Duration.prefault('1h').describe(
+    'How often the poll checks the webhooks, which takes one call: the shop silently disables a webhook after seven failures in a row. Until the next check only the poll finds the orders of that webhook',
+  ),
   writeBack,
 });
 

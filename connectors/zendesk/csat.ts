@@ -13,9 +13,8 @@ const expression = ExpressionSource.meta({ description: 'JSONata over the delive
  * A score of the newer CSAT is a number, and is the grade itself.
  */
 export const csatSettings = z.strictObject({
-  /** The grades, in the external campaign, of the classic two scores. */
-  good: z.number().default(5),
-  bad: z.number().default(1),
+  good: z.number().default(5).describe('The grade, in the external campaign, of the classic score "good"'),
+  bad: z.number().default(1).describe('The grade of the classic score "bad"'),
   score: expression.default(
     '[event.satisfaction_score.score, event.satisfaction_score, event.current.score, event.current][$type($) in ["string", "number"]][0]',
   ),

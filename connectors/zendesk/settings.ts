@@ -20,53 +20,75 @@ const fieldRef = z.union([numericId, z.string().trim().min(1, 'is empty').max(25
 const key = z.string().regex(/^[A-Za-z][\w-]{0,99}$/, 'a key, like "last_grade"');
 
 /** The fields for the parts of an answer, each optional. */
-const keys = { grade: key.optional(), comment: key.optional(), answeredAt: key.optional() };
+const keys = {
+  grade: key.optional().describe('Takes the grade'),
+  comment: key.optional().describe('Takes the comment'),
+  answeredAt: key.optional().describe('Takes the time of the answer'),
+};
 
 const atLeastOne = (value: object): boolean => Object.values(value).some((one) => one !== undefined);
 
 const writeBack = z
   .strictObject({
-    /**
-     * Ticket fields, by id or title. `grade`: integer, decimal, text, dropdown, multi-select or checkbox. `comment`: text or
-     * multi-line. `answeredAt`: date (the day, UTC) or text (ISO 8601, UTC). `status`: text or dropdown; what it says is in
-     * `statusValues`. `answers`: lists fit into text and multi-select fields.
-     */
-    ...answerPlaces(fieldRef),
-    /**
-     * Grade → the option's tag for a dropdown, 'true' or 'false' for a checkbox. A grade that isn't listed becomes its own
-     * digits in a dropdown; a checkbox is then ticked by any grade above 0.
-     */
-    gradeValues: z.record(z.string().regex(/^\d+$/, 'a grade, like "9"'), z.string().min(1)).default({}),
-    /** Left out: "answered" and "no answer" in a text field, the tags `fb_answered` and `fb_no_answer` in a dropdown. */
-    statusValues: z.strictObject({ answered: z.string().min(1), noAnswer: z.string().min(1) }).optional(),
-    /** Adds an internal note with the answer. Never public: a public comment is mailed to the customer. */
-    note: z.boolean().default(false),
-    /** Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`. */
-    tags: z.boolean().default(false),
-    /** Keys of user fields for the requester's newest answer, made by `setup` where missing. Needs the scope `users:write`. */
-    userFields: z.strictObject(keys).refine(atLeastOne, 'names no field').optional(),
-    /** Writes to `status` and `tags` also that no answer came. */
-    noAnswer: z.boolean().default(false),
-    /**
-     * The places for an answer whose ticket is closed, in order. If none takes the answer, closeloop keeps it and parks the
-     * journey.
-     * - `edit`: the ticket itself, without a note. Needs "Modify closed ticket" (Admin Center > Objects and rules > Tickets >
-     *   Settings) and an admin as the integration user; it changes what reports say of the past.
-     * - `userFields`: the requester's fields above are enough.
-     * - `customObject`: a record of the object below.
-     */
+    ...answerPlaces(fieldRef, {
+      grade: 'a ticket field by its id or title: integer, decimal, text, dropdown, multi-select or checkbox',
+      comment: 'a ticket field: text or multi-line',
+      answeredAt: 'a ticket field: date (the day, UTC) or text (ISO 8601, UTC)',
+      status: 'a ticket field: text or dropdown; what it says is in `statusValues`',
+      answers: 'ticket fields; lists fit into text and multi-select fields',
+    }),
+    gradeValues: z
+      .record(z.string().regex(/^\d+$/, 'a grade, like "9"'), z.string().min(1))
+      .default({})
+      .describe(
+        "Grade → the option's tag for a dropdown, 'true' or 'false' for a checkbox. A grade that isn't listed becomes its own digits in a dropdown; a checkbox is then ticked by any grade above 0",
+      ),
+    statusValues: z
+      .strictObject({
+        answered: z.string().min(1).describe('That an answer came'),
+        noAnswer: z.string().min(1).describe('That none came'),
+      })
+      .optional()
+      .describe(
+        'Left out: "answered" and "no answer" in a text field, the tags `fb_answered` and `fb_no_answer` in a dropdown',
+      ),
+    note: z
+      .boolean()
+      .default(false)
+      .describe('Adds an internal note with the answer. Never public: a public comment is mailed to the customer'),
+    tags: z
+      .boolean()
+      .default(false)
+      .describe('Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`'),
+    userFields: z
+      .strictObject(keys)
+      .refine(atLeastOne, 'names no field')
+      .optional()
+      .describe(
+        "Keys of user fields for the requester's newest answer, made by `setup` where missing. Needs the scope `users:write`",
+      ),
+    noAnswer: z.boolean().default(false).describe('Writes to `status` and `tags` also that no answer came'),
     whenClosed: z
       .array(z.enum(['edit', 'userFields', 'customObject']))
       .refine((steps) => new Set(steps).size === steps.length, 'names one twice')
-      .default([]),
-    /**
-     * One record per ticket, with `ticket-<id>` as its external id. Needs the scope `write`. The object and its fields: by
-     * their keys, and made by `setup` where they are missing.
-     */
+      .default([])
+      .describe(
+        'The places for an answer whose ticket is closed, in order; if none takes the answer, closeloop keeps it and parks the journey. ' +
+          '`edit`: the ticket itself, without a note; needs "Modify closed ticket" (Admin Center > Objects and rules > Tickets > ' +
+          'Settings) and an admin as the integration user, and changes what reports say of the past. ' +
+          "`userFields`: the requester's fields above. `customObject`: a record of the object below",
+      ),
     customObject: z
-      .strictObject({ object: key, ...keys, ticket: key.optional() })
+      .strictObject({
+        object: key.describe('The key of the object'),
+        ...keys,
+        ticket: key.optional().describe('Takes the id of the ticket'),
+      })
       .refine(({ object, ...fields }) => atLeastOne(fields), 'names no field')
-      .optional(),
+      .optional()
+      .describe(
+        'One record per ticket, with `ticket-<id>` as its external id. Needs the scope `write`. The object and its fields: by their keys, and made by `setup` where they are missing',
+      ),
   })
   .refine(({ whenClosed, userFields }) => userFields !== undefined || !whenClosed.includes('userFields'), {
     path: ['userFields'],
@@ -77,43 +99,51 @@ const writeBack = z
     error: 'belongs to whenClosed: [customObject], and needs it',
   })
   .refine(...noAnswerNeeds(['status', 'tags'], 'has nowhere to go: name a `status` field, or set `tags`'))
-  .prefault({});
+  .prefault({})
+  .describe('Where the answer goes; each is optional');
 
 /** A Zendesk source in the configuration: one Zendesk Support account. */
 export const settings = z
   .strictObject({
-    /** `acme` of acme.zendesk.com, also where customers see another address. */
     subdomain: z
       .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'only the first part of the address, like "acme" of acme.zendesk.com'),
-    /** An OAuth client of kind "Confidential" that belongs to a service user (Admin Center > APIs > OAuth clients). */
-    clientId: secret.optional(),
-    clientSecret: secret.optional(),
-    /** What the token may do; one string. Left out: what `writeBack` needs, see `scopeOf`. */
-    scope: secret.optional(),
-    /** Legacy: Zendesk creates no API tokens any more and refuses all of them from 2027-04-30. */
-    email: z.email().optional(),
-    apiToken: secret.optional(),
-    /** The webhook's signing secret; two while it is being rotated. */
+      .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'only the first part of the address, like "acme" of acme.zendesk.com')
+      .describe('`acme` of acme.zendesk.com, also where customers see another address'),
+    clientId: secret
+      .optional()
+      .describe(
+        'An OAuth client of kind "Confidential" that belongs to a service user (Admin Center > APIs > OAuth clients)',
+      ),
+    clientSecret: secret.optional().describe('With clientId'),
+    scope: secret.optional().describe('What the token may do; one string. Left out: what `writeBack` needs'),
+    email: z
+      .email()
+      .optional()
+      .describe('Legacy: Zendesk creates no API tokens any more and refuses all of them from 2027-04-30'),
+    apiToken: secret.optional().describe('With email'),
     webhookSecrets: webhookSecrets(
       secret.refine(
         (text) => text !== publicTestSecret,
         "is Zendesk's public test secret: take the webhook's own (Admin Center > Webhooks > Reveal secret)",
       ),
       'needs the signing secret of the webhook',
-    ),
-    /** The tolerance for the time in a delivery's signature, in both directions. */
-    toleranceSeconds: z.int().min(60).default(900),
-    /** The account's number. Given, other accounts' events are left out. */
-    accountId: numericId.optional(),
-    /** The user that the OAuth client or token acts as: marks closeloop's own changes in the log. Other software may act as the same user. */
-    integrationUserId: numericId.optional(),
-    /**
-     * Zendesk's own satisfaction ratings become grades of the external campaign of the ticket's rule; `{}` for the usual.
-     * The webhook has to be subscribed to "CSAT received" (`setup` does it).
-     */
-    csat: csatSettings.optional(),
-    /** Tests and stand-ins only. */
+    ).describe("The webhook's signing secret; two while it is being rotated"),
+    toleranceSeconds: z
+      .int()
+      .min(60)
+      .default(900)
+      .describe("The tolerance for the time in a delivery's signature, in both directions"),
+    accountId: numericId.optional().describe("The account's number. Given, other accounts' events are left out"),
+    integrationUserId: numericId
+      .optional()
+      .describe(
+        "The user that the OAuth client or token acts as: marks closeloop's own changes in the log. Other software may act as the same user",
+      ),
+    csat: csatSettings
+      .optional()
+      .describe(
+        'Zendesk\'s own satisfaction ratings become grades of the external campaign of the ticket\'s rule; `{}` for the usual. The webhook has to be subscribed to "CSAT received" (`setup` does it)',
+      ),
     baseUrl: standinOrigin,
     writeBack,
   })

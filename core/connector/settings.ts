@@ -4,7 +4,7 @@ import { isSafeAddress } from '../address.ts';
 /* Settings that the connectors of several vendors share. */
 
 /** A credential. */
-export const secret = z.string().trim().min(1, 'is empty');
+export const secret = z.string().trim().min(1, 'is empty').meta({ title: 'secret' });
 
 /** The secrets that sign webhooks: one, or two while one replaces the other. @param missing what an empty list needs */
 export const webhookSecrets = <Secret extends z.ZodType>(one: Secret, missing: string) =>
@@ -15,17 +15,29 @@ export const numericId = z
   .union([z.int().positive(), z.string().regex(/^\d{1,20}$/, 'a number, as the vendor shows it')])
   .transform(String);
 
-/** Settings of `writeBack`: the place of each part of an answer (a property, a field's id, a key). */
-export const answerPlaces = <Place extends z.ZodType>(place: Place) => ({
-  grade: place.optional(),
-  comment: place.optional(),
-  /** With it, an older answer never replaces a newer one. */
-  answeredAt: place.optional(),
-  /** Says whether an answer came. */
-  status: place.optional(),
-  /** Answers to a survey: question id → place. */
-  answers: z.record(z.string().trim().min(1, 'is empty').max(100), place).default({}),
-});
+/** The parts of an answer, each of which may have a place on the record. */
+type AnswerPart = 'grade' | 'comment' | 'answeredAt' | 'status' | 'answers';
+
+/**
+ * Settings of `writeBack`: the place of each part of an answer (a property, a field's id, a key).
+ * @param takes what the place of a part has to be at this vendor, for the reference of the settings
+ */
+export function answerPlaces<Place extends z.ZodType>(place: Place, takes: Readonly<Record<AnswerPart, string>>) {
+  return {
+    grade: place.optional().describe(`Where the grade goes: ${takes.grade}`),
+    comment: place.optional().describe(`Where the comment goes: ${takes.comment}`),
+    answeredAt: place
+      .optional()
+      .describe(
+        `Where the time of the answer goes: ${takes.answeredAt}. With it, an older answer never replaces a newer one`,
+      ),
+    status: place.optional().describe(`Says whether an answer came: ${takes.status}`),
+    answers: z
+      .record(z.string().trim().min(1, 'is empty').max(100), place)
+      .default({})
+      .describe(`Where answers to a survey go, by the id of the question: ${takes.answers}`),
+  };
+}
 
 /** For `refine` of `writeBack`: the setting `noAnswer` needs one of these settings, which say it at the record. */
 export function noAnswerNeeds(names: readonly string[], error: string): Parameters<z.ZodType<object>['refine']> {
@@ -47,7 +59,8 @@ export const standinOrigin = z
     'https://host, or http://127.0.0.1:port on this machine, without a path',
   )
   .transform((text) => new URL(text).origin)
-  .optional();
+  .optional()
+  .describe('Tests and stand-ins only');
 
 /**
  * For `refine`: of several kinds of credentials one is given, whole, and nothing of the others.

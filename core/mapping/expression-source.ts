@@ -14,4 +14,5 @@ export const ExpressionSource = z
       const message = error instanceof CloseloopError ? error.message : 'is not an expression';
       context.addIssue({ code: 'custom', message });
     }
-  });
+  })
+  .meta({ title: 'expression' });

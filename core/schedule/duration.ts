@@ -50,7 +50,7 @@ export const Duration = z
     context.addIssue({ code: 'custom', message: expected });
     return z.NEVER;
   })
-  .describe('A duration: 90s, 15m, 2h, 1h30m, 30d');
+  .meta({ title: 'duration', description: 'A duration: 90s, 15m, 2h, 1h30m, 30d' });
 
 function read(text: string): number | undefined {
   const found = shape.exec(text.trim());

@@ -16,17 +16,17 @@ const Sentinel = z.strictObject({
   nodes: z.array(RedisUrl).min(1).describe('Some of the sentinels, as redis://host:26379'),
   username: z.string().min(1).optional().describe('At the Redis they watch'),
   password: z.string().min(1).optional().describe('At the Redis they watch'),
-  db: z.int().min(0).optional(),
+  db: z.int().min(0).optional().describe('The number of the database; left out: 0'),
   tls: z.boolean().optional().describe('Of the Redis they watch; of the sentinels: rediss://'),
 });
 
 /** One server by its address or unix socket, the master that sentinels name, or a Redis Cluster by some of its nodes. */
 const Redis = z.union([
   RedisUrl.transform((url) => ({ url })),
-  z.strictObject({ url: RedisUrl }),
-  z.strictObject({ path: z.string().min(1) }),
-  z.strictObject({ sentinel: Sentinel }),
-  z.strictObject({ cluster: z.array(RedisUrl).min(1) }),
+  z.strictObject({ url: RedisUrl.describe('One server: redis://user:password@host:6379/2; rediss:// with TLS') }),
+  z.strictObject({ path: z.string().min(1).describe('One server by its unix socket') }),
+  z.strictObject({ sentinel: Sentinel.describe('The master that sentinels name') }),
+  z.strictObject({ cluster: z.array(RedisUrl).min(1).describe('Some nodes of a Redis Cluster') }),
 ]);
 
 const SafeUrl = z.string().refine((text) => isSafeAddress(text), 'must be an https address');
@@ -49,7 +49,7 @@ const AddressRange = z.string().refine((text) => {
 
 const Http = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
-  port: z.int().min(0).max(65_535).default(8080),
+  port: z.int().min(0).max(65_535).default(8080).describe('Port to listen on; 0 for any free one'),
   publicUrl: PublicUrl.optional().describe(
     'Address vendors call, without /hooks/…: signatures cover it. Left out: http://host:port',
   ),
@@ -87,12 +87,12 @@ const Email = z.strictObject({
     .string()
     .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
     .describe('smtps:// or smtp:// with name and password; to another machine only encrypted'),
-  from: z.email(),
-  to: z.array(z.email()).min(1),
+  from: z.email().describe('The sender'),
+  to: z.array(z.email()).min(1).describe('Who gets them'),
 });
 
 const Digest = z.strictObject({
-  day: z.enum(days).default('mon'),
+  day: z.enum(days).default('mon').describe('On which day'),
   at: z
     .string()
     .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like 09:00')
@@ -160,7 +160,7 @@ export const General = z.strictObject({
   lookup: z
     .strictObject({ after: Duration.prefault('30s') })
     .prefault({})
-    .describe('After a create of unknown outcome: how long until the request is looked for'),
+    .describe('After a create of unknown outcome'),
   retry: z
     .strictObject({ for: Period.prefault('7d') })
     .prefault({})
@@ -168,7 +168,7 @@ export const General = z.strictObject({
   retention: z
     .strictObject({ journeys: Period.prefault('400d') })
     .prefault({})
-    .describe('Settled journeys and the personal data in them are removed after this time'),
+    .describe('Settled journeys, and the personal data in them, are removed after a time'),
   expireAfter: Period.prefault('14d').describe('No answer for this long: the journey has expired'),
   defaultCountry: z
     .custom<CountryCode>((code) => typeof code === 'string' && isSupportedCountry(code), 'must be a country like EE')

@@ -8,11 +8,17 @@ const Expression = ExpressionSource.meta({ description: 'JSONata over the record
 const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like "09:00", in quotes');
 
 const Window = z.strictObject({
-  from: TimeOfDay.optional(),
-  until: TimeOfDay.optional(),
-  days: z.array(z.enum(days)).min(1, 'needs at least one day, or nobody is ever asked').optional(),
-  /** Whose clock: the Feedback account's, or the recipient's (where it isn't known, the account's). */
-  zone: z.enum(['account', 'recipient']).default('account'),
+  from: TimeOfDay.optional().describe('From this time of day on'),
+  until: TimeOfDay.optional().describe('Until this time of day; earlier than from: over midnight'),
+  days: z
+    .array(z.enum(days))
+    .min(1, 'needs at least one day, or nobody is ever asked')
+    .optional()
+    .describe('On these days; left out: on all'),
+  zone: z
+    .enum(['account', 'recipient'])
+    .default('account')
+    .describe("Whose clock: the Feedback account's, or the recipient's (where it isn't known, the account's)"),
 });
 
 const notAShare = 'must be a share like 50%, or a number from 0 to 1';
@@ -31,22 +37,21 @@ const Share = z.union(
 
 /** Which closings ask for feedback, in which campaign, whom, with which custom field values, when. */
 export const Rule = z.strictObject({
-  name: z.string().min(1),
-  /** Left out: every closing that no earlier rule took. */
-  when: Expression.optional(),
-  campaign: z.int().positive(),
-  /** One expression, or several: the first that gives a contact usable in the campaign. */
-  contact: z.union([Expression, z.array(Expression).min(1)]),
-  /** Custom field name → expression. */
-  fields: z.record(z.string().min(1), Expression).default({}),
-  /** From closing to asking. Left out: the campaign's own delay. */
-  delay: Duration.optional(),
-  window: Window.optional(),
-  /** No request to a person who was asked this recently, by any source. */
-  throttle: Duration.optional(),
-  sample: Share.optional(),
-  /** A record that is closed again: `never` asks once in its life. */
-  again: z.enum(['never', 'each closing']).default('never'),
+  name: z.string().min(1).describe('What logs, traces and reports call the rule'),
+  when: Expression.optional().describe('Left out: every closing that no earlier rule took'),
+  campaign: z.int().positive().describe('The number of the campaign in which is asked'),
+  contact: z
+    .union([Expression, z.array(Expression).min(1)])
+    .describe('One expression, or several: the first that gives a contact usable in the campaign'),
+  fields: z.record(z.string().min(1), Expression).default({}).describe('Custom field name → expression'),
+  delay: Duration.optional().describe("From closing to asking. Left out: the campaign's own delay"),
+  window: Window.optional().describe("Hours in which may be asked, within the campaign's own"),
+  throttle: Duration.optional().describe('No request to a person who was asked this recently, by any source'),
+  sample: Share.optional().describe('Asks about this share of the closings, chosen by chance: 50% or 0.5'),
+  again: z
+    .enum(['never', 'each closing'])
+    .default('never')
+    .describe('A record that is closed again: `never` asks once in its life'),
 });
 export type Rule = z.output<typeof Rule>;
 
