@@ -43,10 +43,10 @@ async function list(sources: readonly Waiting[], redis: RedisClient, options: Li
   await tellHeldUp(sources, redis);
   if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
   for (const { journey, context } of found.slice(0, options.limit)) {
-    const { id, state, why, updatedAt, rule, campaign, requestId } = journey;
+    const { id, state, why, reason, updatedAt, rule, campaign, requestId } = journey;
     const ref = refOf(context.name, id);
     const line = options.json
-      ? JSON.stringify({ journey: ref, state, why, updatedAt, rule, campaign, requestId })
+      ? JSON.stringify({ journey: ref, state, why, reason, updatedAt, rule, campaign, requestId })
       : inZone(`${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${why ? `  ${why}` : ''}`, context.timeZone);
     process.stdout.write(`${line}\n`);
   }

@@ -104,19 +104,20 @@ async function judge(
   const history = await context.store.records.historyOf(record.currentId);
   const verdict = await decide({ journeyId, closedAt, history }, record, context);
   if (verdict.do === 'skip') {
-    const { why, trace, rule } = verdict;
-    const shown = { decision: 'skip', why, rule: rule?.name, trace };
+    const { reason, why, trace, rule } = verdict;
+    const shown = { decision: 'skip', reason, why, rule: rule?.name, trace };
     return { decision: 'would not ask', why, shown, lines: trace.map((line) => row('', line)) };
   }
   const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
   const known = await context.feedback.contact(contact);
   const last = await context.contacts.lastAsked(contactKey(contact));
-  const why = whyIneligible(known, last, rule, dueAt);
+  const no = whyIneligible(known, last, rule, dueAt);
+  const { reason, why } = no ?? {};
   const decision = why === undefined ? 'ask' : 'skip';
   return {
     decision: why === undefined ? 'would ask' : 'would not ask',
     why,
-    shown: { decision, why, rule: rule.name, campaign: campaign.id, contact, values, sources, dueAt, trace },
+    shown: { decision, reason, why, rule: rule.name, campaign: campaign.id, contact, values, sources, dueAt, trace },
     lines: [
       row('rule', rule.name),
       row('campaign', `${campaign.id} ${campaign.name} (${campaign.type})`),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AnswerValue } from '../../core/connector/events.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
+import { skipReasons } from './reasons.ts';
 import { journeyStates } from './states.ts';
 
 export { type JourneyState, journeyStates } from './states.ts';
@@ -61,6 +62,8 @@ const fields = {
   state: z.enum(journeyStates),
   /** Why it is skipped, cancelled, failed or parked. A sentence; no personal data. */
   why: z.string().optional(),
+  /** Of a skipped journey: `why`, for machines. */
+  reason: z.enum(skipReasons).optional(),
   receivedAt: z.coerce.date(),
   updatedAt: z.coerce.date(),
   closing: z.string(),

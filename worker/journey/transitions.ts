@@ -1,4 +1,5 @@
 import { type Journey, type JourneyState, journeyStates, onlyKnown } from './journey.ts';
+import type { SkipReason } from './reasons.ts';
 
 /**
  * Which state may follow which. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
@@ -68,7 +69,7 @@ export function step(journey: Journey, to: JourneyState, at: Date, change: Parti
   if (isBarred || !mayFollow(journey.state, to)) {
     throw new Error(`journey ${journey.id}: ${to} cannot follow ${journey.state}`);
   }
-  const { why: _, withdrawing: _1, wasOut: _2, ...rest } = journey;
+  const { why: _, withdrawing: _1, wasOut: _2, reason: _3, ...rest } = journey;
   return { ...rest, ...change, state: to, updatedAt: at };
 }
 
@@ -81,6 +82,8 @@ export interface Step {
   at: Date;
   /** Stored with the journey, and in its trace as "skipped: …". */
   why?: string;
+  /** Of `skipped`. */
+  reason?: SkipReason | undefined;
   /** In place of the line with `why`. */
   trace?: readonly string[];
   change?: Partial<Journey> | ((now: Journey) => Partial<Journey>);
@@ -93,14 +96,18 @@ export interface Step {
 /** For `JourneyStore.update`: takes the step if the journey is still in one of these states. Pure. */
 export function ifStill(
   from: JourneyState | readonly JourneyState[],
-  { to, at, why, trace, change = {}, without = [], when = () => true }: Step,
+  { to, at, why, reason, trace, change = {}, without = [], when = () => true }: Step,
 ): (now: Journey) => Decision {
   return (now) => {
     if (![from].flat().includes(now.state) || !when(now)) return undefined;
     const before = { ...now };
     for (const field of without) delete before[field];
     const news = typeof change === 'function' ? change(now) : change;
-    const journey = step(before, to, at, { ...news, ...(why !== undefined && { why }) });
+    const journey = step(before, to, at, {
+      ...news,
+      ...(why !== undefined && { why }),
+      ...(reason !== undefined && { reason }),
+    });
     return { journey, trace: trace ?? (why === undefined ? [] : [`${to}: ${why}`]) };
   };
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../core/errors.ts';
 import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
+import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
@@ -47,18 +48,19 @@ export async function postpone(
   return { do: 'wait', delayMs: context.clock.until(due.at) };
 }
 
+/** @param reason left out: the journey is cancelled, else skipped */
 export async function endJourney(
   journey: Journey,
-  state: 'cancelled' | 'skipped',
-  why: string,
+  { reason, why }: Partial<Skip> & Pick<Skip, 'why'>,
   context: AskContext,
   options = { isOut: false },
 ): Promise<JobResult> {
   const ref = refOf(context.name, journey.id);
+  const state = reason === undefined ? 'cancelled' : 'skipped';
   const change = options.isOut ? { wasOut: true } : {};
   const after = await context.store.update(
     journey.id,
-    ifStill(unaskedStates, { to: state, at: context.clock.now(), why, change }),
+    ifStill(unaskedStates, { to: state, at: context.clock.now(), why, reason, change }),
   );
   // Another worker changed the journey: the contact's note is that worker's.
   if (after?.state !== state) return done;

@@ -33,7 +33,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   if (due.at > context.clock.now()) return await postpone(journey, due, context);
 
   const gone = await recheck(journey, context);
-  if (gone) return await endJourney(journey, 'cancelled', gone.why, context, { isOut: gone.isOut });
+  if (gone) return await endJourney(journey, { why: gone.why }, context, { isOut: gone.isOut });
 
   return await withContact(contact, context, () => create(journey, rule, campaign, contact, context));
 }
@@ -51,8 +51,8 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Ask
 /** The rule was renamed, removed or given another campaign while the journey waited: the journey is planned again. */
 async function planAnew(journey: Journey, context: AskContext): Promise<JobResult> {
   const status = await context.read(journey.recordId, 'plan');
-  if (status.is === 'open') return await endJourney(journey, 'cancelled', 'the record is open again', context);
-  if (status.is === 'out') return await endJourney(journey, 'cancelled', status.why, context, { isOut: true });
+  if (status.is === 'open') return await endJourney(journey, { why: 'the record is open again' }, context);
+  if (status.is === 'out') return await endJourney(journey, { why: status.why }, context, { isOut: true });
   const received = await context.store.update(
     journey.id,
     ifStill('waiting', { to: 'received', at: context.clock.now(), trace: ['its rule changed: planned anew'] }),

@@ -2,6 +2,7 @@ import { contactKey } from '../../../core/contact.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { asEarlier, beforeThat, elsewhere, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
+import type { Skip } from '../../journey/reasons.ts';
 import type { LoadedRule } from '../rules.ts';
 
 /** Why this rule must not ask this person now, if so: the service's lists, or the throttle over all sources. */
@@ -10,13 +11,14 @@ export function whyIneligible(
   lastHere: LastAsked | undefined,
   rule: LoadedRule,
   now: Date,
-): string | undefined {
+): Skip | undefined {
   const listed = onList(known, rule);
   if (listed !== undefined || rule.throttle === undefined) return listed;
   const last = lastCounted(known, lastHere)?.at.getTime();
   if (last === undefined || last + rule.throttle <= now.getTime()) return undefined;
   const days = (ms: number) => `${Math.round(ms / 8_640_000) / 10} days`;
-  return `the contact was asked ${days(now.getTime() - last)} ago (throttle ${days(rule.throttle)})`;
+  const why = `the contact was asked ${days(now.getTime() - last)} ago (throttle ${days(rule.throttle)})`;
+  return { reason: 'throttled', why };
 }
 
 /**
@@ -36,10 +38,10 @@ export function lastCounted(
 }
 
 /** The service's own lists. */
-export function onList(known: ContactRecord | undefined, { campaign }: LoadedRule): string | undefined {
-  if (known?.blacklist) return 'the contact is on the blacklist of the Feedback service';
+export function onList(known: ContactRecord | undefined, { campaign }: LoadedRule): Skip | undefined {
+  if (known?.blacklist) return { reason: 'listed', why: 'the contact is on the blacklist of the Feedback service' };
   if (known?.graylist?.campaigns.some(({ id }) => id === campaign)) {
-    return `the contact is on the graylist of campaign ${campaign}`;
+    return { reason: 'listed', why: `the contact is on the graylist of campaign ${campaign}` };
   }
   return undefined;
 }

@@ -101,7 +101,7 @@ export async function create(
   const { id: journeyId, recordId, closedAt } = journey;
   const history = await store.records.historyOf(recordId);
   const already = askedAlready(rule, { journeyId, closedAt, history }, context.name);
-  if (already !== undefined) return await endJourney(journey, 'skipped', already, context);
+  if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
   const leaveBy = new Date(Date.now() + staleMs);
   const lastHere = await contacts.lastAsked(contactKey(contact));
@@ -115,7 +115,7 @@ export async function create(
     return await searchBeforeAsking(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
   }
   const no = whyIneligible(known, last, rule, clock.now());
-  if (no) return await endJourney(journey, 'skipped', no, context);
+  if (no) return await endJourney(journey, no, context);
   // The process was suspended: the lock may have expired.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);

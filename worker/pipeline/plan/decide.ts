@@ -14,6 +14,7 @@ import {
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import { checkWindows, hoursOf, nextSendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
+import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Named, Policy, Service, Timing } from '../context.ts';
@@ -34,7 +35,7 @@ export interface Closing {
 
 /** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
 export type Verdict =
-  | { do: 'skip'; why: string; trace: string[]; rule?: LoadedRule }
+  | ({ do: 'skip'; trace: string[]; rule?: LoadedRule } & Skip)
   | {
       do: 'ask';
       trace: string[];
@@ -60,19 +61,19 @@ export async function decide(
 ): Promise<Verdict> {
   const ref = refOf(context.name, closing.journeyId);
   const choice = await chooseRule(context.rules, record.shape);
-  if (!choice.rule) return { do: 'skip', why: choice.why, trace: [] };
+  if (!choice.rule) return { do: 'skip', ...choice.skip, trace: [] };
   const { rule, findings } = choice;
   const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
-  const no = (why: string): Verdict => ({ do: 'skip', why, trace, rule });
+  const no = (reason: SkipReason, why: string): Verdict => ({ do: 'skip', reason, why, trace, rule });
 
   const already = askedAlready(rule, closing, context.name);
-  if (already !== undefined) return no(already);
-  if (!inSample(rule.sample, ref)) return no(`outside the sample of ${(rule.sample ?? 1) * 100} %`);
+  if (already !== undefined) return no(already.reason, already.why);
+  if (!inSample(rule.sample, ref)) return no('sample', `outside the sample of ${(rule.sample ?? 1) * 100} %`);
 
   await chosen(rule);
   const campaign = await campaignOf(rule, context);
   const mapped = mapFields(rule, findings, campaign, context);
-  if (!mapped.ok) return no(`custom fields: ${mapped.problems.join('; ')}`);
+  if (!mapped.ok) return no('fields', `custom fields: ${mapped.problems.join('; ')}`);
   trace.push(`custom fields: ${describe(mapped.sources)}`);
   for (const [name, { source }] of rule.mapping) {
     if (!(name in mapped.values)) trace.push(`custom field "${name}" is left out: ${source} found nothing`);
@@ -85,7 +86,7 @@ export async function decide(
   });
   const contact = contactFor(candidates, campaign.type, { defaultCountry: context.defaultCountry });
   const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
-  if (!contact.ok) return no(`no usable contact: ${passedOver.join('; ')}`);
+  if (!contact.ok) return no('no-contact', `no usable contact: ${passedOver.join('; ')}`);
   trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
 
   try {
@@ -96,11 +97,11 @@ export async function decide(
   } catch (error) {
     // The windows never meet in this recipient's zone; the rule works for others.
     if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
-    return no(error.message);
+    return no('no-time', error.message);
   }
 }
 
-type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; why: string };
+type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; skip: Skip };
 
 /**
  * The first rule whose condition is true for the record, with all that its expressions give over it. JSONata's own truth
@@ -119,12 +120,13 @@ export async function chooseRule(rules: readonly LoadedRule[], shape: object): P
     if (rule === undefined) break;
     if (!verdict.ok) {
       const why = `the condition of rule "${rule.name}" could not be evaluated: ${verdict.why}`;
-      return { rule: undefined, why };
+      return { rule: undefined, skip: { reason: 'condition-failed', why } };
     }
     if (isTrue(verdict)) return { rule, findings };
     passed.push(`"${rule.name}"${verdict.value === undefined ? ' finds nothing in the record' : ''}`);
   }
-  return { rule: undefined, why: `no rule's condition is true (${passed.join(', ') || 'there are no rules'})` };
+  const why = `no rule's condition is true (${passed.join(', ') || 'there are no rules'})`;
+  return { rule: undefined, skip: { reason: 'no-rule', why } };
 }
 
 function expressionsOf({ contact, mapping }: LoadedRule): Expression[] {
@@ -155,12 +157,13 @@ export function askedAlready(
   rule: LoadedRule,
   { journeyId, closedAt, history: { asked, askedClosedAt } }: Closing,
   source: string,
-): string | undefined {
+): Skip | undefined {
+  const no = (why: string): Skip => ({ reason: 'asked-already', why });
   if (asked === undefined || asked === journeyId) return undefined;
   const ref = refOf(source, asked);
-  if (rule.again === 'never') return `this record's customer was asked already: journey ${ref} (again: never)`;
+  if (rule.again === 'never') return no(`this record's customer was asked already: journey ${ref} (again: never)`);
   if (askedClosedAt === undefined || closedAt > askedClosedAt) return undefined;
-  return `this record's customer was asked already about this closing, or a later one: journey ${ref}`;
+  return no(`this record's customer was asked already about this closing, or a later one: journey ${ref}`);
 }
 
 function describe(sources: Record<string, string>): string {

@@ -2,6 +2,7 @@ import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { contactKey } from '../../../core/contact.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
+import type { Skip } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Operations } from '../context.ts';
@@ -40,7 +41,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
       ...(rule ? { rule: rule.name, campaign: rule.campaign } : {}),
       ...(record.personId === undefined ? {} : { personId: record.personId }),
     };
-    return await skipJourney(journey, verdict.why, verdict.trace, context, chosen);
+    return await skipJourney(journey, verdict, verdict.trace, context, chosen);
   }
   const { rule, campaign, contact, values, dueAt, trace } = verdict;
   const grades = campaign.grade_list;
@@ -76,7 +77,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
 /** @param chosen the rule, campaign and person, as far as they are known */
 export async function skipJourney(
   journey: Journey,
-  why: string,
+  { reason, why }: Skip,
   trace: string[],
   context: PlanJourneyContext,
   chosen: Partial<Journey> = {},
@@ -87,10 +88,11 @@ export async function skipJourney(
       to: 'skipped',
       at: context.clock.now(),
       why,
+      reason,
       change: chosen,
       trace: [...trace, `skipped: ${why}`],
     }),
   );
-  context.log.info({ journey: refOf(context.name, journey.id), why }, 'skipped');
+  context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
   return skipped ?? journey;
 }

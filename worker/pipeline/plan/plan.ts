@@ -121,7 +121,7 @@ async function planOut(
   if (latest && unaskedStates.includes(latest.state)) return done;
   const at = { recordId: event.recordId, closing: 'out', closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
-  await skipJourney(journey, why, [], context);
+  await skipJourney(journey, { reason: 'out', why }, [], context);
   return done;
 }
 
@@ -207,7 +207,7 @@ async function closedButOpen(event: RecordJob, context: PlanContext): Promise<Jo
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
-  await skipJourney(journey, 'it was open again when it was read', [], context);
+  await skipJourney(journey, { reason: 'reopened', why: 'it was open again when it was read' }, [], context);
   return done;
 }
 

@@ -178,7 +178,8 @@ describe('a closing', () => {
     const loop = await startLoop(redis, { source: 'reopened' });
     loop.vendor.close('o', { state: { is: 'open' } });
     await loop.app.engine.inlets.store('reopened', [{ ...event, key: 'open' }], new Date(Date.now() - 60_000));
-    expect((await loop.journey('o.1', 'skipped')).why).toMatch(/open again when it was read/);
+    const skipped = await loop.journey('o.1', 'skipped');
+    expect([skipped.reason, skipped.why]).toEqual(['reopened', expect.stringMatching(/open again when it was read/)]);
     expect(loop.feedback.standin.requests()).toEqual([]);
     await loop.close();
   });

@@ -32,7 +32,7 @@ function unit() {
   };
   return { context, asks, reopens };
 }
-const throttled = { state: 'skipped', why: expect.stringMatching(/throttle/) };
+const throttled = { state: 'skipped', reason: 'throttled', why: expect.stringMatching(/throttle/) };
 
 test('a person who was asked is not asked again because a later request to them was withdrawn', async () => {
   const { asks, reopens } = unit();

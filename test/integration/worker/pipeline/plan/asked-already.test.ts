@@ -29,7 +29,7 @@ async function closesAgain({ vendor, context, store }: UnitContext, id: string) 
   await ask({ journeyId: latest }, context);
   return await store.get(latest);
 }
-const askedAlready = { state: 'skipped', why: expect.stringMatching(/asked already/) };
+const askedAlready = { state: 'skipped', reason: 'asked-already', why: expect.stringMatching(/asked already/) };
 
 /** Its eight attempts came to nothing. */
 async function failing(unit: UnitContext, id: string) {

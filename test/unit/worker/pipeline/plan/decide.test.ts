@@ -64,7 +64,10 @@ describe('chooseRule', () => {
       shape,
     );
     if (typeof expected === 'string') expect(choice.rule?.name).toBe(expected);
-    else expect(choice).toEqual({ rule: undefined, why: expect.stringMatching(expected) });
+    else {
+      const reason = /evaluated/.test(`${expected}`) ? 'condition-failed' : 'no-rule';
+      expect(choice).toEqual({ rule: undefined, skip: { reason, why: expect.stringMatching(expected) } });
+    }
   });
 
   test('it does not quote the record when a condition fails', async () => {

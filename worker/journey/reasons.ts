@@ -1,0 +1,35 @@
+/**
+ * Why a journey was skipped, as a short code that never changes its meaning: for machines, and for counting. The sentence beside it
+ * (`why`) is for people, and may change.
+ */
+export const skipReasons = [
+  /** The vendor's record never asks: merged, deleted, spam, an agent's own … */
+  'out',
+  /** The record was open again when it was read. */
+  'reopened',
+  /** No rule's condition is true. */
+  'no-rule',
+  /** A condition could not be evaluated. */
+  'condition-failed',
+  /** This record's customer was asked already. */
+  'asked-already',
+  /** Outside the rule's sample. */
+  'sample',
+  /** The campaign's custom fields can't be filled. */
+  'fields',
+  /** The record has no contact that the campaign reaches. */
+  'no-contact',
+  /** The windows never meet in the recipient's zone. */
+  'no-time',
+  /** On the service's blacklist or graylist. */
+  'listed',
+  /** Asked too recently. */
+  'throttled',
+] as const;
+export type SkipReason = (typeof skipReasons)[number];
+
+/** A reason not to ask: the code, and the sentence for the trace. */
+export interface Skip {
+  reason: SkipReason;
+  why: string;
+}
