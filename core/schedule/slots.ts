@@ -1,0 +1,46 @@
+/** Open time, half-open, in epoch milliseconds. */
+export interface Stretch {
+  from: number;
+  until: number;
+}
+
+export function lengthOf(open: readonly Stretch[]): number {
+  return open.reduce((sum, { from, until }) => sum + until - from, 0);
+}
+
+/**
+ * When the n-th (from 0) of `count` slots begins that are spread evenly over the open time: the first at its beginning, each
+ * as far from the next, closed hours left out. Undefined for a slot that there is not.
+ */
+export function slotAt(n: number, count: number, open: readonly Stretch[]): number | undefined {
+  if (n < 0 || n >= count) return undefined;
+  let ahead = Math.floor((n * lengthOf(open)) / count);
+  for (const { from, until } of open) {
+    if (ahead < until - from) return from + ahead;
+    ahead -= until - from;
+  }
+  return undefined;
+}
+
+/** How many of `count` slots begin within the first `openMs` of the open time. */
+export function slotsWithin(openMs: number, count: number, open: readonly Stretch[]): number {
+  const total = lengthOf(open);
+  return total === 0 ? 0 : Math.min(count, Math.ceil((openMs * count) / total));
+}
+
+/**
+ * The open part of an hour. Who opens or closes twice within an hour is taken to close at the first time.
+ * @param opensAt the first open instant that is not before the given one
+ */
+export function openPart({ from, until }: Stretch, opensAt: (epochMs: number) => number): Stretch | undefined {
+  const opens = opensAt(from);
+  if (opens >= until) return undefined;
+  let [open, closed] = [opens, until];
+  if (opensAt(until - 1) === until - 1) return { from: opens, until };
+  while (closed - open > 1) {
+    const middle = Math.floor((open + closed) / 2);
+    if (opensAt(middle) === middle) open = middle;
+    else closed = middle;
+  }
+  return { from: opens, until: closed };
+}
