@@ -86,7 +86,7 @@ export class ToyVendor {
           if (given === undefined) return { ok: false, why: 'unsigned' };
           return given === secret ? { ok: true } : { ok: false, why: 'mismatch' };
         },
-        events: ({ raw }) => {
+        events: async ({ raw }) => {
           const plain = Plain.safeParse(parse(raw));
           if (plain.success) {
             const key = createHash('sha256').update(raw).digest('hex');

@@ -8,21 +8,25 @@ type Watch = Pick<Outage, 'answered' | 'failed' | 'usedUp'>;
 /** Default wait where the other side asks all to wait, and does not say how long. Real time. */
 const askedToWaitMs = 5_000;
 
-/**
- * The same client, whose calls tell whether its endpoint answers. `isShared`: a wait it asks for is for every call of the
- * account; else the connector keeps to it by itself, endpoint by endpoint.
- * @param onCall is told what each call came to, under the method's name
- */
+interface WatchOptions {
+  /** A wait it asks for is for every call of the account; else the connector keeps to it by itself, endpoint by endpoint. */
+  isShared: boolean;
+  /** Methods that call nobody. */
+  local?: readonly string[];
+  /** Told what each call came to, under the method's name. */
+  onCall?: (operation: string, end: CallEnd) => void;
+}
+
+/** The same client, whose calls tell whether its endpoint answers. */
 export function watchCalls<Client extends object>(
   client: Client,
   watch: Watch,
-  isShared: boolean,
-  onCall: (operation: string, end: CallEnd) => void = () => undefined,
+  { isShared, local = [], onCall = () => undefined }: WatchOptions,
 ): Client {
   return new Proxy(client, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
+      if (typeof member !== 'function' || local.includes(String(name))) return member;
       const call = { watch, isShared, end: (end: CallEnd) => onCall(String(name), end) };
       return (...args: unknown[]) => {
         const result: unknown = Reflect.apply(member, target, args);

@@ -68,7 +68,10 @@ export class Engine {
     this.service = new Outage(redis, { ...serviceEndpoint, log });
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
-    const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, true, observer.serviceCall);
+    const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, {
+      isShared: true,
+      onCall: observer.serviceCall,
+    });
     const isByContact = canFilterBy(resolveOperations(config.feedback.operations), '{contact}');
     const shared = {
       options,

@@ -51,9 +51,11 @@ export function openVendor(
   const { redis, log, batchWindowMs: windowMs = defaultBatchWindowMs, observer = unobserved } = options;
   const { name } = configured;
   const outage = new Outage(redis, { ...vendorEndpoint(name), log });
-  const source = watchCalls(openSource(configured, known, options), outage, false, (operation, end) => {
-    // That one reads a delivery, and calls nobody.
-    if (operation !== 'events') observer.vendorCall(name, operation, end);
+  const source = watchCalls(openSource(configured, known, options), outage, {
+    isShared: false,
+    // These look at a delivery: that one came in says nothing of the vendor's API.
+    local: ['handshake', 'verify', 'events'],
+    onCall: (operation, end) => observer.vendorCall(name, operation, end),
   });
   const batch = { size: source.batchSize, windowMs };
   const whole = { read: wholeCalls(), write: wholeCalls() };

@@ -41,3 +41,13 @@ test('a poll leaves a vendor alone that does not answer, until it is time to fin
   await pipeline.poll();
   expect(polls).toBe(1);
 });
+
+test('that a delivery came in and was read does not count as an answer of a vendor that is down', async () => {
+  const vendor = new ToyVendor();
+  const { pipeline } = unitContext({ vendor });
+  for (let n = 0; n < 3; n++) await pipeline.vendor.failed('no connection');
+  const raw = Buffer.from(vendor.close('a').delivery);
+  const delivery = { method: 'POST', url: '/hooks/calm', headers: {}, raw, receivedAt: new Date() };
+  expect(await pipeline.context.source.events(delivery)).toMatchObject({ ok: true });
+  expect(await pipeline.vendor.down({ now: true })).toMatchObject({ why: 'no connection' });
+});

@@ -134,7 +134,7 @@ describe('watched calls', () => {
         },
       },
       watch,
-      isShared,
+      { isShared },
     );
     await expect(client.one()).rejects.toBe(error);
     await expect(client.many().next()).rejects.toBe(error);
@@ -148,7 +148,7 @@ describe('watched calls', () => {
       failed: async () => void seen.push('failed'),
       usedUp: async () => expect.fail('no wait'),
     };
-    const client = watchCalls({ read: async (results: object[]) => results, size: 7 }, watch, false);
+    const client = watchCalls({ read: async (results: object[]) => results, size: 7 }, watch, { isShared: false });
     const failure = { ok: false, error: new CloseloopError('x', { kind: 'transient' }) };
     await client.read([failure, failure]);
     await client.read([failure, { ok: true }]);
@@ -173,7 +173,7 @@ test('while an endpoint is down one job finds out for all, over all processes; t
         },
       },
       outage,
-      false,
+      { isShared: false },
     );
     const { log, told: ofStage } = memoryLog();
     const stage = new Stage({
