@@ -51,9 +51,10 @@ async function events(
       ? undefined
       : noEvent('a delivery', 'another Zendesk account than accountId in the configuration');
 
-  const triggered = Triggered.safeParse(json);
-  if (triggered.success) {
-    return strange(triggered.data.account_id) ?? oneEvent(triggerEvent(triggered.data.ticket_id, delivery));
+  const isTrigger = typeof json === 'object' && json !== null && 'ticket_id' in json;
+  const triggered = isTrigger ? Triggered.safeParse(json).data : undefined;
+  if (triggered !== undefined) {
+    return strange(triggered.account_id) ?? oneEvent(triggerEvent(triggered.ticket_id, delivery));
   }
   const subscribed = Subscribed.safeParse(json);
   if (!subscribed.success) {

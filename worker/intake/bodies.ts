@@ -112,15 +112,17 @@ export class Bodies {
       }
       length += piece.copy(bytes, length);
     };
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const cut = () => reject(new BodyRefused(400, 'the connection was closed before the end of the body'));
+    body.refuse = (why) => {
+      request.off('data', take);
+      reject(why);
+    };
     try {
-      await new Promise<void>((resolve, reject) => {
-        const cut = () => reject(new BodyRefused(400, 'the connection was closed before the end of the body'));
-        body.refuse = (why) => {
-          request.off('data', take);
-          reject(why);
-        };
-        request.on('data', take).once('end', resolve).once('error', cut).once('close', cut);
-      });
+      request.on('data', take).once('error', cut).once('close', cut);
+      // Every request is closed at last, this one with its body read.
+      request.once('end', () => resolve(request.off('close', cut)));
+      await promise;
     } catch (error) {
       this.#onTheirWay.remove(body);
       this.#free(body);

@@ -193,6 +193,7 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
   const { pipelines, now } = options;
   const take = createTake({ ...options, store: inTime(options.store) }, refusals);
   const turns = new Turns(bytesATurn);
+  let { publicUrl } = options;
   app.route({
     method: ['POST', 'GET', 'HEAD'],
     url: '/hooks/:source',
@@ -223,9 +224,11 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
       );
       connections.works(request.raw.socket);
       await turns.next(Math.max(leastBytes, raw.length));
+      // Asking the socket for its address takes longer than the rest of a delivery's head.
+      publicUrl ??= app.listeningOrigin;
       const delivery: Delivery = {
         method: request.method,
-        url: `${options.publicUrl ?? app.listeningOrigin}${request.url}`,
+        url: `${publicUrl}${request.url}`,
         headers: firstValues(request.headers),
         raw,
         receivedAt: now(),
