@@ -1,33 +1,57 @@
 import { CloseloopError } from '../../core/errors.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { openService } from './service.ts';
+import { openAccount } from './service.ts';
+import { readFilter, requestFilter, type ServiceFilter } from './service-filter.ts';
+
+type What = (typeof exports)[number];
+
+/** Which options narrow an export; `since` and `until` of campaigns are those of their statistics. */
+const takes: Record<What, readonly (keyof ServiceFilter)[]> = {
+  campaigns: ['since', 'until', 'type', 'metric'],
+  requests: ['campaign', 'since', 'until', 'changedSince'],
+  'custom-fields': ['campaign', 'since', 'until', 'changedSince'],
+  surveys: [],
+};
+const options: Record<keyof ServiceFilter, string> = {
+  campaign: '--campaign',
+  since: '--since',
+  until: '--until',
+  changedSince: '--changed-since',
+  type: '--type',
+  metric: '--metric',
+};
 
 /** All of it as JSON, one object a line, read page by page: memory doesn't grow with it. */
-export async function exportAll(
-  options: RuntimeOptions & { what: (typeof exports)[number]; campaign?: number },
-): Promise<number> {
-  const { campaign, what } = options;
-  if (campaign !== undefined && (what === 'campaigns' || what === 'surveys')) {
-    throw new CloseloopError(`--campaign is for requests and custom-fields: ${what} are exported whole.`, {
-      kind: 'config',
-    });
+export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: What }): Promise<number> {
+  const { what, type, metric } = given;
+  for (const name of Object.keys(options) as (keyof ServiceFilter)[]) {
+    if (given[name] === undefined || takes[what].includes(name)) continue;
+    const which = takes[what].map((one) => options[one]).join(', ');
+    const message = `${options[name]} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`;
+    throw new CloseloopError(message, { kind: 'config' });
   }
-  const service = await openService(options);
+  const account = await openAccount(given);
+  const { service, timeZone } = account;
+  const { campaign, since, until, changedSince } = readFilter(given, timeZone);
   const line = (record: object): void => void process.stdout.write(`${JSON.stringify(record)}\n`);
   switch (what) {
     case 'campaigns':
-      for await (const one of service.campaigns()) line(one);
+      for await (const one of service.campaigns({ statsFrom: since, statsTo: until, type, metric })) line(one);
       break;
-    case 'requests':
-      for await (const { results, unreadable } of service.requestPages({ campaign })) {
-        for (const one of results) line(one);
+    case 'requests': {
+      const { query, fits } = requestFilter(given, account);
+      for await (const { results, unreadable } of service.requestPages(query)) {
+        for (const one of results) if (fits(one)) line(one);
         for (const error of unreadable) process.stderr.write(`${error.message}\n`);
       }
       break;
+    }
     case 'custom-fields':
       for (const id of campaign === undefined ? await allCampaigns(service) : [campaign]) {
-        for (const one of await service.customFieldStatistics({ campaign: id })) line({ campaign: id, ...one });
+        const query = { campaign: id, dateFrom: since, dateTo: until, changedSince };
+        for (const one of await service.customFieldStatistics(query)) line({ campaign: id, ...one });
       }
       break;
     case 'surveys':
@@ -37,7 +61,7 @@ export async function exportAll(
   return 0;
 }
 
-async function allCampaigns(service: Awaited<ReturnType<typeof openService>>): Promise<number[]> {
+async function allCampaigns(service: FeedbackClient): Promise<number[]> {
   const ids: number[] = [];
   for await (const { id } of service.campaigns()) ids.push(id);
   return ids;

@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { readInstant } from '../../core/mapping/calendar-value.ts';
+import { daysIn } from './shown-time.ts';
 
 /**
  * A day (its beginning; `today` and `yesterday` are days) or a date and time, as people write them: without an offset on the clock of the Feedback account,
@@ -16,6 +18,23 @@ export function instant(text: string, option: string, { timeZone, now }: { timeZ
   );
 }
 
+/**
+ * A day of the account's calendar, YYYY-MM-DD; `today` and `yesterday` are days.
+ * @throws CloseloopError config
+ */
+export function dayOn(text: string, option: string, timeZone: string): string {
+  const day = dayOf(text, timeZone, new Date()) ?? text.trim();
+  if (Day.safeParse(day).success) return day;
+  throw new CloseloopError(
+    `${option} must be a day like 2026-11-01, today or yesterday (in the account's zone, ${timeZone}).`,
+    {
+      kind: 'config',
+    },
+  );
+}
+
+const Day = z.iso.date();
+
 /** On the calendar of the zone: a day may have 23 or 25 hours. */
 function dayOf(word: string, timeZone: string, now: Date): string | undefined {
   const back = new Map([
@@ -23,6 +42,5 @@ function dayOf(word: string, timeZone: string, now: Date): string | undefined {
     ['yesterday', 1],
   ]).get(word.trim().toLowerCase());
   if (back === undefined) return undefined;
-  const today = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(now);
-  return new Date(Date.parse(`${today}T00:00:00Z`) - back * 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.parse(`${daysIn(timeZone)(now)}T00:00:00Z`) - back * 86_400_000).toISOString().slice(0, 10);
 }

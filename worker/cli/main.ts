@@ -29,6 +29,7 @@ const where = (command: Command): Command =>
     .requiredOption('--config <file>', config, defaultConfig())
     .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
     .option('--json', 'for machines: one JSON object a line', false);
+const dayHelp = "a day like 2026-11-01, today or yesterday, in the account's zone";
 const example = (command: Command, line: string): Command =>
   command.addHelpText('after', `\nExample:\n  closeloop ${line}`);
 
@@ -326,11 +327,62 @@ example(
   ),
 );
 
+example(
+  where(program.command('report'))
+    .description('the grades of a period beside those of the period before it, as the service counts them')
+    .option('--since <day>', `requests scheduled from this day on; ${dayHelp}; left out: thirty days in all`)
+    .option('--until <day>', 'up to and including this day; left out: today')
+    .option('--by <fields>', 'by the values of these custom fields, separated by commas: Agent,Store')
+    .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option('--changed-since <day>', 'with --by: whose grade changed on or after this day')
+    .addOption(program.createOption('--format <format>').choices(['table', 'csv', 'json']).default('table')),
+  'report --since 2026-10-01 --until 2026-10-31 --by Store --config closeloop.yaml',
+).action((options) => run(import('./report.ts'), ({ report }, connectors) => report({ ...options, connectors })));
+
+const campaigns = program.command('campaigns').description("the account's campaigns, as the service tells of them");
+example(
+  where(campaigns.command('list'))
+    .description('all but drafts')
+    .option('--since <day>', `counting requests scheduled from this day on; ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day')
+    .addOption(channels())
+    .addOption(metrics()),
+  'campaigns list --type sms --config closeloop.yaml',
+).action((options) =>
+  run(import('./catalogue.ts'), ({ listCampaigns }, connectors) => listCampaigns({ ...options, connectors })),
+);
+example(
+  where(campaigns.command('show'))
+    .description('one, with its custom fields and statistics')
+    .addArgument(program.createArgument('<id>', 'its number').argParser(positiveNumber))
+    .option('--since <day>', `counting requests scheduled from this day on; ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day'),
+  'campaigns show 12 --config closeloop.yaml',
+).action((id: number, options) =>
+  run(import('./catalogue.ts'), ({ showCampaign }, connectors) => showCampaign({ ...options, id, connectors })),
+);
+
+const surveys = program.command('surveys').description("the account's surveys");
+example(where(surveys.command('list')).description('all'), 'surveys list --config closeloop.yaml').action((options) =>
+  run(import('./catalogue.ts'), ({ listSurveys }, connectors) => listSurveys({ ...options, connectors })),
+);
+example(
+  where(surveys.command('show'))
+    .description('one, with its questions')
+    .addArgument(program.createArgument('<id>', 'its number').argParser(positiveNumber)),
+  'surveys show 3 --config closeloop.yaml',
+).action((id: number, options) =>
+  run(import('./catalogue.ts'), ({ showSurvey }, connectors) => showSurvey({ ...options, id, connectors })),
+);
+
 const requests = program.command('requests').description('feedback requests at the service, by hand');
 example(
   where(requests.command('list'))
     .description('those of a campaign, or all')
     .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option('--since <day>', `scheduled from this day on; ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day')
+    .option('--changed-since <day>', 'whose grade changed on or after this day')
     .option('--limit <n>', 'at most so many', positiveNumber, 50),
   'requests list --campaign 12 --config closeloop.yaml',
 ).action((options) =>
@@ -386,7 +438,12 @@ example(
   where(program.command('export'))
     .description("the service's data as JSON, one object a line")
     .addArgument(program.createArgument('<what>', 'what').choices(exports))
-    .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber),
+    .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber)
+    .option('--since <day>', `scheduled from this day on (campaigns: in their statistics); ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day')
+    .option('--changed-since <day>', 'whose grade changed on or after this day (requests, custom-fields)')
+    .addOption(channels())
+    .addOption(metrics()),
   'export requests --campaign 12 --config closeloop.yaml > requests.jsonl',
 ).action((what: (typeof exports)[number], options) =>
   run(import('./export.ts'), ({ exportAll }, connectors) => exportAll({ ...options, what, connectors })),
@@ -402,6 +459,16 @@ example(
 ).action((name: string, options: { port: number }) =>
   run(import('./standin.ts'), ({ standin }) => standin(name, options.port)),
 );
+
+function channels() {
+  const option = program.createOption('--type <channels...>', 'only campaigns of these channels');
+  return option.choices(['sms', 'email', 'mixed', 'widget', 'external']);
+}
+
+function metrics() {
+  const option = program.createOption('--metric <metrics...>', 'only campaigns of these metrics');
+  return option.choices(['avg', 'csat', 'nps', 'survey']);
+}
 
 /** Undefined: there is none. */
 function defaultConfig(): string | undefined {
@@ -442,7 +509,7 @@ async function run<Module>(
 
 // Mistakes on the command line are the user's to mend, like those in a file.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-const groups = [source, journeys, events, alerts, contact, erasures, requests];
+const groups = [source, journeys, events, alerts, contact, erasures, campaigns, surveys, requests];
 for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
   command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 }

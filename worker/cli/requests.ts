@@ -5,17 +5,21 @@ import type { CustomValue } from '../../core/feedback/client.ts';
 import { instant } from './instant.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount, print, type ServiceAccount } from './service.ts';
+import { requestFilter, type ServiceFilter } from './service-filter.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 
-/** Feedback requests of a campaign, read page by page. */
-export async function listRequests(options: Options & { campaign?: number; limit: number }): Promise<number> {
-  const { service, timeZone } = await openAccount(options);
+/** Feedback requests, read page by page. */
+export async function listRequests(options: Options & ServiceFilter & { limit: number }): Promise<number> {
+  const account = await openAccount(options);
+  const { service, timeZone } = account;
+  const { query, fits } = requestFilter(options, account);
   let left = options.limit;
-  for await (const { results, unreadable } of service.requestPages({ campaign: options.campaign })) {
-    for (const request of results.slice(0, left)) print(request, { ...options, timeZone });
+  for await (const { results, unreadable } of service.requestPages(query)) {
+    const found = results.filter(fits).slice(0, left);
+    for (const request of found) print(request, { ...options, timeZone });
     for (const error of unreadable) process.stderr.write(`${error.message}\n`);
-    left -= results.length;
+    left -= found.length;
     if (left <= 0) break;
   }
   if (left === options.limit && !options.json) process.stderr.write('No feedback requests.\n');

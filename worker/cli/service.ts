@@ -8,12 +8,18 @@ export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   service: FeedbackClient;
   /** The account's. */
   timeZone: string;
+  operations: Config['feedback']['operations'];
 }
 
 /** The Feedback service alone, for commands that need no Redis, and what the configuration says of its account. */
 export async function openAccount(options: RuntimeOptions): Promise<ServiceAccount> {
   const { feedback, defaultCountry } = await readConfig(options, { uses: 'service', sources: 'named' });
-  return { service: createFeedbackClient(feedback, livePorts), timeZone: feedback.timeZone, defaultCountry };
+  return {
+    service: createFeedbackClient(feedback, livePorts),
+    timeZone: feedback.timeZone,
+    operations: feedback.operations,
+    defaultCountry,
+  };
 }
 
 export async function openService(options: RuntimeOptions): Promise<FeedbackClient> {

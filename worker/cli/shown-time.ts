@@ -8,6 +8,12 @@ export function inZone(text: string, timeZone: string): string {
   return text.replaceAll(instants, (written) => shown(new Date(written), timeZone));
 }
 
+/** The day that it is at an instant in the zone, YYYY-MM-DD. */
+export function daysIn(timeZone: string): (at: Date) => string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' });
+  return (at) => format.format(at);
+}
+
 function shown(at: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
+import { sumOf } from '../journey/hourly-counts.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
@@ -49,14 +50,10 @@ type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
 /** As machines are shown it. */
 async function stateOfSource(source: StoredSource, service: Down | undefined, redis: RedisClient) {
   const { name, store, erasures: asked, pauses, holds, vendor } = source;
-  const until = new Date();
   const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
     await Promise.all([
       store.queries.counts(),
-      store.queries.countsBetween({
-        from: new Date(until.getTime() - weekMs),
-        until: new Date(until.getTime() + hourMs),
-      }),
+      weekOf(source),
       pauses.list(),
       holds.list(),
       vendor.down({ now: true }),
@@ -74,11 +71,7 @@ async function stateOfSource(source: StoredSource, service: Down | undefined, re
   return {
     source: name,
     journeys: counts,
-    lastWeek: {
-      asked: week.asked,
-      answered: week.answered,
-      responseRate: week.asked === 0 ? null : week.responses / week.asked,
-    },
+    lastWeek: week,
     paused,
     held,
     quotaUsedUpUntil: quota?.until,
@@ -141,6 +134,14 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
 
 const hourMs = 3_600_000;
 const weekMs = 168 * hourMs;
+
+/** Asked and answered within seven days, to the hour. */
+async function weekOf({ store }: StoredSource) {
+  const now = Date.now();
+  const time = { from: new Date(now - weekMs), until: new Date(now + hourMs) };
+  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(time));
+  return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
+}
 
 function weekLine({ asked, answered, responseRate }: SourceState['lastWeek']): string[] {
   if (asked === 0 && answered === 0) return [];

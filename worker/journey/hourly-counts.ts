@@ -4,7 +4,7 @@ import type { Journey } from './journey.ts';
 const hourMs = 3_600_000;
 
 /** How long a day's counts are kept, from its last change. */
-export const countsKeptMs = 35 * 24 * hourMs;
+export const countsKeptMs = 400 * 24 * hourMs;
 
 /** `responses`: answered ones of those who were asked in the hour, whenever the answer came. */
 const counted = ['asked', 'answered', 'responses'] as const;
@@ -17,8 +17,8 @@ interface CountChange {
 }
 
 /**
- * Which counts a change of a journey changes: by the hour, UTC, that the customer was asked or answered in. A request that the
- * service cancelled before sending asked nobody; an erasure leaves the counts as they are.
+ * Which counts a change of a journey changes: by campaign and by the hour, UTC, that the customer was asked or answered in. A
+ * request that the service cancelled before sending asked nobody; an erasure leaves the counts as they are.
  */
 export function countChanges(before: Journey, after: Journey): CountChange[] {
   if (after.erasedAt) return [];
@@ -27,7 +27,8 @@ export function countChanges(before: Journey, after: Journey): CountChange[] {
     const [was, is] = [then[name], now[name]];
     if ((was === undefined) === (is === undefined)) return [];
     const at = is ?? was ?? after.updatedAt;
-    return [{ day: dayOf(at), field: fieldOf(name, at), by: is ? (1 as const) : (-1 as const) }];
+    const field = `${name}:${after.campaign ?? before.campaign ?? ''}:${hourOf(at)}`;
+    return [{ day: dayOf(at), field, by: is ? (1 as const) : (-1 as const) }];
   });
 }
 
@@ -36,21 +37,35 @@ function happenedTo({ state, askedAt: created, answer }: Journey): Record<keyof 
   return { asked: askedAt, answered: answer?.seenAt, responses: answer && askedAt };
 }
 
-/** Sums of the hours from the one that `from` lies in up to the one that `until` lies in, that one left out. */
+/** Sums by campaign, of the hours from the one that `from` lies in up to the one that `until` lies in, that one left out. */
 export async function countsBetween(
   redis: RedisClient,
   keyOf: (day: string) => string,
   { from, until }: { from: Date; until: Date },
-): Promise<Counts> {
-  const hours: Date[] = [];
-  for (let at = startOfHour(from); at < startOfHour(until); at += hourMs) hours.push(new Date(at));
-  const days = new Map(
-    await Promise.all(
-      [...new Set(hours.map(dayOf))].map(async (day) => [day, await redis.hgetall(keyOf(day))] as const),
-    ),
-  );
-  const sum = (name: keyof Counts) =>
-    hours.reduce((total, at) => total + Number(days.get(dayOf(at))?.[fieldOf(name, at)] ?? 0), 0);
+): Promise<Map<number, Counts>> {
+  const hoursByDay = new Map<string, Set<string>>();
+  for (let at = startOfHour(from); at < startOfHour(until); at += hourMs) {
+    const [day, hour] = [dayOf(new Date(at)), hourOf(new Date(at))];
+    hoursByDay.set(day, (hoursByDay.get(day) ?? new Set()).add(hour));
+  }
+  const sums = new Map<number, Counts>();
+  const addDay = async ([day, hours]: [string, Set<string>]) => {
+    for (const [field, count] of Object.entries(await redis.hgetall(keyOf(day)))) {
+      const [written, campaign, hour = ''] = field.split(':');
+      const name = counted.find((one) => one === written);
+      if (name === undefined || !hours.has(hour)) continue;
+      const sum = sums.get(Number(campaign)) ?? { asked: 0, answered: 0, responses: 0 };
+      sums.set(Number(campaign), { ...sum, [name]: sum[name] + Number(count) });
+    }
+  };
+  await Promise.all([...hoursByDay].map(addDay));
+  return sums;
+}
+
+/** Over all campaigns. */
+export function sumOf(byCampaign: ReadonlyMap<number, Counts>): Counts {
+  const all = [...byCampaign.values()];
+  const sum = (name: keyof Counts) => all.reduce((total, one) => total + one[name], 0);
   return { asked: sum('asked'), answered: sum('answered'), responses: sum('responses') };
 }
 
@@ -62,6 +77,6 @@ function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-function fieldOf(name: keyof Counts, at: Date): string {
-  return `${name}:${at.toISOString().slice(11, 13)}`;
+function hourOf(at: Date): string {
+  return at.toISOString().slice(11, 13);
 }

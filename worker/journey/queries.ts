@@ -139,8 +139,8 @@ export class JourneyQueries {
     return await this.#redis.zcount(this.#keys.state(state), from.getTime(), `(${until.getTime()}`);
   }
 
-  /** How many were asked and answered in this time, to the hour; of the last five weeks. */
-  async countsBetween(time: { from: Date; until: Date }): Promise<Counts> {
+  /** How many were asked and answered in this time, to the hour, by campaign; of the last 400 days. */
+  async countsBetween(time: { from: Date; until: Date }): Promise<Map<number, Counts>> {
     return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time);
   }
 

@@ -1,3 +1,4 @@
+import { sumOf } from '../journey/hourly-counts.ts';
 import type { SourceFigures } from '../operations/alerts/message.ts';
 import { stoppedOf } from './outage-watch.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
@@ -12,7 +13,7 @@ export async function figuresOf(
 
 async function figuresOfSource(pipeline: SourcePipeline, week: { from: Date; until: Date }): Promise<SourceFigures> {
   const { name, store } = pipeline.context;
-  const { asked, answered, responses } = await store.queries.countsBetween(week);
+  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(week));
   const { parked } = await store.queries.counts();
   const stopped = (await stoppedOf(pipeline)).map(({ stage, why }) => `${stage}: ${why}`);
   return {

@@ -54,7 +54,7 @@ test('status shows how many of seven days were asked, and how many of them answe
   await loop.journey('a.1', 'written');
   // Asked eight days ago.
   const key = `{cl:${loop.store.source}}:counts:${new Date(Date.now() - 8 * 86_400_000).toISOString().slice(0, 10)}`;
-  await redis.handle.client.hset(key, 'asked:12', 1);
+  await redis.handle.client.hset(key, 'asked:41:12', 1);
   const { rows } = await printed(() => status(beside(loop)));
   expect(rows[0]).toMatchObject({ lastWeek: { asked: 3, answered: 1, responseRate: 1 / 3 } });
   const { out } = await printed(() => status({ ...beside(loop), json: false }));

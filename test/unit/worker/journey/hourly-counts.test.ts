@@ -4,39 +4,50 @@ import { journeyIn } from '../../../support/worker/journey/example.ts';
 
 const askedAt = new Date('2026-05-04T23:59:59Z');
 const answer = { grade: 4, comment: null, seenAt: new Date('2026-05-05T00:00:00Z'), version: 1 };
-const [creating, asked] = [journeyIn('creating'), journeyIn('asked', { askedAt })];
-const answered = journeyIn('answered', { askedAt, answer });
+const campaign = 12;
+const [creating, asked] = [journeyIn('creating', { campaign }), journeyIn('asked', { campaign, askedAt })];
+const answered = journeyIn('answered', { campaign, askedAt, answer });
 const on = (day: string, field: string, by: 1 | -1 = 1) => ({ day: `2026-05-${day}`, field, by });
 
 test.each([
-  ['an asking counts in its hour', creating, asked, [on('04', 'asked:23')]],
+  ['an asking counts in its hour', creating, asked, [on('04', 'asked:12:23')]],
   [
     'an answer counts in its own hour, and as a response of the hour of asking',
     asked,
     answered,
-    [on('05', 'answered:00'), on('04', 'responses:23')],
+    [on('05', 'answered:12:00'), on('04', 'responses:12:23')],
   ],
-  ['a changed answer counts once', answered, journeyIn('answered', { askedAt, answer: { ...answer, version: 2 } }), []],
+  [
+    'a changed answer counts once',
+    answered,
+    journeyIn('answered', { campaign, askedAt, answer: { ...answer, version: 2 } }),
+    [],
+  ],
   [
     'a grade that was given elsewhere has no asking',
     creating,
-    journeyIn('answered', { answer }),
-    [on('05', 'answered:00')],
+    journeyIn('answered', { campaign, answer }),
+    [on('05', 'answered:12:00')],
   ],
   [
     'a request cancelled before it was sent asked nobody',
     asked,
-    journeyIn('cancelled', { askedAt }),
-    [on('04', 'asked:23', -1)],
+    journeyIn('cancelled', { campaign, askedAt }),
+    [on('04', 'asked:12:23', -1)],
   ],
-  ['a request cancelled after its answer was asked', answered, journeyIn('cancelled', { askedAt, answer }), []],
+  [
+    'a request cancelled after its answer was asked',
+    answered,
+    journeyIn('cancelled', { campaign, askedAt, answer }),
+    [],
+  ],
   [
     'the next asking of a cancelled one counts in its own hour',
-    journeyIn('cancelled', { askedAt }),
-    journeyIn('asked', { askedAt: answer.seenAt }),
-    [on('05', 'asked:00')],
+    journeyIn('cancelled', { campaign, askedAt }),
+    journeyIn('asked', { campaign, askedAt: answer.seenAt }),
+    [on('05', 'asked:12:00')],
   ],
-  ['an erasure takes nothing back', answered, journeyIn('cancelled', { erasedAt: answer.seenAt }), []],
+  ['an erasure takes nothing back', answered, journeyIn('cancelled', { campaign, erasedAt: answer.seenAt }), []],
 ] as const)('%s', (_, before, after, changes) => {
   expect(countChanges(before, after)).toEqual(changes);
 });

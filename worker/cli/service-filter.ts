@@ -1,0 +1,65 @@
+import type { CampaignType } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { FeedbackRequest, RequestQuery } from '../../core/feedback/client.ts';
+import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
+import type { Metric } from '../../core/feedback/schemas.ts';
+import { dayOn } from './instant.ts';
+import type { ServiceAccount } from './service.ts';
+import { daysIn } from './shown-time.ts';
+
+/** How the command line narrows what is read of the service. Days as people write them. */
+export interface ServiceFilter {
+  campaign?: number;
+  /** Scheduled on or after this day. */
+  since?: string;
+  /** And up to and including this day. */
+  until?: string;
+  /** Whose grade changed on or after this day. */
+  changedSince?: string;
+  type?: CampaignType[];
+  metric?: Metric[];
+}
+
+/** The same, each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for what is no day */
+export function readFilter(filter: ServiceFilter, timeZone: string): Omit<ServiceFilter, 'type' | 'metric'> {
+  const day = (text: string | undefined, option: string) =>
+    text === undefined ? undefined : dayOn(text, option, timeZone);
+  const [since, until] = [day(filter.since, '--since'), day(filter.until, '--until')];
+  if (since !== undefined && until !== undefined && since > until) {
+    throw new CloseloopError(`--since ${since} is after --until ${until}.`, { kind: 'config' });
+  }
+  const changedSince = day(filter.changedSince, '--changed-since');
+  const { campaign } = filter;
+  return {
+    ...(campaign !== undefined && { campaign }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+    ...(changedSince !== undefined && { changedSince }),
+  };
+}
+
+/**
+ * How requests are narrowed: by the service where the configuration names its parameters (`feedback.operations.list.filters`), and
+ * always here by the day that a request is scheduled on. Requests do not tell when their grade changed.
+ * @throws CloseloopError config for `--changed-since` without a parameter for it
+ */
+export function requestFilter(
+  filter: ServiceFilter,
+  { timeZone, operations }: Pick<ServiceAccount, 'timeZone' | 'operations'>,
+): { query: RequestQuery; fits: (request: FeedbackRequest) => boolean } {
+  const { campaign, since, until, changedSince } = readFilter(filter, timeZone);
+  if (changedSince !== undefined && !canFilterBy(resolveOperations(operations), '{changedSince}')) {
+    const message =
+      '--changed-since: the specification shows no such filter of the list of feedback requests. Where the service has one, name it: feedback.operations.list.filters: { changed_since: "{changedSince}" }.';
+    throw new CloseloopError(message, { kind: 'config' });
+  }
+  const dayOf = daysIn(timeZone);
+  return {
+    query: { campaign, dateFrom: since, dateTo: until, changedSince },
+    fits: ({ scheduled }) => {
+      if (since === undefined && until === undefined) return true;
+      const day = scheduled === null ? undefined : dayOf(scheduled);
+      return day !== undefined && day >= (since ?? day) && day <= (until ?? day);
+    },
+  };
+}
