@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
+import { createDashboard } from '../dashboard/dashboard.ts';
 import { createAdmin } from '../intake/admin.ts';
 import type { HealthOptions } from '../intake/health.ts';
 import { createIntake } from '../intake/intake.ts';
@@ -24,8 +25,8 @@ import type { Watch } from './watch.ts';
 /** What a process does: take deliveries, work on them, or both. */
 export type Role = 'intake' | 'worker' | 'all';
 
-/** Where a process is asked how it is, if it was given no port. */
-const usualPort = 8081;
+/** Where a process is asked how it is, and where its page is, if it was given no port. */
+const usualPorts = { admin: 8081, dashboard: 8082 };
 
 /** A running job gets this long to end before it is handed back. */
 const graceMs = 25_000;
@@ -39,11 +40,13 @@ export interface App {
   url: string;
   /** Where /healthz, /readyz and /metrics answer. */
   adminUrl: string;
+  /** Where the page is; undefined: `dashboard` is false. */
+  dashboardUrl: string | undefined;
   /** Resolves when this process must end (key-watch.ts). */
   lost: Watch['lost'];
   /**
-   * Goes on by the runtime's configuration, which is another one by now. What runs ends as it began. Of `redis`, `http`, `admin` and
-   * `secretsKey` the process keeps what it started with.
+   * Goes on by the runtime's configuration, which is another one by now. What runs ends as it began. Of `redis`, `http`, `admin`, `dashboard`
+   * and `secretsKey` the process keeps what it started with.
    */
   reload(quarantine?: Quarantine): Promise<void>;
   close(): Promise<void>;
@@ -79,6 +82,8 @@ export async function run(
     now: () => new Date(),
   };
   const admin = await openAdmin(config, health, metrics);
+  const page = { engine: () => engine, config: () => runtime.config, now: rest.clock.now, log };
+  const dashboard = config.dashboard && (await openUsually('dashboard', config.dashboard, () => createDashboard(page)));
   const { tracing } = rest;
   const intake =
     role === 'worker' ? undefined : await openIntake(config, () => engine, { health, metrics, log, tracing });
@@ -90,6 +95,7 @@ export async function run(
     },
     url: intake?.url ?? admin.url,
     adminUrl: admin.url,
+    dashboardUrl: dashboard ? dashboard.url : undefined,
     lost: watch.lost,
     reload: async (quarantine) => {
       // As two processes do, both are at work for a moment: nothing is without a worker, and nobody is asked twice.
@@ -109,6 +115,7 @@ export async function run(
     close: async () => {
       await watch.stop();
       await intake?.app.close();
+      if (dashboard) await dashboard.app.close();
       await engine.close(graceMs);
       await admin.app.close();
     },
@@ -146,27 +153,34 @@ async function openIntake(
   return { app, url: await listen(app, { host, port, setting: 'http' }) };
 }
 
-/** Several processes may run on one machine: where nobody has chosen a port, any is good. */
 async function openAdmin({ admin }: Config, health: HealthOptions, { scrape }: Metrics): Promise<Listening> {
-  const { host, port, tokens } = admin;
-  const create = () => createAdmin({ ...health, host, tokens, scrape });
+  const { host, tokens } = admin;
+  return await openUsually('admin', admin, () => createAdmin({ ...health, host, tokens, scrape }));
+}
+
+/** Several processes may run on one machine: where nobody has chosen a port, any is good. */
+async function openUsually(
+  setting: keyof typeof usualPorts,
+  { host, port }: { host: string; port?: number | undefined },
+  create: () => FastifyInstance,
+): Promise<Listening> {
   if (port !== undefined) {
     const app = create();
-    return { app, url: await listen(app, { host, port, setting: 'admin' }) };
+    return { app, url: await listen(app, { host, port, setting }) };
   }
   const usual = create();
   try {
-    return { app: usual, url: await usual.listen({ host, port: usualPort }) };
+    return { app: usual, url: await usual.listen({ host, port: usualPorts[setting] }) };
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     const app = create();
-    return { app, url: await listen(app, { host, port: 0, setting: 'admin' }) };
+    return { app, url: await listen(app, { host, port: 0, setting }) };
   }
 }
 
 async function listen(
   app: FastifyInstance,
-  { host, port, setting }: { host: string; port: number; setting: 'http' | 'admin' },
+  { host, port, setting }: { host: string; port: number; setting: 'http' | keyof typeof usualPorts },
 ): Promise<string> {
   try {
     return await app.listen({ host, port });

@@ -89,9 +89,9 @@ export class Reloading {
     const read = await readConfig({ ...file, configText });
     const changed = changedPaths(runtime.config.written, read.written);
     if (changed.length === 0) return log.info({}, 'the configuration was read again: nothing has changed');
-    const { redis, http, admin, secretsKey } = this.#startedWith;
+    const { redis, http, admin, dashboard, secretsKey } = this.#startedWith;
     const before = runtime.config;
-    const config = { ...read, redis, http, admin, secretsKey };
+    const config = { ...read, redis, http, admin, dashboard, secretsKey };
     for (const { problem, remedy: why } of sharedAccounts(config.sources))
       log.warn({ why: problem, remedy: why }, 'sources');
     await dataKeyOf({ ...runtime, config });

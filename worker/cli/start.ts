@@ -59,6 +59,7 @@ export async function start(options: StartOptions): Promise<number> {
     log.info(
       {
         role: options.role,
+        ...(app.dashboardUrl !== undefined && { dashboard: app.dashboardUrl }),
         ...(options.role !== 'worker' && { hooks: `${app.url}/hooks/<source>` }),
         health: `${app.adminUrl}/healthz`,
         metrics: `${app.adminUrl}/metrics`,

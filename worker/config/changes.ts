@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Path, pathText } from './problem.ts';
 
 /** Sections that a process reads when it starts, and never again. */
-export const startSections = ['redis', 'http', 'admin', 'secretsKey'] as const;
+export const startSections = ['redis', 'http', 'admin', 'dashboard', 'secretsKey'] as const;
 
 /** Where two configurations differ, as written: `sources.support.rules[0].delay`. No values: they may be secrets. */
 export function changedPaths(before: unknown, now: unknown): string[] {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { isSafeAddress } from '../../core/address.ts';
+import { isLoopback, isSafeAddress } from '../../core/address.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
@@ -74,6 +74,18 @@ const Admin = z.strictObject({
     ),
 });
 
+const Dashboard = z.strictObject({
+  host: z
+    .string()
+    .refine(
+      (host) => isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`),
+      'must be an address of this machine (127.0.0.1, ::1 or localhost): whoever reaches the page sees customers, and acts',
+    )
+    .default('127.0.0.1')
+    .describe('Address to listen on, of this machine'),
+  port: z.int().min(0).max(65_535).optional().describe('Left out: 8082, or any free port where that is taken'),
+});
+
 /** 32 bytes in base64. */
 const SecretsKey = z
   .string()
@@ -134,6 +146,10 @@ export const General = z.strictObject({
   ),
   http: Http.prefault({}).describe('Where deliveries come in'),
   admin: Admin.prefault({}).describe('Where every process answers /healthz, /readyz and /metrics'),
+  dashboard: z
+    .union([z.literal(false), Dashboard])
+    .prefault({})
+    .describe('Where the page for people is: how things stand, and every journey. false: nowhere'),
   secretsKey: z
     .union([SecretsKey.transform((key) => [key]), z.array(SecretsKey).min(1).max(2)])
     .optional()

@@ -37,6 +37,7 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const runtime = await openRedis(config, dir, { cache: serverCache(join(project, 'redis-server'), process.env), say });
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
   world.pointWebhooksAt(`${app.url}/hooks/support`);
+  say(styleText('bold', `See it in a browser: ${app.dashboardUrl}\n`));
   say(styleText('bold', 'The demo: stand-ins of a help desk and of the Feedback service, and closeloop between them.'));
   clock.begin();
   say(`An hour passes in a second. Webhooks arrive at ${app.url}/hooks/support.\n`);

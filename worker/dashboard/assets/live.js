@@ -1,0 +1,28 @@
+/* Keeps what is marked data-live as new as the server's: the page is fetched again, and that part of it replaced. Without this
+   script a page shows how things were when it was loaded. */
+const everyMs = 2_000;
+const parts = () => document.querySelectorAll('[data-live][id]');
+
+/** Nobody looks, or somebody is in the middle of it. */
+function isBusy(part) {
+  return part.contains(document.activeElement) || part.contains(getSelection()?.anchorNode ?? null);
+}
+
+async function refresh() {
+  if (document.hidden || parts().length === 0) return;
+  const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  for (const part of parts()) {
+    const news = page.getElementById(part.id);
+    if (news && !isBusy(part) && news.innerHTML !== part.innerHTML) part.replaceWith(document.adoptNode(news));
+  }
+}
+
+async function goOn() {
+  // The server may be away for a while: it is asked again.
+  await refresh().catch(() => undefined);
+  setTimeout(goOn, everyMs);
+}
+
+setTimeout(goOn, everyMs);

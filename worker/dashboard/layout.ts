@@ -1,0 +1,44 @@
+import { type Content, type Html, html } from './html.ts';
+
+export interface Page {
+  title: string;
+  /** Of which the page is a part: its address. */
+  section?: string;
+  body: Content;
+}
+
+const sections = [{ at: '/', name: 'Today' }] as const;
+
+/** A whole page. */
+export function layout({ title, section, body }: Page): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · closeloop</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/style.css">
+<script type="module" src="/assets/live.js"></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top">
+<a class="brand" href="/">closeloop</a>
+<nav aria-label="Pages"><ul>${sections.map(({ at, name }) => link(at, name, at === section))}</ul></nav>
+</header>
+<main id="main" tabindex="-1">
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+function link(at: string, name: string, isHere: boolean): Html {
+  return isHere
+    ? html`<li><a class="tab" href="${at}" aria-current="page">${name}</a></li>`
+    : html`<li><a class="tab" href="${at}">${name}</a></li>`;
+}
