@@ -137,13 +137,13 @@ function createReader(http: Http) {
   }
 
   /** `path` is called with the query of the first page; every further page's address comes from the service. */
-  async function* pages<Item extends z.ZodType>(
+  async function* pages<Item>(
     path: () => string,
-    item: Item,
+    results: z.ZodType<Item[]>,
     place: string,
     options: CallOptions | undefined,
-  ): AsyncGenerator<Page<z.output<Item>>> {
-    const envelope = envelopeOf(item);
+  ): AsyncGenerator<Page<Item>> {
+    const envelope = envelopeOf(results);
     const seen = new Set<string>();
     let at: string | undefined = path();
     let size = 0;
@@ -177,7 +177,7 @@ function campaignsOf({
         ];
         return `/appeals/campaigns${search(chosen)}`;
       },
-      Campaign,
+      listOf(Campaign),
       '/appeals/campaigns',
       options,
     );
@@ -208,7 +208,7 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
       for (const name of ['changedSince', 'dateFrom', 'dateTo'] as const) day(query[name], name);
       return `/appeals/${search(listParameters(table, query))}`;
     };
-    for await (const { count, results } of pages(path, z.unknown(), '/appeals/', options)) {
+    for await (const { count, results } of pages(path, z.array(z.unknown()), '/appeals/', options)) {
       for (let from = 0; from === 0 || from < results.length; from += mostRecords) {
         if (from > 0) await nextTurn();
         const read: FeedbackRequest[] = [];
@@ -281,7 +281,7 @@ function contactsOf({ get, pages }: Reader, http: Http): Methods<'contact' | 'ma
   const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
     pages(
       () => `/contacts/${contactPath(contact)}/access-log`,
-      AccessLogEntry,
+      listOf(AccessLogEntry),
       '/contacts/:contact/access-log',
       options,
     );
@@ -306,7 +306,7 @@ function contactsOf({ get, pages }: Reader, http: Http): Methods<'contact' | 'ma
 
 function surveysOf({ get, pages }: Reader): Methods<'surveys' | 'surveyPages' | 'survey'> {
   const surveyPages: FeedbackClient['surveyPages'] = (options) =>
-    pages(() => '/surveys/', SurveyEntry, '/surveys/', options);
+    pages(() => '/surveys/', listOf(SurveyEntry), '/surveys/', options);
   return {
     surveys: (options) => each(surveyPages(options)),
     surveyPages,

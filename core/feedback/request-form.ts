@@ -167,6 +167,8 @@ const Fields = z.object({
     .transform((value) => value ?? {}),
 });
 
+type Fields = z.output<typeof Fields>;
+
 type ParsedRecord =
   | { ok: true; request: FeedbackRequest }
   /** The service's names of the places that are wrong, and what was expected there; never a value. */
@@ -179,6 +181,8 @@ type ParsedRecord =
 export function parseRecord(table: Operations, answer: unknown, at: string): ParsedRecord {
   const raw = valueAt(answer, at);
   const places = table.record;
+  const plain = plainFields(raw, places);
+  if (plain !== undefined) return requestOf(table, plain);
   const collected = Object.fromEntries(
     Object.entries(places).map(([name, place]) => [name, place === null ? undefined : valueAt(raw, place)]),
   );
@@ -192,8 +196,53 @@ export function parseRecord(table: Operations, answer: unknown, at: string): Par
     });
     return { ok: false, mismatches };
   }
-  const { customFields, ...fields } = parsed.data;
+  return requestOf(table, parsed.data);
+}
+
+function requestOf(table: Operations, { customFields, ...fields }: Fields): ParsedRecord {
   return { ok: true, request: { ...fields, customFields: readCustomFields(table, customFields) } };
+}
+
+/**
+ * The fields of a record that holds them in the forms in which services send them, as nearly all do: exports have millions.
+ * As `Fields` reads them, at a tenth of the cost. Undefined for any other record: what it is then is for `Fields` to say.
+ */
+function plainFields(raw: unknown, places: Operations['record']): Fields | undefined {
+  const of = (place: string | null) => (place === null ? undefined : valueAt(raw, place));
+  const id = of(places.id);
+  const campaign = plainNumber(of(places.campaign));
+  const phone = plainText(of(places.phone));
+  const email = plainText(of(places.email));
+  const identifier = plainText(of(places.identifier));
+  const scheduled = plainInstant(of(places.scheduled));
+  const status = plainText(of(places.status));
+  const grade = plainNumber(of(places.grade));
+  const comment = plainText(of(places.comment));
+  const customFields = of(places.customFields) ?? {};
+  const isId = Number.isFinite(id) || (typeof id === 'string' && id !== '');
+  if (!isId || campaign === undefined || phone === undefined || email === undefined) return undefined;
+  if (identifier === undefined || scheduled === undefined || status === undefined) return undefined;
+  if (grade === undefined || comment === undefined) return undefined;
+  if (!isObject(customFields) || Object.hasOwn(customFields, '__proto__')) return undefined;
+  return { id: String(id), campaign, phone, email, identifier, scheduled, status, grade, comment, customFields };
+}
+
+function plainNumber(value: unknown): number | null | undefined {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function plainText(value: unknown): string | null | undefined {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string') return undefined;
+  return isBlank(value) ? null : value;
+}
+
+const instant = z.core.regexes.datetime({ offset: true });
+
+function plainInstant(value: unknown): Date | null | undefined {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' && instant.test(value) ? new Date(value) : undefined;
 }
 
 function readCustomFields(table: Operations, sent: Record<string, unknown> | unknown[]): Record<string, unknown> {
@@ -259,6 +308,7 @@ function isObject(value: unknown): value is JsonObject {
 
 function valueAt(root: unknown, place: string): unknown {
   if (place === '') return root;
+  if (!place.includes('.')) return isObject(root) && Object.hasOwn(root, place) ? root[place] : undefined;
   let at = root;
   for (const segment of place.split('.')) {
     if (!isObject(at) || !Object.hasOwn(at, segment)) return undefined;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
@@ -35,15 +36,16 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
   const account = await openAccount(given);
   const { service, timeZone } = account;
   const { campaign, since, until, changedSince } = readFilter(given, timeZone);
-  const line = (record: object): void => void process.stdout.write(`${JSON.stringify(record)}\n`);
   switch (what) {
-    case 'campaigns':
-      for await (const one of service.campaigns({ statsFrom: since, statsTo: until, type, metric })) line(one);
+    case 'campaigns': {
+      const query = { statsFrom: since, statsTo: until, type, metric };
+      for await (const { results } of service.campaignPages(query)) await write(results);
       break;
+    }
     case 'requests': {
       const { query, fits } = requestFilter(given, account);
-      for await (const { results, unreadable } of service.requestPages(query)) {
-        for (const one of results) if (fits(one)) line(one);
+      for await (const { results, unreadable } of readAhead(service.requestPages(query))) {
+        await write(results.filter(fits));
         for (const error of unreadable) process.stderr.write(`${error.message}\n`);
       }
       break;
@@ -51,14 +53,33 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
     case 'custom-fields':
       for (const id of campaign === undefined ? await allCampaigns(service) : [campaign]) {
         const query = { campaign: id, dateFrom: since, dateTo: until, changedSince };
-        for (const one of await service.customFieldStatistics(query)) line({ campaign: id, ...one });
+        await write((await service.customFieldStatistics(query)).map((one) => ({ campaign: id, ...one })));
       }
       break;
     case 'surveys':
-      for await (const { id } of service.surveys()) line(await service.survey(id));
+      for await (const { id } of service.surveys()) await write([await service.survey(id)]);
       break;
   }
   return 0;
+}
+
+/** A line each. Resolves when whoever reads them has room for more: memory does not grow where they are slow. */
+async function write(records: readonly object[]): Promise<void> {
+  const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
+}
+
+/** Asks for the next one while the last one is being worked on. Meant to be read to the end. */
+async function* readAhead<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  const iterator = items[Symbol.asyncIterator]();
+  for (let next = iterator.next(); ; ) {
+    const { done, value } = await next;
+    if (done === true) return;
+    next = iterator.next();
+    // It is awaited in its turn.
+    next.catch(() => undefined);
+    yield value;
+  }
 }
 
 async function allCampaigns(service: FeedbackClient): Promise<number[]> {

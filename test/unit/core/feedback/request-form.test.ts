@@ -135,6 +135,15 @@ describe('a record', () => {
     expect(read(more)).toMatchObject({ ok: true, request: expected });
   });
 
+  test.each([
+    ['whose values are all as services send them', {}],
+    ['with texts in which nothing is to be seen', { phone: '\u200b', comment: ' ' }],
+    ['with times in other zones', { scheduled: '2024-02-29T23:59:59.123456-05:30' }],
+    ['with a field of the name that every object has', JSON.parse('{"custom_fields":{"__proto__":1,"a":2}}')],
+  ])('it reads the same whether its grade is a number or a text, %s', (_, more) => {
+    expect(read({ ...more, grade: 4 })).toStrictEqual(read({ ...more, grade: '4' }));
+  });
+
   test('it may hold a list of custom fields, of which those with a name count', () => {
     const list = [{ name: 'a', value: 1 }, { name: 7, value: 2 }, 3];
     const parsed = read({ custom_fields: list });
@@ -149,6 +158,8 @@ describe('a record', () => {
     ['grade', '4x'],
     ['grade', ''],
     ['grade', true],
+    ['grade', Number.POSITIVE_INFINITY],
+    ['scheduled', '2023-02-29T00:00:00Z'],
     ['phone', {}],
     ['scheduled', '2026-03-02'],
     ['scheduled', ''],
