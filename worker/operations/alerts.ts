@@ -10,17 +10,17 @@ import { journeysKey, keepMs, Outbox, whatKey } from './alerts/outbox.ts';
 import { type ReceiverSettings, receiversOf } from './alerts/receivers.ts';
 
 export interface AlertSettings extends ReceiverSettings {
-  /** The same again is told only after this time. */
+  /** The shortest time between two messages to a receiver about the same alert. */
   again: number;
   digest: DigestTime | false;
 }
 
-/** Kept of the journeys that an alert is about, the latest ones. */
+/** How many of the journeys that an alert is about are kept: the latest ones. */
 const keptJourneys = 20;
 
 /**
- * What was told to all receivers and has been quiet for two periods since is forgotten, so that the hashes don't grow.
- * KEYS what, then count, first and told of each receiver · ARGV told before when it is forgotten
+ * Deletes the alerts that every receiver got and that have not been raised for two periods since, so that the hashes don't grow.
+ * KEYS alerts, then count, first and told of each receiver · ARGV the time before which an alert must have been sent
  */
 const forgetScript = `
 for _, group in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -35,7 +35,7 @@ for _, group in ipairs(redis.call('HKEYS', KEYS[1])) do
   end
 end`;
 
-/** KEYS digest, then each receiver's messages · ARGV what was due last, what is due, the message, ms to keep. One process is first. */
+/** Queues a digest; of several processes the first does. KEYS digest, then each receiver's messages · ARGV the week that was due last, the week that is due, the message, ms to keep */
 const digestScript = `
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
@@ -49,8 +49,8 @@ const digestKey = `${globalTag}:alerts:digest`;
 const dayMs = 86_400_000;
 
 /**
- * Alerts over all processes: noted at once, sent together to every receiver, each group once in a while (`again`); and once a
- * week what became of the closings.
+ * The alerts of all processes. An alert is stored at once and sent with others to every receiver, equal alerts at most once in
+ * `again`; once a week each receiver gets a digest of what became of the closings.
  */
 export class Alerts {
   readonly #redis: RedisClient;
@@ -67,7 +67,7 @@ export class Alerts {
     this.#outboxes = receivers.map((receiver) => new Outbox(receiver, options));
   }
 
-  /** For all that is raised about one source. */
+  /** The alerts about one source. */
   of(source: string) {
     return (kind: Alert['kind'], why: string, remedy: string, journeys?: Alert['journeys']): Promise<void> =>
       this.raise({ kind, source, why, remedy, journeys });
@@ -86,7 +86,7 @@ export class Alerts {
     await batch.exec();
   }
 
-  /** Sends what has come together. What can't be delivered is tried again at a later call. */
+  /** Sends the stored alerts. A message that can't be delivered is sent again at a later call. */
   async send(): Promise<void> {
     const sent = await Promise.all(this.#outboxes.map((outbox) => outbox.send()));
     if (!sent.includes(true) || !this.#settings) return;
@@ -96,8 +96,8 @@ export class Alerts {
   }
 
   /**
-   * Once a week: the digest is put in line for every receiver, by one process. What was due before the first start is not
-   * made up for, what was due while nothing ran is.
+   * Queues the weekly digest for every receiver, in one process. A digest that was due while no process ran is sent late; one that
+   * was due before the first start is not sent.
    */
   async digest(
     timeZone: string,
@@ -105,12 +105,12 @@ export class Alerts {
   ): Promise<void> {
     if (!this.#settings?.digest || this.#outboxes.length === 0) return;
     const now = this.#ports.now();
-    // Loaded here: commands that only look raise alerts too, and need no calendar.
+    // Loaded here: commands that only read raise alerts too, and need no calendar.
     const { lastWeek } = await import('./alerts/digest.ts');
     const { from, until } = lastWeek(this.#settings.digest, timeZone, now);
     const last = (await this.#redis.get(digestKey)) ?? '';
     const due = String(until.getTime());
-    // Done for a week that is still to come: the clock was set back since, or the day was changed.
+    // The last digest was of a week that is still to come: the clock was set back since then, or the day of the digest was changed.
     if (last !== '' && Number(last) >= until.getTime() && Number(last) <= now.getTime() + 7 * dayMs) return;
     if (last === '') return void (await this.#redis.set(digestKey, due, 'NX'));
     const week = { from: from.toISOString(), until: until.toISOString(), timeZone };

@@ -8,7 +8,7 @@ const lastKeyOf = (source: string): string => `${tagOf(source)}:refused:last`;
 const deliveryKeyOf = (source: string): string => `${tagOf(source)}:delivered:last`;
 const keyOf = (source: string): string => `${tagOf(source)}:refused`;
 
-/** Adds to what `refusedOf` shows. A count begins anew a day after its first refusal. */
+/** Adds to the counts of `refusedOf`. The counts of a source begin anew a day after its first refusal. */
 export async function countRefused(redis: RedisClient, source: string, why: string, count: number): Promise<void> {
   await redis.set(lastKeyOf(source), JSON.stringify({ at: new Date(), why }));
   await redis.hincrby(keyOf(source), why, count);
@@ -26,7 +26,7 @@ export async function noteDelivery(redis: RedisClient, source: string, at: Date)
   await redis.set(deliveryKeyOf(source), at.toISOString());
 }
 
-/** When the last delivery was stored, and when and why the last one was refused: up to a minute late, where many are. */
+/** When the last delivery was stored, and when and why the last delivery was refused. Under load up to a minute behind. */
 export async function lastDeliveries(
   redis: RedisClient,
   source: string,

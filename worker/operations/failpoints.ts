@@ -1,8 +1,8 @@
 import { CloseloopError } from '../../core/errors.ts';
 
 /**
- * Places where a process may be killed on purpose, so that a test can be killed there: before and after each step of a
- * journey that outlives the process. In the order in which a journey passes them.
+ * Places where a test may have the process killed: before and after each step of a journey whose effect outlives the process.
+ * In the order in which a journey passes them.
  */
 export const failpoints = [
   // intake
@@ -36,7 +36,7 @@ export const failpoints = [
   'write-back-begun',
   'vendor-written',
   'written-saved',
-  // ends of another kind
+  // other ends of a journey
   'withdrawing-saved',
   'request-cancelled',
   'cancelled-saved',
@@ -67,10 +67,10 @@ export function failpointAt(wanted: string, die: () => void): (name: Failpoint) 
 
 const wanted = process.env.CLOSELOOP_FAILPOINT ?? '';
 
-/** Is this process to be killed somewhere? */
+/** Whether a test has asked for this process to be killed. */
 export const isDoomed = wanted !== '';
 
-/** Kills this process, with no goodbye, where `CLOSELOOP_FAILPOINT` says so. Without it (always but in tests) nothing. */
+/** Kills this process with SIGKILL where `CLOSELOOP_FAILPOINT` names this place. Only tests set the variable. */
 export const failpoint: (name: Failpoint) => void = !isDoomed
   ? () => undefined
   : failpointAt(wanted, () => process.kill(process.pid, 'SIGKILL'));

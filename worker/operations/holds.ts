@@ -8,16 +8,16 @@ import { shared } from '../redis/shared.ts';
 
 const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 
-/** A ticket that no job has come for is worth nothing after this long. Real time. */
+/** How long a ticket is valid: a job that comes for it later finds none. Real time. */
 const ticketMs = 600_000;
-/** Between two sweeps, which send the probes. Real time. */
+/** Time between two sweeps, which send the probes. Real time. */
 const sweepEveryMs = 60_000;
-/** Jobs that go on at once. */
+/** How many held jobs are queued again at once. */
 const chunk = 100;
-/** Jobs that have come to an end otherwise stay among the held: so many are passed over for a probe. */
+/** Jobs that ended for another reason stay in the list of held jobs: a probe passes over at most this many of them. */
 const mostGone = 20;
 
-/** A hold that ends is noted in the same moment as one whose jobs have to go on. KEYS holds, lifted · ARGV field */
+/** Ends a hold, and notes in the same step that its jobs have to be queued again. KEYS holds, lifted · ARGV field */
 const liftScript = `
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('SADD', KEYS[2], ARGV[1])
@@ -29,14 +29,14 @@ export interface Held {
   only: string;
   why: string;
   at: Date;
-  /** How many jobs wait for it. */
+  /** How many jobs wait for the hold's end. */
   jobs: number;
 }
 
 /**
- * Faults of a campaign, a rule or an operation's form, over all processes of a source: only the jobs of a stage that need it
- * wait, the others pass. Told once, and shown until it is mended. One job at a time gets a ticket and finds out; when it
- * comes through all go on.
+ * Holds: a fault of a campaign, a rule or an operation's form stops only those jobs of a stage that need the faulty part, in all
+ * processes of a source. An alert is raised once, and `status` shows the hold until the fault is mended. One held job at a time
+ * gets a ticket and runs as a probe; once a probe succeeds, all held jobs are queued again.
  */
 export class Holds {
   readonly #redis: RedisClient;
@@ -45,9 +45,9 @@ export class Holds {
   readonly #log: Log;
   readonly #onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
   readonly #queues: () => readonly Queue[];
-  /** Between two probes of a hold, over all processes: at most one for the sweeps of all. */
+  /** The shortest time between two probes of a hold, over all processes. */
   readonly #probeEveryMs: number;
-  /** All that stand, by stage and what they are about. Every job asks, and nearly always there are none. */
+  /** The holds in force, by stage and faulty part. Cached: every job asks, and nearly always there are none. */
   readonly #standing: () => Promise<Record<string, string>>;
 
   constructor(options: {
@@ -58,7 +58,7 @@ export class Holds {
     onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
     /** Whose jobs may be held. */
     queues: () => readonly Queue[];
-    /** How often each process probes. Real time. Default a minute. */
+    /** How often each process sends probes. Real time. Default: a minute. */
     sweepEveryMs?: number;
   }) {
     this.#redis = options.redis;
@@ -72,8 +72,8 @@ export class Holds {
   }
 
   /**
-   * For a job that is about to need all of these.
-   * @throws CloseloopError config, with the hold's reason, while one of them is held and the job has no ticket for it
+   * Called by a job before it uses these parts.
+   * @throws CloseloopError config, with the hold's reason, while one of the parts is held and the job has no ticket for it
    */
   async pass(stage: string, needs: readonly string[]): Promise<void> {
     const standing = await this.#standing();
@@ -85,14 +85,14 @@ export class Holds {
     }
   }
 
-  /** @param jobId of one that waits for it from now on; undefined: none does yet */
+  /** @param jobId the job that waits for the hold's end from now on; undefined: no job does yet */
   async set(stage: string, only: string, why: string, jobId?: string): Promise<void> {
     const field = fieldOf(stage, only);
     const stored = await this.#redis.hget(this.#all, field);
     const known = stored === null ? undefined : Hold.parse(JSON.parse(stored));
     if (known?.why !== why) {
       const hold = JSON.stringify({ why, at: known?.at ?? new Date() });
-      // First: whoever is killed in between, or loses Redis, must not have told nobody.
+      // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop that nobody was told of.
       await this.#onNews({ stage, only, why });
       const isFirst = known
         ? await this.#redis.hset(this.#all, field, hold).then(() => true)
@@ -107,7 +107,7 @@ export class Holds {
     return (await this.#redis.hexists(this.#all, fieldOf(stage, only))) === 1;
   }
 
-  /** A job of the stage came through that needed all of these. */
+  /** A job of the stage that used all of these parts has succeeded. */
   async lift(stage: string, needs: readonly string[]): Promise<void> {
     const standing = await this.#standing();
     for (const only of needs) {
@@ -119,7 +119,7 @@ export class Holds {
     }
   }
 
-  /** What a process began to lift that was killed meanwhile. */
+  /** Finishes lifting the holds of a process that was killed while it lifted them. */
   async #finishLifts(): Promise<void> {
     for (const field of await this.#redis.smembers(this.#lifted)) await this.#promoteAll(splitOnce(field)[0], field);
   }
@@ -141,7 +141,7 @@ export class Holds {
     for (const { stage, only } of await this.list()) await this.lift(stage, [only]);
   }
 
-  /** Sends one job of each hold to find out whether its cause is mended. */
+  /** Queues one job of each hold as a probe of whether the fault is mended. */
   async probe(): Promise<void> {
     await this.#finishLifts();
     for (const { stage, only } of await this.list()) {
@@ -166,7 +166,7 @@ export class Holds {
       const ids = await this.#redis.srandmember(this.#jobs(field), chunk);
       if (ids.length === 0) break;
       await Promise.all(ids.map(async (id) => queue && (await promote(queue, id))));
-      // Afterwards: whoever is killed in between leaves the others to the next who looks.
+      // Last: after a kill in between the next sweep finds the other jobs.
       await this.#redis.srem(this.#jobs(field), ...ids);
     }
     await this.#redis.srem(this.#lifted, field);
@@ -176,7 +176,7 @@ export class Holds {
     return `${this.#tag}:holds`;
   }
 
-  /** A set: of which holds the jobs may not all have gone on yet. */
+  /** A set: the lifted holds whose jobs may not all be queued again yet. */
   get #lifted(): string {
     return `${this.#tag}:holds:lifted`;
   }
@@ -185,7 +185,7 @@ export class Holds {
     return `${this.#tag}:held:${field}`;
   }
 
-  /** While this exists nobody sends another. */
+  /** While this key exists no process sends another probe. */
   #turn(field: string): string {
     return `${this.#tag}:hold-turn:${field}`;
   }
@@ -203,7 +203,7 @@ function splitOnce(field: string): [string, string] {
   return [field.slice(0, at), field.slice(at + 1)];
 }
 
-/** False: it is gone, or does not wait any more. */
+/** False: the job is gone, or does not wait any more. */
 async function promote(queue: Queue, id: string): Promise<boolean> {
   const job = await queue.getJob(id);
   if (!job || !(await job.isDelayed())) return false;

@@ -6,15 +6,15 @@ import { redacted, removed } from '../../core/redaction.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first line: a command that has nothing to tell does without. */
+/** Loaded with the first line: a command that logs nothing does not load the library. */
 const pino = (): typeof import('pino') => require('pino');
 const prettyPrinter = (): typeof import('pino-pretty') => require('pino-pretty');
 
 export interface LogOptions {
-  /** For a person at a terminal; else one JSON object a line. */
+  /** Lines for a person at a terminal, instead of one JSON object a line. */
   pretty: boolean;
   level: 'debug' | 'info' | 'warn' | 'error';
-  /** Standard output, unless a test wants to read it. */
+  /** Default: standard output. */
   stream?: NodeJS.WritableStream;
 }
 
@@ -42,7 +42,7 @@ function createLogger({ level, pretty, stream = process.stdout }: LogOptions): L
 
 /**
  * Keys that are never printed, at any depth, also as the end of a longer one (`requesterEmail`, `access_token`).
- * A second line of defence: code never passes personal data or secrets, and if it does they aren't printed.
+ * A second line of defence: code never passes personal data or secrets to the log; where it does by mistake they are not printed.
  */
 const never =
   /(contact|phone|email|identifier|comment|body|payload|values|token|apikey|authorization|password|secrets?|cookie)$/;
@@ -53,7 +53,7 @@ function clean(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (depth >= deepest) return '[…]';
   if (value instanceof Error) {
-    // Libraries hang requests and answers on their errors; only these four are ours to show.
+    // Libraries attach requests and responses to their errors: only these four properties are logged.
     const shown = { name: redacted(value.name), message: redacted(messageOf(value)), stack: redacted(stackOf(value)) };
     return value.cause === undefined ? shown : { ...shown, cause: clean(value.cause, depth + 1) };
   }

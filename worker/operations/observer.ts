@@ -1,10 +1,10 @@
 /** How an attempt at a job ended. */
 export type JobEnd = 'done' | 'waits' | 'retried' | 'given-up' | 'stopped';
 
-/** What a call to a vendor or the service came to: answered well, or what the error advises; `no-answer`: it may have been done. */
+/** How a call to a vendor or the service ended: well, or with the advice of its error; `no-answer`: the other side may have done what was asked. */
 export type CallEnd = 'ok' | 'throttled' | 'transient' | 'permanent' | 'config' | 'no-answer' | 'fault';
 
-/** What is looked at of a journey. */
+/** What an observer is given of a journey. */
 export interface Stepping {
   state: string;
   updatedAt: Date;
@@ -14,7 +14,7 @@ export interface Stepping {
   answer?: { grade: number | null } | undefined;
 }
 
-/** Told what happens at the edges of the work, each thing once, in the process where it happens. Nothing waits for it. */
+/** Called for each delivery, job, step of a journey and outside call, once, in the process where it happens. No work waits for an observer. */
 export interface Observer {
   /** A delivery was answered with this HTTP status; `source` is undefined for a name that is not in the configuration. */
   delivery(source: string | undefined, status: number): void;
@@ -29,7 +29,7 @@ export interface Observer {
 
 const nothing = (): void => undefined;
 
-/** For commands, and whoever watches nothing. */
+/** An observer that does nothing. */
 export const unobserved: Observer = {
   delivery: nothing,
   worked: nothing,

@@ -14,7 +14,7 @@ import type { Telemetry } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 import type { Tracing } from './tracing.ts';
 
-/** Every trace begins with a delivery or a job: BullMQ's own doings between jobs (looking for the next, every few seconds) are none. */
+/** Every trace begins with a delivery or a job: what BullMQ does between jobs (fetching the next, every few seconds) is not traced. */
 const root: Sampler = {
   shouldSample: (_context, _traceId, _name, kind) => ({
     decision: kind === SpanKind.INTERNAL ? SamplingDecision.NOT_RECORD : SamplingDecision.RECORD_AND_SAMPLED,
@@ -50,7 +50,7 @@ export function startTracing({ url, service, version }: { url: string; service: 
   };
 }
 
-/** The error itself is in the log, where personal data is taken out of its text. */
+/** A span says only that the work failed: the error is in the log, where personal data is taken out of its text. */
 async function ended<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,8 +4,8 @@ import type { Tracing } from './tracing.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where OpenTelemetry's own variables name a collector; else undefined, and nothing of it is loaded.
- * @throws CloseloopError config where its packages are not installed
+ * Tracing, where OpenTelemetry's own environment variables name a collector; else undefined, and no package of OpenTelemetry is loaded.
+ * @throws CloseloopError config where OpenTelemetry's packages are not installed
  */
 export async function openTracing(env: Env, version: string): Promise<Tracing | undefined> {
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;

@@ -5,21 +5,21 @@ import { globalTag, tagOf } from '../redis/keys.ts';
 import { releaseLock, renewLock, takeLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 
-/** So many calls in a row have failed, over all processes: the endpoint is down. */
+/** After this many failed calls in a row, over all processes, the endpoint counts as down. */
 const downAfter = 3;
-/** One process looks into Redis at most this often whether an endpoint is down. Real time. */
+/** How long a process goes by what it last read in Redis about an endpoint. Real time. */
 const lookEveryMs = 1_000;
-/** Between two probes: doubled each time. Real time. */
+/** Time between two probes: doubled each time, up to the longest. Real time. */
 const firstProbeMs = 1_000;
 const longestProbeMs = 60_000;
-/** The next process probes this long after the one that did was killed. Renewed while the probe lasts. Real time. */
+/** How long the lock of a probe outlives a killed process. Renewed while the probe lasts. Real time. */
 const probeLockMs = 10_000;
 const renewEveryMs = 3_000;
-/** Failures that nobody has met again for so long are forgotten. Real time. */
+/** Failures are forgotten after this long without another. Real time. */
 const forgetMs = 3_600_000;
 
 /**
- * KEYS outage · ARGV how many failures make it one, first and longest ms between probes, why, ms the other side asks to wait
+ * KEYS outage · ARGV how many failures make an outage, first and longest ms between probes, why, ms the other side asks to wait
  * ('' where it does not), ms to keep. Returns 1 when the endpoint is known to be down from now on. By Redis' clock.
  */
 const failedScript = `
@@ -55,25 +55,25 @@ const Looked = z.union([z.tuple([]), z.tuple([z.coerce.number(), z.string(), z.s
 
 const UsedUp = z.object({ since: z.coerce.date(), until: z.coerce.date() });
 
-/** What is known of an endpoint that has failed lately. `untilProbeMs`: only while it is down. */
+/** The recent failures of an endpoint. `untilProbeMs`: only while the endpoint is down. */
 interface Known {
   since: Date;
   why: string;
   untilProbeMs: number | undefined;
 }
 
-/** A wait that the vendor asks for is told to people when it is this long. Real time. */
+/** Waits that a vendor asks for are shown to people from this length on. Real time. */
 const longWaitMs = 600_000;
 
-/** The Feedback service, and the vendor of a source: in a slot in which nothing else of them has to be. */
+/** The Feedback service and the vendor of a source as endpoints, with the prefix of their keys. */
 export const serviceEndpoint = { endpoint: 'Feedback service', key: `${globalTag}:outage` };
 export const vendorEndpoint = (source: string) => ({ endpoint: `source ${source}`, key: `${tagOf(source)}:outage` });
 
 export type Down = { endpoint: string; since: Date; why: string };
 
 /**
- * Whether one endpoint (the Feedback service, a source's vendor) answers, over all processes. Every call tells how it went.
- * When several in a row have failed the endpoint is down: one job at a time, in one process, finds out whether it is back,
+ * Whether one endpoint (the Feedback service, a source's vendor) answers, shared by all processes. Every call reports how it
+ * ended. After several failures in a row the endpoint counts as down: one job at a time, over all processes, calls it as a probe,
  * and the first call that is answered ends the outage for all.
  */
 export class Outage {
@@ -92,7 +92,7 @@ export class Outage {
     this.#log = options.log;
   }
 
-  /** A call had no answer, or one that says that the other side is in trouble. `waitMs`: it asks everybody to wait so long. */
+  /** Reports a call without an answer, or with one that says that the endpoint is in trouble. `waitMs`: how long it asks all callers to wait. */
   async failed(why: string, waitMs?: number): Promise<void> {
     const limits = [downAfter, firstProbeMs, longestProbeMs];
     const isNews = await runScript(this.#redis, failedScript, [this.#key], ...limits, why, waitMs ?? '', forgetMs);
@@ -103,7 +103,7 @@ export class Outage {
     await this.#look();
   }
 
-  /** A call was answered, whatever with. */
+  /** Reports a call that was answered, with whatever status. */
   async answered(): Promise<void> {
     const known = this.#known;
     if (!known) return;
@@ -113,7 +113,7 @@ export class Outage {
       this.#log.info({ endpoint: this.endpoint, since: known.since }, 'answers again');
   }
 
-  /** Its quota is used up: nobody may call before `waitMs` have passed. A short wait is nobody's business. */
+  /** Reports that the quota is used up: nobody may call before `waitMs` have passed. A short wait is not shown. */
   async usedUp(waitMs: number): Promise<void> {
     if (waitMs < longWaitMs) return;
     const until = new Date(Date.now() + waitMs);
@@ -128,7 +128,7 @@ export class Outage {
     if (isNews === 'OK') this.#log.warn({ endpoint: this.endpoint, until }, what);
   }
 
-  /** While the quota is used up. */
+  /** Until when the quota is used up; undefined: it is not. */
   async quota(): Promise<{ since: Date; until: Date } | undefined> {
     const stored = await this.#redis.get(this.#quota);
     return stored === null ? undefined : UsedUp.parse(JSON.parse(stored));
@@ -138,7 +138,7 @@ export class Outage {
     return `${this.#key}:quota`;
   }
 
-  /** Undefined: it answers, as far as is known. As of a second ago at most; `now`: as of now. */
+  /** The outage, as of a second ago at most (`now`: as of now); undefined: the endpoint answers, as far as is known. */
   async down(options: { now: boolean } = { now: false }): Promise<(Down & { untilProbeMs: number }) | undefined> {
     const isFresh = !options.now && performance.now() - this.#lookedAt < lookEveryMs;
     const known = isFresh ? this.#known : await this.#look();
@@ -148,16 +148,16 @@ export class Outage {
   }
 
   /**
-   * One job over all processes finds out whether the endpoint is back. A process that is killed or stands still meanwhile
-   * leaves the probe to the next job after ten seconds.
+   * Takes the right to probe, which one job over all processes has at a time. After a kill, or where the process stands still, the
+   * next job may probe ten seconds later.
    * @param token of the job
-   * @returns what ends the probe; undefined while another job probes
+   * @returns a function that ends the probe; undefined while another job probes
    */
   async takeProbe(token: string): Promise<(() => Promise<void>) | undefined> {
     const lock = `${this.#key}:probe`;
     if (!(await takeLock(this.#redis, lock, token, probeLockMs))) return undefined;
     const renewing = setInterval(() => {
-      // With Redis away the lock ends by itself: at worst two jobs probe.
+      // Without Redis the lock expires: at worst two jobs probe.
       renewLock(this.#redis, lock, token, probeLockMs).catch(() => undefined);
     }, renewEveryMs).unref();
     return async () => {
@@ -166,7 +166,7 @@ export class Outage {
     };
   }
 
-  /** One look at a time, shared by all who ask. */
+  /** Reads Redis once for all callers that ask at the same time. */
   #look(): Promise<Known | undefined> {
     this.#looking ??= this.#lookUp().finally(() => {
       this.#looking = undefined;

@@ -1,3 +1,3 @@
-/** Steps of a source that a person may pause. An erasure goes on: whoever asked for it was told that it is taken. */
+/** The steps of a source that a person may pause. Erasures can't be paused: whoever asked for one was promised it. */
 export const pausableSteps = ['plan', 'ask', 'collect', 'write-back'] as const;
 export type PausableStep = (typeof pausableSteps)[number];

@@ -8,9 +8,9 @@ import { type PausableStep, pausableSteps } from './pausable-steps.ts';
 const Pause = z.object({
   why: z.string(),
   at: z.coerce.date(),
-  /** user@host of whoever paused it. Undefined: it stopped itself for a configuration error. */
+  /** user@host of the person who paused the stage. Undefined: the stage stopped itself for a configuration error. */
   by: z.string().optional(),
-  /** One job at a time finds out whether the cause is mended. */
+  /** One job at a time is tried, to find out whether the cause is mended. */
   isProbing: z.boolean().optional(),
 });
 
@@ -18,14 +18,14 @@ export interface Pause extends z.output<typeof Pause> {
   stage: string;
 }
 
-/** Between two probes of a stage, over all processes; they come with the sweeps, every minute. Real time. */
+/** The shortest time between two probes of a stage, over all processes. Probes are sent by sweeps, every minute. Real time. */
 const probeEveryMs = 50_000;
-/** A process looks at most this often whether a stage in which a job came through had been stopped. Real time. */
+/** How often a process reads in Redis whether a stage whose jobs succeed had been stopped: at most once in this time. Real time. */
 const lookEveryMs = 1_000;
 const unknown = 'it stood still, and why is not known any more: the log tells';
 const byPerson = 'by-person:';
 
-/** Returns 1 when this reason was never told. KEYS pauses, reasons told, turn · ARGV stage, reason, now, ms until a probe */
+/** Stops a stage. Returns 1 when no alert was raised for this reason yet. KEYS pauses, reported reasons, turn · ARGV stage, reason, now, ms until a probe */
 const setScript = `
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 local at = known and cjson.decode(known).at or ARGV[3]
@@ -33,7 +33,7 @@ redis.call('HSET', KEYS[1], ARGV[1], cjson.encode({ why = ARGV[2], at = at }))
 redis.call('SET', KEYS[3], 1, 'PX', ARGV[4])
 return redis.call('SADD', KEYS[2], ARGV[1] .. ': ' .. ARGV[2])`;
 
-/** KEYS pauses · ARGV stage. Returns 1 when it is stopped, and a job may find out from now on. */
+/** Begins a probe. Returns 1 when the stage is stopped. KEYS pauses · ARGV stage */
 const probingScript = `
 local pause = redis.call('HGET', KEYS[1], ARGV[1])
 if not pause then return 0 end
@@ -42,7 +42,7 @@ noted.isProbing = true
 redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(noted))
 return 1`;
 
-/** Returns 1 when it had been stopped. KEYS pauses, reasons told · ARGV stage */
+/** Ends a stop. Returns 1 when the stage had been stopped. KEYS pauses, reported reasons · ARGV stage */
 const liftScript = `
 local pause = redis.call('HGET', KEYS[1], ARGV[1])
 if not pause then return 0 end
@@ -50,9 +50,9 @@ redis.call('SREM', KEYS[2], ARGV[1] .. ': ' .. cjson.decode(pause).why)
 return redis.call('HDEL', KEYS[1], ARGV[1])`;
 
 /**
- * The stages of a source that stand still, over all processes: those that stopped for a configuration error, and those that a
- * person has paused. A configuration error is told once per reason, not once per job, and one job a minute finds out whether
- * it is mended; what a person has paused only a person resumes. /readyz and the command line show both.
+ * The stages of a source that do no work, in all processes: stages that stopped for a configuration error, and stages that a
+ * person has paused. A configuration error raises one alert per reason, not one per job, and one job a minute is tried to find out
+ * whether the cause is mended. Only a person resumes what a person has paused. /readyz and the command line show both.
  */
 export class Pauses {
   readonly #redis: RedisClient;
@@ -60,7 +60,7 @@ export class Pauses {
   readonly #source: string;
   readonly #log: Log;
   readonly #onNews: (stage: string, why: string) => Promise<void>;
-  /** By stage: when it was last looked whether it had been stopped. */
+  /** By stage: when Redis was last asked whether the stage had been stopped. */
   readonly #lookedAt = new Map<string, number>();
 
   constructor(
@@ -79,7 +79,7 @@ export class Pauses {
 
   /** The stage stops for a configuration error. */
   async set(stage: string, why: string): Promise<void> {
-    // First: whoever is killed in between, or loses Redis, must not have told nobody.
+    // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop that nobody was told of.
     if ((await this.#redis.sismember(this.#told, `${stage}: ${why}`)) === 0) await this.#onNews(stage, why);
     const keys = [this.#key, this.#told, this.#turn(stage)];
     const isNews = await runScript(this.#redis, setScript, keys, stage, why, new Date().toISOString(), probeEveryMs);
@@ -95,17 +95,17 @@ export class Pauses {
     }));
   }
 
-  /** Has a person paused it? */
+  /** Whether a person has paused the stage. */
   async isPausedByPerson(step: PausableStep): Promise<boolean> {
     return (await this.#redis.hexists(this.#key, byPerson + step)) === 1;
   }
 
-  /** Does it stand still, or has it a single job find out whether it has to? */
+  /** Whether the stage is paused, stopped or being probed. */
   async stands(step: PausableStep): Promise<boolean> {
     return (await this.#redis.hmget(this.#key, step, byPerson + step)).some((pause) => pause !== null);
   }
 
-  /** By a person. @returns the pause that holds: that of whoever was first */
+  /** Pauses a stage for a person. @returns the pause in force: the first one */
   async pause(step: PausableStep, about: { why: string; by: string; at: Date }, queue?: Queue): Promise<Pause> {
     const pause = JSON.stringify(about);
     await this.#redis.hsetnx(this.#key, byPerson + step, pause);
@@ -115,8 +115,8 @@ export class Pauses {
   }
 
   /**
-   * By a person: also a stage that had stopped for a configuration error is tried at once.
-   * @returns what held until now
+   * Resumes a stage for a person. A stage that had stopped for a configuration error is tried at once, too.
+   * @returns the pause that was in force until now
    */
   async resume(step: PausableStep, queue?: Queue): Promise<Pause[]> {
     const held = (await this.list()).filter(({ stage }) => stage === step);
@@ -127,7 +127,7 @@ export class Pauses {
     return held;
   }
 
-  /** Its source has another name now: what a person has paused stays paused. */
+  /** After the source was renamed: stages that a person has paused stay paused. */
   async takeOver(before: Pauses, queues: readonly Queue[]): Promise<void> {
     for (const { stage, why, at, by } of await before.list()) {
       const step = pausableSteps.find((one) => one === stage);
@@ -140,14 +140,14 @@ export class Pauses {
     }
   }
 
-  /** What had stopped goes well again: should it stop once more for the same reason, that is news. */
+  /** Ends the stop of a stage. If the stage stops again, for the same reason too, another alert is raised. */
   async lift(stage: string, queue?: Queue): Promise<void> {
     if (queue) await this.#openWide(queue);
     const lifted = await runScript(this.#redis, liftScript, [this.#key, this.#told], stage);
     if (lifted === 1) this.#log.info({ source: this.#source, stage }, 'goes on');
   }
 
-  /** A job came through. */
+  /** Reports that a job of the stage has succeeded. */
   async cameThrough(queue: Queue): Promise<void> {
     const lookedAt = this.#lookedAt.get(queue.name) ?? Number.NEGATIVE_INFINITY;
     if (performance.now() - lookedAt < lookEveryMs) return;
@@ -156,18 +156,18 @@ export class Pauses {
     if (stored !== null && Pause.parse(JSON.parse(stored)).isProbing) await this.lift(queue.name, queue);
   }
 
-  /** At the start of a worker: somebody may have mended the configuration. What a person has paused stays so. */
+  /** At the start of a worker: the configuration may have been mended. Stages that a person has paused stay paused. */
   async clear(queues: readonly Queue[]): Promise<void> {
     const stopped = (await this.list()).filter(({ by }) => by === undefined).map(({ stage }) => stage);
-    // First: a queue that is paused, and nobody knows why, would be told of by the sweep of another process.
+    // The queues are resumed first: the sweep of another process would alert of a paused queue without a stored reason.
     await Promise.all(queues.map((queue) => this.#openWide(queue)));
     if (stopped.length > 0) await this.#redis.hdel(this.#key, ...stopped);
     await this.#redis.del(this.#told);
   }
 
   /**
-   * Lets a stage that has stopped try one job, in one process, once a minute. A stage that fails again is stopped again,
-   * silently. Also mends what a process left half done that was killed.
+   * Lets a stopped stage try one job, in one process, once a minute. A stage that fails again is stopped again, without another
+   * alert. Also finishes what a killed process has left half done.
    */
   async probe(queues: readonly Queue[]): Promise<void> {
     await this.#tellUnknown(queues);
@@ -187,7 +187,7 @@ export class Pauses {
     return (await this.#redis.set(this.#turn(stage), 1, 'PX', probeEveryMs, 'NX')) === 'OK';
   }
 
-  /** One job at a time, over all processes: what it finds out is all that the vendor or the service is asked. */
+  /** Tries one job at a time, over all processes, so that a probe costs the vendor or the service one call. */
   async #openForOne(queue: Queue): Promise<void> {
     await queue.setGlobalConcurrency(1);
     if ((await runScript(this.#redis, probingScript, [this.#key], queue.name)) === 0)
@@ -200,7 +200,7 @@ export class Pauses {
     await this.#open(queue);
   }
 
-  /** Unless a person has paused it, or does at this moment. */
+  /** Resumes the queue unless a person has paused the stage, or pauses it at this moment. */
   async #open(queue: Queue): Promise<void> {
     const isPaused = async () => (await this.#redis.hexists(this.#key, byPerson + queue.name)) === 1;
     for (let held = await isPaused(), before: boolean | undefined; held !== before; held = await isPaused()) {
@@ -211,25 +211,24 @@ export class Pauses {
   }
 
   /**
-   * A process may stand still between telling that a stage stops and stopping it, while the start of another one clears
-   * what was told: the stage would stand still for good, and nobody know of it. Looked at in this order, as stages stop in
-   * the other one.
+   * Repairs a paused queue without a stored reason: a process may be suspended between storing a stop and pausing the queue, while
+   * the start of another process clears the stop. Reads the queue before the stop, as a stop is stored before its queue is paused.
    */
   async #tellUnknown(queues: readonly Queue[]): Promise<void> {
     const stopped = await Promise.all(queues.map((queue) => queue.isPaused()));
     const known = new Set((await this.list()).map(({ stage }) => stage));
     for (const [i, queue] of queues.entries()) {
-      // Again: it may have been cleared since, with its queue opened first.
+      // Read again: the stop may have been cleared since, and its queue resumed before that.
       if (stopped[i] && !known.has(queue.name) && (await queue.isPaused())) await this.set(queue.name, unknown);
     }
   }
 
-  /** A set: reasons that were told. */
+  /** A set: the reasons for which an alert was raised. */
   get #told(): string {
     return `${this.#key}:told`;
   }
 
-  /** While this exists a stage is not tried again. */
+  /** While this key exists the stage is not tried again. */
   #turn(stage: string): string {
     return `${this.#key}:turn:${stage}`;
   }

@@ -11,7 +11,7 @@ const About = z.object({
   role: z.string(),
   version: z.string(),
   startedAt: z.coerce.date(),
-  /** Of the configuration that it goes by: changes.ts. */
+  /** Fingerprint of the configuration in use: worker/config/changes.ts. */
   configuration: z.string(),
 });
 type About = z.output<typeof About>;
@@ -20,12 +20,12 @@ export interface RunningProcess extends About {
   heartbeatAt: Date;
 }
 
-/** A hash, by process: when it last told of itself, by the server's clock, and what it is. */
+/** A hash by process: the time of its last heartbeat, by the server's clock, and its description. */
 const key = `${globalTag}:processes`;
-/** Of a process that has not told of itself for so long nothing is known any more. */
+/** A process without a heartbeat for this long counts as ended. */
 const aliveMs = 10_000;
 
-/** Those that ended without a goodbye go with the next heartbeat of any, all of them by themselves. KEYS processes · ARGV id, JSON, ms */
+/** Stores a heartbeat and deletes the entries of processes that ended without deleting their own. KEYS processes · ARGV id, JSON, ms */
 const tellScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -36,7 +36,7 @@ end
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[2])
 return redis.call('PEXPIRE', KEYS[1], ARGV[3])`;
 
-/** This process, as `status` shows it wherever it is asked. */
+/** This process, as `status` shows it on any machine. */
 export class Heartbeat {
   readonly #redis: RedisClient;
   readonly #id = randomUUID();
@@ -48,7 +48,7 @@ export class Heartbeat {
     this.#about = () => JSON.stringify({ ...this.#since, ...about() } satisfies About);
   }
 
-  /** To be called every second or two. */
+  /** Stores a heartbeat. Call it every second or two. */
   async tell(): Promise<void> {
     await runScript(this.#redis, tellScript, [key], this.#id, this.#about(), aliveMs);
   }
@@ -58,7 +58,7 @@ export class Heartbeat {
   }
 }
 
-/** The processes that run, those that were started first at the beginning. */
+/** The running processes, in the order in which they were started. */
 export async function runningProcesses(redis: RedisClient): Promise<RunningProcess[]> {
   const [[seconds = 0, micros = 0], stored] = await Promise.all([redis.time(), redis.hgetall(key)]);
   const now = Number(seconds) * 1_000 + Number(micros) / 1_000;

@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallEnd, JobEnd, Observer, Stepping } from './observer.ts';
 
-/** Seconds that a job takes: from an answer out of a cache to a vendor who is asked to wait. */
+/** Buckets of a job's duration in seconds: from a cached read to a vendor that asks to wait. */
 const jobSeconds = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** Seconds that a customer is asked later than planned. */
+/** Buckets of how many seconds later than planned a customer is asked. */
 const lateSeconds = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
 const jobEnds: readonly JobEnd[] = ['done', 'waits', 'retried', 'given-up', 'stopped'];
@@ -11,16 +11,16 @@ const callEnds: readonly CallEnd[] = ['ok', 'throttled', 'transient', 'permanent
 const deliveryResults = ['accepted', 'unauthorized', 'rejected', 'not-stored'] as const;
 const createResults = ['created', 'not-created', 'unknown', 'parked'] as const;
 const writeBackResults = ['written', 'parked', 'given-up'] as const;
-/** Operations of which a failure is worth an alert from the first on. */
+/** Operations whose first failure is worth an alert. */
 const vendorOperations = ['read', 'writeBack', 'poll'] as const;
 
-/** What the installation looks like in Redis now: the same whichever process is asked. */
+/** The state of the installation in Redis: the same in every process. */
 export interface Measured {
   sources: readonly {
     source: string;
     /** By its state. */
     journeys: Readonly<Record<string, number>>;
-    /** Seconds since the first of the journeys that are due should have asked; 0: none is due. */
+    /** Seconds since the first due journey should have asked; 0: none is due. */
     overdueSeconds: number;
     quotas: readonly { quota: string; limit: number; remaining: number }[];
   }[];
@@ -29,10 +29,10 @@ export interface Measured {
     step: string;
     /** By its state. */
     jobs: Readonly<Record<string, number>>;
-    /** Seconds since the oldest of those that wait for a worker could have begun; 0: none waits. */
+    /** Seconds since the oldest job that waits for a worker could have begun; 0: none waits. */
     oldestSeconds: number;
   }[];
-  /** What can't go on until a person acts, or somebody answers again. */
+  /** The parts that do no work until a person acts, or an endpoint answers again. */
   stopped: readonly { source: string; step: string }[];
 }
 
@@ -44,12 +44,12 @@ export interface MetricsOptions {
   measure: () => Promise<Measured>;
 }
 
-/** The metrics of a process: counters of what it does, and gauges that are read from Redis when somebody asks. */
+/** The metrics of a process: counters of its own work, and gauges that a scrape reads from Redis. */
 export interface Metrics {
   observer: Observer;
-  /** These sources are at work from now on, too. */
+  /** Adds sources that are worked on from now on. */
   begin(sources: readonly string[]): void;
-  /** As Prometheus reads them. */
+  /** The metrics in Prometheus' text format. */
   scrape(): Promise<{ type: string; text: string }>;
 }
 
@@ -73,7 +73,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     show(await options.measure().catch(() => undefined));
     return { type: registry.contentType, text: await registry.metrics() };
   };
-  // Who asks while another is being answered gets the same.
+  // A scrape that comes while another is being answered gets the same answer.
   let looking: ReturnType<typeof look> | undefined;
   const scrape = () => {
     looking ??= look().finally(() => {
@@ -86,7 +86,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
 type Registers = Registry[];
 
-/** What this process has done since it started: to be summed up over processes. */
+/** Counters of this process since it started: sum them over processes. */
 function createCounters(registers: Registers) {
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name: `closeloop_${name}`, help, labelNames: [...labelNames], registers });
@@ -125,7 +125,7 @@ function createCounters(registers: Registers) {
 
 type Counters = ReturnType<typeof createCounters>;
 
-/** Begins every series that alerts look at with 0: Prometheus sees no increase in one that begins with 1. */
+/** Begins every series that an alert rule reads with 0: Prometheus sees no increase in a series that begins with 1. */
 function begin(counters: Counters, sources: readonly string[]): void {
   const { deliveries, jobs, creates, writeBacks, vendorCalls, serviceCalls } = counters;
   for (const result of callEnds) serviceCalls.inc({ operation: 'create', result }, 0);
@@ -170,7 +170,7 @@ function resultOfDelivery(status: number): (typeof deliveryResults)[number] {
   return status < 500 ? 'rejected' : 'not-stored';
 }
 
-/** Undefined: this step tells nothing of one. One that was found later, after an unknown outcome, counts as created, too. */
+/** The result of a create, by the step of its journey; undefined: the step is about none. A request that was found after an unknown outcome counts as created, too. */
 function resultOfCreate(before: Stepping, after: Stepping): (typeof createResults)[number] | undefined {
   if (after.state === 'asked' && after.requestId !== before.requestId) return 'created';
   if (before.state !== 'creating') return undefined;
@@ -186,7 +186,7 @@ const writeBackEnds: Readonly<Record<string, (typeof writeBackResults)[number]>>
   failed: 'given-up',
 };
 
-/** What is in Redis: each process shows the same, so take the largest of them, not their sum. */
+/** Gauges of what is in Redis. Every process shows the same: take the maximum over processes, not the sum. */
 function createGauges(registers: Registers): (measured: Measured | undefined) => void {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Gauge({ name: `closeloop_${name}`, help, labelNames: [...labelNames], registers });
@@ -211,7 +211,7 @@ function createGauges(registers: Registers): (measured: Measured | undefined) =>
   const all = [journeys, overdue, jobs, oldest, stopped, remaining, limit];
 
   return (measured) => {
-    // What is gone must not be shown as it was.
+    // A series whose source or state is gone must not keep its last value.
     for (const one of all) one.reset();
     up.set(measured === undefined ? 0 : 1);
     for (const { source, quotas, ...state } of measured?.sources ?? []) {

@@ -8,7 +8,7 @@ const tellEveryMs = 30_000;
 const lostLock =
   'a job lost its lock, as this process stood still for seconds (a busy or suspended machine): another worker has the job, and nothing is done twice';
 
-/** Every queue and worker meets the same lost connection again and again: it is told once in half a minute. */
+/** Every queue and worker reports the same lost connection again and again: it is logged once in half a minute. */
 export class RedisWatch {
   readonly #redis: RedisClient;
   readonly #sleep: Ports['sleep'];

@@ -5,7 +5,7 @@ export interface Tracing {
   /** For queues and workers: a job goes on in the trace in which it was added. */
   telemetry: Telemetry;
   /**
-   * Does the work in a span of its own: of the trace that `within` names, and linked to what is under way here; else of that.
+   * Runs the work in a span of its own: in the trace that `within` names, linked to the current span; without `within`, in the current trace.
    * @param within what `current` gave, in any process
    */
   span<T>(
@@ -14,8 +14,8 @@ export interface Tracing {
     work: () => Promise<T>,
     within?: string,
   ): Promise<T>;
-  /** What is under way, to be kept with what comes of it. */
+  /** The current trace context, to be stored with what the work leaves behind. */
   current(): string;
-  /** Sends what has not been sent. */
+  /** Sends the spans that have not been sent. */
   close(): Promise<void>;
 }

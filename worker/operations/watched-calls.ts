@@ -5,19 +5,19 @@ import type { Outage } from './outage.ts';
 
 type Watch = Pick<Outage, 'answered' | 'failed' | 'usedUp'>;
 
-/** Default wait where the other side asks all to wait, and does not say how long. Real time. */
+/** How long callers wait where an endpoint asks all callers to wait and does not say how long. Real time. */
 const askedToWaitMs = 5_000;
 
 interface WatchOptions {
-  /** A wait it asks for is for every call of the account; else the connector keeps to it by itself, endpoint by endpoint. */
+  /** Whether a wait that the endpoint asks for holds for every call of the account; else the connector observes it, endpoint by endpoint. */
   isShared: boolean;
-  /** Methods that call nobody. */
+  /** Methods that make no call. */
   local?: readonly string[];
-  /** Told what each call came to, under the method's name. */
+  /** Called with the result of each call, under the method's name. */
   onCall?: (operation: string, end: CallEnd) => void;
 }
 
-/** The same client, whose calls tell whether its endpoint answers. */
+/** The same client, whose calls report whether the endpoint answers. */
 export function watchCalls<Client extends object>(
   client: Client,
   watch: Watch,
@@ -88,7 +88,7 @@ function endOf(error: unknown): CallEnd {
   return outcome === 'unknown' ? 'no-answer' : advice.kind;
 }
 
-/** One result for each of several: where none of them could be had, the first one's error. */
+/** The error of a call that returns one result per item: the first item's, where every item failed. */
 function failureOfAll(value: unknown): Error | undefined {
   if (!Array.isArray(value)) return undefined;
   const errors = value.map((one: unknown) => {
@@ -99,7 +99,7 @@ function failureOfAll(value: unknown): Error | undefined {
 }
 
 async function tell(error: unknown, watch: Watch, isShared: boolean): Promise<void> {
-  // A bug of ours says nothing about the other side.
+  // A programming error says nothing about the endpoint.
   if (!(error instanceof CloseloopError)) return;
   const advice = adviceOf(error);
   if (advice.kind !== 'transient') return error.outcome === 'never-sent' ? undefined : await watch.answered();
@@ -109,7 +109,7 @@ async function tell(error: unknown, watch: Watch, isShared: boolean): Promise<vo
   else await watch.usedUp(advice.retryAfterMs ?? 0);
 }
 
-/** The call goes first: Redis in trouble is met, and waited for, by the job. */
+/** Reports the result after the call: a failure of Redis is met, and waited for, by the job. */
 async function told(telling: Promise<void>): Promise<void> {
   await telling.catch((error: unknown) => {
     if (!isRedisUnavailable(error)) throw error;

@@ -9,12 +9,12 @@ import type { LoadedRule } from '../pipeline/rules.ts';
 import { statusOf } from '../pipeline/vendor.ts';
 import { surveyFindings } from './survey-questions.ts';
 
-/** How many of the records that closed lately are tried, and how far back they are looked for. */
+/** How many of the latest closed records are tried, and how far back they are searched for. */
 const trialRecords = 20;
 const trialMs = 7 * 86_400_000;
 const dayMs = 86_400_000;
 
-/** What a connector has to know of the rest of the configuration. Campaigns that can't be read are left out. */
+/** What a connector is told of the rest of the configuration. Campaigns that can't be read are left out. */
 export async function aboutSource(context: SourceContext, config: Config): Promise<PreflightContext> {
   const { name, rules } = context;
   const campaigns = await Promise.all(rules.map((rule) => campaignOf(rule, context).catch(() => undefined)));
@@ -38,7 +38,7 @@ function readsOf(rule: LoadedRule, at: string): PreflightContext['reads'] {
   return expressions.flatMap((one) => one.expression.reads.map((path) => ({ at: one.at, path })));
 }
 
-/** What would go wrong between the rules and the service, and the vendor's own findings. */
+/** All findings: between the rules and the service, and the vendor's own. */
 export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
   const checked: { at: string; campaign: Campaign }[] = [];
@@ -55,14 +55,14 @@ export async function checkSource(context: SourceContext, config: Config): Promi
   const about = await aboutSource(context, config);
   const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
   found.push(...ofVendor);
-  // Without access, or with rules that can't work, trying records would only repeat it.
+  // Without access, or with rules that can't work, trying records would only repeat that finding.
   if (!found.some(({ level }) => level === 'error')) {
     found.push(...(await attempt('the trial', () => tryRecords(context))));
   }
   return merged(found);
 }
 
-/** A failing look is a finding itself: it must not hide the others. */
+/** A check that fails is a finding itself, and must not hide the other findings. */
 async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await look();
@@ -76,7 +76,7 @@ async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Find
 }
 
 interface CheckedRule {
-  /** Left out where it can't be read. */
+  /** Undefined where the campaign can't be read. */
   campaign?: Campaign;
   findings: Finding[];
 }
@@ -140,7 +140,7 @@ function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {
 
 const words = { email: /mail/i, phone: /phone|mobile|tel|sms/i };
 
-/** By the names that are read: a rule that only reads addresses can't feed a campaign that sends texts. */
+/** Judges by the names that the expressions read: a rule that reads e-mail addresses only can't feed an SMS campaign. */
 function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Finding[] {
   const wanted = campaign.type === 'sms' ? 'phone' : campaign.type === 'email' ? 'email' : undefined;
   const other = wanted === 'phone' ? 'email' : 'phone';
@@ -160,7 +160,7 @@ function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Find
   ];
 }
 
-/** Of all rules together, as one field by the same name is missing in all of their campaigns as a rule. */
+/** Over all rules together: a field that one campaign lacks is usually missing in all campaigns of the rules. */
 function markerFindings(checked: readonly { at: string; campaign: Campaign }[], { marker }: SourceContext): Finding[] {
   const fieldOf = ({ custom_fields }: Campaign) => custom_fields.find(({ name }) => name === marker);
   const without = checked.filter(({ campaign }) => fieldOf(campaign) === undefined);
@@ -185,7 +185,7 @@ function markerFindings(checked: readonly { at: string; campaign: Campaign }[], 
   ];
 }
 
-/** What is said of several places in the same words is said once, with all of them. */
+/** Joins findings that say the same of several places into one, with all places. */
 function merged(found: readonly Finding[]): Finding[] {
   const groups = Map.groupBy(found, ({ level, problem, remedy }) => JSON.stringify([level, problem, remedy]));
   return [...groups.values()].flatMap((group) => {
@@ -194,7 +194,7 @@ function merged(found: readonly Finding[]): Finding[] {
   });
 }
 
-/** Decides about records that closed lately, without asking anybody: shows what no look at settings can. */
+/** Decides about the latest closed records, and asks nobody: finds what the settings alone do not show. */
 async function tryRecords(context: SourceContext): Promise<Finding[]> {
   const { source, clock } = context;
   if (!source.poll) return [];

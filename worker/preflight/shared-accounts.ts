@@ -1,6 +1,6 @@
 import type { ConfiguredSource } from '../config/config.ts';
 
-/** Sources of one vendor account. Each knows its own journeys only, so that both ask about what rules of both choose. */
+/** Sources of one vendor account. Each source knows only its own journeys: records that the rules of both choose are asked about twice. */
 interface SharedAccount {
   sources: string[];
   problem: string;
@@ -10,7 +10,7 @@ interface SharedAccount {
 const remedy =
   'put the rules of all into one of them and take the others out, or give their rules conditions (when) of which one only can be true for a record';
 
-/** Where a connector can't tell its account, nothing is found. */
+/** A connector that can't name its account gives no finding. */
 export function sharedAccounts(sources: readonly ConfiguredSource[]): SharedAccount[] {
   const groups = Map.groupBy(sources, ({ connector, account }) =>
     account === undefined ? undefined : JSON.stringify([connector.name, account]),
@@ -35,7 +35,7 @@ export function sharedAccounts(sources: readonly ConfiguredSource[]): SharedAcco
   });
 }
 
-/** Rules of both that certainly choose the same record: one without a condition takes what no earlier one took. */
+/** Rules of both sources that certainly choose the same record: a rule without a condition takes every record that no earlier rule took. */
 function overlapOf(one: ConfiguredSource, other: ConfiguredSource): string | undefined {
   for (const { name, when } of one.rules) {
     const same = other.rules.find((rule) => when === undefined || rule.when === undefined || rule.when === when);

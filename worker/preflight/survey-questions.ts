@@ -1,10 +1,10 @@
 import type { Finding } from '../../core/connector/contract.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 
-/** As many as a remedy names. */
+/** How many questions a remedy names. */
 const mostQuestions = 10;
 
-/** A survey's events name its questions by id: an answer to a question that the service doesn't have never comes. */
+/** Survey events name questions by id: an answer to a question that the service doesn't have never comes. */
 export async function surveyFindings({
   source,
   feedback,

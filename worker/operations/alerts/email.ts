@@ -14,8 +14,8 @@ export interface EmailSettings {
 const timeoutMs = 20_000;
 
 /**
- * One attempt, over a connection of its own. The library is loaded when there is something to send. A password goes only over
- * an encrypted connection, as nothing does to a server elsewhere that has no encryption.
+ * Sends one message, in one attempt over a connection of its own. The library is loaded with the first message. A password is sent
+ * only over an encrypted connection; to a server on another machine nothing is sent without encryption.
  * @throws CloseloopError
  */
 export async function sendEmail(message: Message, { server, from, to }: EmailSettings, log: Log): Promise<void> {
@@ -36,7 +36,7 @@ export async function sendEmail(message: Message, { server, from, to }: EmailSet
       to: [...to],
       subject: titleOf(message),
       text: textOf(message),
-      // The same at every attempt: mail programs show what came twice once.
+      // The same Message-ID at every attempt: mail programs show a message that came twice once.
       messageId: `<${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
     });

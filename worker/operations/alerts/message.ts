@@ -2,21 +2,21 @@ import { z } from 'zod';
 
 const kinds = ['paused', 'given-up', 'missed', 'parked', 'to-do'] as const;
 
-/** What a person has to know of: a source stopped, work was given up, webhooks were missed, a journey needs a decision. */
+/** An alert to a person: a source stopped, work was given up, webhooks were missed, a journey needs a decision. */
 export interface Alert {
   kind: (typeof kinds)[number];
   source: string;
-  /** No personal data. Alerts with the same reason and remedy are one, whatever ids and numbers are in it. */
+  /** No personal data. Alerts whose reason and remedy differ only in ids and numbers are counted as one. */
   why: string;
   /** What to do about it. */
   remedy: string;
-  /** The journeys that it is about, as `source/id`; none where it is about all, or none. */
+  /** The journeys that the alert is about, as `source/id`; empty where it is about all journeys, or none. */
   journeys?: readonly string[] | undefined;
 }
 
-/** Equal alerts since the receiver was told of them last. */
+/** Equal alerts that were raised since the last message about them. */
 const AlertGroup = z.object({
-  /** Under which they are counted. */
+  /** The key under which they are counted. */
   group: z.string(),
   kind: z.enum(kinds),
   source: z.string(),
@@ -24,7 +24,7 @@ const AlertGroup = z.object({
   remedy: z.string(),
   first: z.string(),
   count: z.number(),
-  /** The latest of the journeys that they are about. */
+  /** The latest of the journeys that the alerts are about. */
   journeys: z.array(z.string()),
 });
 export type AlertGroup = z.output<typeof AlertGroup>;
@@ -33,7 +33,7 @@ const SourceFigures = z.object({
   source: z.string(),
   asked: z.number(),
   answered: z.number(),
-  /** Of those that were asked in these days: how many have answered by now, 0 to 1; null where nobody was asked. */
+  /** The share of customers asked in the week who have answered by now, 0 to 1; null where nobody was asked. */
   rate: z.number().nullable(),
   /** Journeys that failed in these days and have not been replayed. */
   givenUp: z.number(),
@@ -45,7 +45,7 @@ const SourceFigures = z.object({
 /** One source's week. */
 export type SourceFigures = z.output<typeof SourceFigures>;
 
-/** Frozen under an id of its own before it is sent, so that a receiver who got it twice can tell. */
+/** A message to one receiver. Stored with its id before it is sent, so that the receiver can recognise a repetition. */
 export const Message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('alert'), id: z.string(), at: z.string(), alerts: z.array(AlertGroup) }),
   z.object({
@@ -61,13 +61,13 @@ export const Message = z.discriminatedUnion('type', [
 export type Message = z.output<typeof Message>;
 export type Digest = Extract<Message, { type: 'digest' }>;
 
-/** Somebody who is told. */
+/** A receiver of alerts. */
 export interface Receiver {
   name: 'webhook' | 'slack' | 'teams' | 'email';
-  /** The setting that names it, for messages. */
+  /** The setting that names the receiver, for error messages. */
   setting: string;
-  /** As many groups as one of its messages holds; the others come with the next. */
+  /** How many groups one message holds; the others are sent in the next message. */
   mostAlerts: number;
-  /** One attempt. @throws CloseloopError that says what was wrong, without quoting the message */
+  /** Sends one message, in one attempt. @throws CloseloopError that says what was wrong, without quoting the message */
   deliver(message: Message): Promise<void>;
 }

@@ -9,18 +9,18 @@ import { globalTag } from '../../redis/keys.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
 import { type AlertGroup, Message, type Receiver } from './message.ts';
 
-/** All alerts have these in common: what they say, and which journeys they are about. All in one slot of a cluster. */
+/** Keys that all receivers share: the texts of the alerts, and their journeys. All in one slot of a cluster. */
 export const whatKey = `${globalTag}:alerts:what`;
 export const journeysKey = (group: string): string => `${globalTag}:alerts:journeys:${group}`;
 
-/** Nobody is told any more of what was not told for so long: a receiver that is in no configuration any more leaves nothing behind. */
+/** How long unsent alerts are kept: a receiver that no configuration names any more leaves nothing behind. */
 export const keepMs = 30 * 86_400_000;
 
-/** Longer than an attempt takes. */
+/** How long a lock for sending holds: longer than an attempt takes. */
 const lockMs = 120_000;
-/** A receiver that fails is left alone for a minute at first, for an hour at most, and tried until it takes the message. */
+/** After a failed attempt the next one comes a minute later, at most an hour later after several, until the receiver takes the message. */
 const patience = { firstMs: 60_000, longestMs: 3_600_000, forMs: Number.POSITIVE_INFINITY };
-/** As many of an alert's journeys as a message names. */
+/** How many of an alert's journeys a message names. */
 const mostJourneys = 5;
 
 const Stored = z.object({ kind: z.string(), source: z.string(), why: z.string(), remedy: z.string() });
@@ -28,15 +28,15 @@ const Failing = z.object({ attempts: z.number(), until: z.number() });
 
 interface OutboxOptions {
   redis: RedisClient;
-  /** The same again is told only after this time. */
+  /** The shortest time between two messages to a receiver about the same alert. */
   againMs: number;
   now: () => Date;
   log: Log;
 }
 
 /**
- * What one receiver has to be told, over all processes. Alerts are counted until they are sent, equal ones as one. A message is
- * frozen before it is sent, and stays first in line until it is taken: one receiver that fails holds up no other.
+ * The queue of messages to one receiver, shared by all processes. Equal alerts are counted until they are sent. A message is stored
+ * before it is sent and stays first in the queue until the receiver takes it: a receiver that fails delays no other.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -47,11 +47,11 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** A list of frozen messages, the next one first. */
+  /** A list of stored messages, the next one first. */
   get messages(): string {
     return this.#key('messages');
   }
-  /** By group: how often it was raised since it was told last, when first, and when it was told. */
+  /** By group of equal alerts: how often raised since the last message, when first, and when the last message was sent. */
   get counted(): { count: string; first: string; told: string } {
     return { count: this.#key('count'), first: this.#key('first'), told: this.#key('told') };
   }
@@ -66,7 +66,7 @@ export class Outbox {
     for (const key of Object.values(keys)) batch.pexpire(key, keepMs);
   }
 
-  /** Sends the next message, if there is one and the receiver is not left alone. One process at a time. @returns whether one was taken */
+  /** Sends the next message, if there is one and no wait is under way. One process at a time. @returns whether the receiver took a message */
   async send(): Promise<boolean> {
     const { redis } = this.#options;
     const token = randomUUID();
@@ -87,7 +87,7 @@ export class Outbox {
   async #isLeftAlone(): Promise<boolean> {
     const { until } = (await this.#failing()) ?? { until: 0 };
     const waitMs = until - this.#options.now().getTime();
-    // A wait longer than any: the clock was set back since.
+    // A wait longer than the longest: the clock was set back since.
     return waitMs > 0 && waitMs <= 2 * 86_400_000;
   }
 
@@ -106,7 +106,7 @@ export class Outbox {
       redis.hgetall(keys.told),
     ]);
     const at = now();
-    // Told in the future: the clock was set back since.
+    // Sent in the future: the clock was set back since.
     const isToTell = (group: string) =>
       Number(count[group] ?? 0) > 0 && Math.abs(at.getTime() - Number(told[group] ?? 0)) >= againMs;
     const due = Object.entries(what)
@@ -114,7 +114,7 @@ export class Outbox {
       .slice(0, this.#receiver.mostAlerts);
     if (due.length === 0) return undefined;
     const alerts = due.map(async ([group, text]) => {
-      // Raised while it was being told, for the last time before it.
+      // Raised while the message about it was being sent, and not since.
       const since = first[group] ?? new Date(Number(told[group] ?? at)).toISOString();
       const journeys = await redis.zrangebyscore(journeysKey(group), Date.parse(since), '+inf');
       const about = { first: since, count: Number(count[group]), journeys: journeys.slice(-mostJourneys) };

@@ -23,7 +23,7 @@ const timeoutMs = 20_000;
 const mostInChat = 10;
 const most = 100;
 
-/** Those that the settings name. */
+/** The receivers that the settings name. */
 export function receiversOf(settings: ReceiverSettings, ports: ReceiverPorts, log: Log): Receiver[] {
   const { url, secrets = [], slack, teams, email } = settings;
   const found: Receiver[] = [];
@@ -46,7 +46,7 @@ export function receiversOf(settings: ReceiverSettings, ports: ReceiverPorts, lo
   return found;
 }
 
-/** One attempt. The address is a secret in itself, and in no message. */
+/** One attempt. The address is a secret and appears in no error message. */
 async function post(
   url: string,
   { body, headers = {} }: { body: string; headers?: Record<string, string> },

@@ -10,7 +10,7 @@ const kindWords: Readonly<Record<AlertGroup['kind'], string>> = {
   'to-do': 'to do',
 };
 
-/** A chat cuts what is longer, or refuses it. */
+/** Longer texts are cut or refused by chats. */
 const longest = 300;
 
 const cut = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
@@ -27,7 +27,7 @@ export function headingOf({ source, kind, count }: AlertGroup): string {
   return `${source}: ${kindWords[kind]}${count > 1 ? ` (${count} times)` : ''}`;
 }
 
-/** What happened, what to do, and which journeys it is about. */
+/** What happened, what to do, and which journeys are affected. */
 export function linesOf({ why, remedy, journeys, first, count }: AlertGroup): string[] {
   return [
     cut(why),
@@ -47,13 +47,13 @@ export function figuresOf({ asked, answered, rate, givenUp, parked, stopped }: S
   ];
 }
 
-/** Headings with their lines, whatever the message is. */
+/** The sections of a message: headings with their lines. */
 export function sectionsOf(message: Message): { heading: string; lines: string[] }[] {
   if (message.type === 'alert') return message.alerts.map((one) => ({ heading: headingOf(one), lines: linesOf(one) }));
   return message.sources.map((one) => ({ heading: one.source, lines: figuresOf(one) }));
 }
 
-/** Under the title. */
+/** The line under the title. */
 export function introductionOf(message: Message): string | undefined {
   return message.type === 'digest' ? weekOf(message) : undefined;
 }
