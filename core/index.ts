@@ -1,4 +1,4 @@
-/* What the author of a connector builds with: `import { … } from 'closeloop'`. A guide is in connectors/README.md. */
+/* What the author of a connector builds with: `import { … } from 'closeloop'`. A guide is in docs/writing-a-connector.md. */
 
 /** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
 export { z } from 'zod';

@@ -23,7 +23,7 @@ interface ConvertOptions {
   timeZone: string;
 }
 
-/** Converts the result of an expression to the field's type, by the table in README.md beside this file. */
+/** Converts the result of an expression to the field's type, by the table in docs/custom-fields.md. */
 export function convert(definition: FieldDefinition, value: unknown, options: ConvertOptions): Converted {
   const single = singleOf(value);
   if (Array.isArray(single)) return no(`a list of ${single.length} values; take one, or $join() them`);

@@ -201,7 +201,7 @@ function evicts(policy: string): string {
 const isReplica =
   'This Redis is a replica: it takes no writes. Name its master in "redis", or its sentinels (redis: {sentinel: …})';
 
-/** With `always` an answered write is on the disk. What is lost otherwise: worker/redis/README.md. */
+/** With `always` an answered write is on the disk. What is lost otherwise: docs/redis.md. */
 async function lateWrites(server: Redis): Promise<string[]> {
   try {
     const [, fsync] = z.array(z.string()).parse(await server.config('GET', 'appendfsync'));

@@ -2,13 +2,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const folder = join(import.meta.dirname, '../../../connectors');
-const guide = readFileSync(join(folder, 'README.md'), 'utf8');
+const folder = join(import.meta.dirname, '../../../docs');
+const guide = readFileSync(join(folder, 'writing-a-connector.md'), 'utf8');
 const example = readFileSync(join(folder, '../examples/helpdesk-connector/connector.ts'), 'utf8');
 
 test('the guide shows the example as it is', () => {
   const [, shown] = /```ts\n([\s\S]*?)```/.exec(guide) ?? [];
-  expect(shown, 'put the text of examples/helpdesk-connector/connector.ts into connectors/README.md').toBe(example);
+  expect(shown, 'put the text of examples/helpdesk-connector/connector.ts into docs/writing-a-connector.md').toBe(
+    example,
+  );
 });
 
 test('the example is a whole connector in under 80 lines', () => {
