@@ -25,7 +25,7 @@ export default defineConfig({
     maxWorkers: 3,
     setupFiles: ['test/support/same-inputs.ts'],
     projects: [
-      { extends: true, test: { name: 'structure', include: ['test/structure.test.ts'] } },
+      { extends: true, test: { name: 'structure', include: ['test/{structure,documentation}.test.ts'] } },
       // They leave nothing behind that another could trip over: their files take turns in a few threads or processes, as
       // starting one for each costs half a second of work.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], pool: 'threads', isolate: false } },

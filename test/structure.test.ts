@@ -12,7 +12,6 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^connectors\/(?:index|built-in)\.ts$/, /^(core|connectors)\//],
   [/^connectors\/([^/]+)\//, /^(core\/|connectors\/SAME\/)/],
   // Inside the worker: redis ← journey ← pipeline ← commands. Operations know no step, and a step not what runs it.
-  [/^worker\/config\/write-schema\.ts$/, /^(core|worker)\/|^connectors\/index\.ts$/],
   [/^worker\/(redis|config)\//, /^(core|worker\/SAME)\//],
   [/^worker\/operations\//, /^(core|worker\/(redis|operations))\//],
   [/^worker\/journey\//, /^(core|worker\/(redis|journey))\//],

@@ -3,8 +3,69 @@ import type { People } from './api.ts';
 import type { Reading } from './closing.ts';
 import { Contact, Conversation } from './conversation.ts';
 
-/** The input of rules and fields: `conversation.attributes.Plan`, `contact.email`, `agent.name`. '' and null for unknown values. */
-export function present({ conversation, ticket, contact }: Reading, people?: People) {
+/**
+ * The input of rules and fields: `conversation.attributes.Plan`, `contact.email`, `agent.name`. Unknown values are empty texts or
+ * null.
+ */
+export interface IntercomShape {
+  conversation: {
+    id: string;
+    subject: string;
+    /** `conversation` (the Messenger), `email`, `whatsapp` … */
+    channel: string;
+    /** How it began: `customer_initiated`, `campaigns_initiated`, `operator_initiated` … */
+    deliveredAs: string;
+    /** `priority` or `not_priority`. */
+    priority: string;
+    tags: string[];
+    /** ISO 8601, UTC. */
+    createdAt: string | null;
+    /** Conversation attributes, by name: `conversation.attributes.Plan`. */
+    attributes: Record<string, unknown>;
+    /** Did Intercom's AI agent take part? */
+    aiParticipated: boolean;
+    /** What became of that. */
+    aiResolution: string;
+    /** Intercom's own, 1 to 5. */
+    rating: number | null;
+  };
+  ticket: {
+    isTicket: boolean;
+    /** The name of its ticket type. */
+    type: string;
+    /** `Customer`, `Back-office` or `Tracker`. */
+    category: string;
+    /** `submitted`, `in_progress`, `waiting_on_customer` or `resolved`. */
+    state: string;
+    /** Ticket attributes, by name. */
+    attributes: Record<string, unknown>;
+  };
+  /** The teammate who closed the conversation, else its assignee; without a name after the teammate has left. */
+  agent: { id: string; name: string; email: string };
+  team: { id: string; name: string };
+  contact: {
+    id: string;
+    /** Your own id of them. */
+    externalId: string;
+    /** `user` or `lead`. */
+    role: string;
+    name: string;
+    email: string;
+    phone: string;
+    country: string;
+    region: string;
+    city: string;
+    /** BCP 47. */
+    language: string;
+    /** Contact attributes, by name. */
+    attributes: Record<string, unknown>;
+    unsubscribedFromEmails: boolean;
+    unsubscribedFromSms: boolean;
+    smsConsent: boolean;
+  };
+}
+
+export function present({ conversation, ticket, contact }: Reading, people?: People): IntercomShape {
   const {
     statistics,
     source,
@@ -19,7 +80,6 @@ export function present({ conversation, ticket, contact }: Reading, people?: Peo
     conversation: {
       id: conversation.id,
       subject: source.subject || conversation.title,
-      /** `conversation` (the Messenger), `email`, `whatsapp` … */
       channel: source.type,
       deliveredAs: source.delivered_as,
       priority: conversation.priority,
@@ -28,7 +88,6 @@ export function present({ conversation, ticket, contact }: Reading, people?: Peo
       attributes: conversation.custom_attributes,
       aiParticipated: conversation.ai_agent_participated,
       aiResolution: ai_agent?.resolution_state ?? '',
-      /** Intercom's own, 1 to 5. */
       rating: rating?.rating ?? null,
     },
     ticket: {
@@ -38,7 +97,6 @@ export function present({ conversation, ticket, contact }: Reading, people?: Peo
       state: ticket?.ticket_state.category ?? conversation.ticket?.state ?? '',
       attributes: ticket?.ticket_attributes ?? {},
     },
-    /** The teammate who closed the conversation, else its assignee; without a name after the teammate has left. */
     agent: {
       id: agentId,
       name: people?.admins.get(agentId)?.name ?? '',
@@ -61,7 +119,6 @@ export function present({ conversation, ticket, contact }: Reading, people?: Peo
     },
   };
 }
-export type IntercomShape = ReturnType<typeof present>;
 
 export const localeOf = (contact: Contact): string => contact.language_override || contact.browser_language;
 const iso = (seconds: number | undefined): string | null =>

@@ -29,7 +29,7 @@ export interface ZendeskShape {
     tags: string[];
     /**
      * Values of custom fields, by name and by id: field 360001 "Store" is `ticket.fields.store` and, in backticks,
-     * ticket.fields.`360001`. A dropdown gives the tag of its option. How names are made: `catalogueOf` in fields.ts.
+     * ticket.fields.`360001`. A dropdown gives the tag of its option.
      */
     fields: Record<string, FieldValue>;
     /** The same for dropdowns and multi-selects only, with the options' names as agents see them. */

@@ -207,7 +207,12 @@ export const assumedOperations: Operations = {
 };
 
 function partial<Shape extends { body: z.ZodObject }>(operation: z.ZodObject<Shape>) {
-  return z.strictObject({ ...operation.partial().shape, body: operation.shape.body.partial().optional() });
+  const { body } = operation.shape;
+  const described = body
+    .partial()
+    .optional()
+    .describe(body.description ?? '');
+  return z.strictObject({ ...operation.partial().shape, body: described });
 }
 
 /** A form of its own for any of the five: every key may be left out, and keeps its assumed value then. */

@@ -19,7 +19,8 @@ if (process.argv[2] === 'start' && !process.argv.includes('--once')) process.on(
 // put code in its place), or where NODE_COMPILE_CACHE says. Where that is not possible nothing is said: it only saves time.
 const cache = compileCache(process.env);
 if (cache !== undefined) module.enableCompileCache(cache);
-await import('./main.ts');
+const { main } = await import('./main.ts');
+await main();
 
 /** By the rules of worker/redis/user-cache.ts, without loading it: Node would strip its types anew for every command. */
 function compileCache({ XDG_CACHE_HOME: xdg = '', HOME: home = '' }) {

@@ -8,17 +8,8 @@ import { exports } from './exports.ts';
 import { instantHelp } from './instant-help.ts';
 import { version } from './version.ts';
 
-// Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error) => {
-    const isClosed = 'code' in error && error.code === 'EPIPE';
-    if (!isClosed) process.stderr.write(`The output can't be written: ${error.message}\n`);
-    process.exit(isClosed ? 141 : 1);
-  });
-}
-
 /** The one place that knows the list of connectors and reads the command line. */
-const program = new Command('closeloop')
+export const program = new Command('closeloop')
   .description('Asks customers for feedback when their ticket, deal or order closes, and writes the grade back on it.')
   .version(version)
   .showHelpAfterError('(add --help for how to use it)');
@@ -513,6 +504,18 @@ const groups = [source, journeys, events, alerts, contact, erasures, campaigns, 
 for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
   command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 }
-await program.parseAsync();
-// A connection that can't be ended (Redis gone) must not keep a finished process alive.
-setTimeout(() => process.exit(), 5_000).unref();
+
+/** Reads the command line, and does what it says. */
+export async function main(): Promise<void> {
+  // Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      const isClosed = 'code' in error && error.code === 'EPIPE';
+      if (!isClosed) process.stderr.write(`The output can't be written: ${error.message}\n`);
+      process.exit(isClosed ? 141 : 1);
+    });
+  }
+  await program.parseAsync();
+  // A connection that can't be ended (Redis gone) must not keep a finished process alive.
+  setTimeout(() => process.exit(), 5_000).unref();
+}

@@ -1,0 +1,17 @@
+import { connectors } from '../../connectors/index.ts';
+import { schemaText } from '../../worker/config/schema.ts';
+import { assumptionReference } from './assumption-reference.ts';
+import { commandReference } from './command-reference.ts';
+import { configurationReference } from './configuration-reference.ts';
+import { recordReference } from './record-reference.ts';
+
+/** The files that are made from the source, by path: `npm run schema` writes them, and a test compares them. */
+export async function references(): Promise<Map<string, string>> {
+  return new Map([
+    ['closeloop.schema.json', schemaText(connectors)],
+    ['docs/reference/configuration.md', configurationReference()],
+    ['docs/reference/commands.md', await commandReference()],
+    ['docs/reference/records.md', recordReference()],
+    ['docs/reference/assumptions.md', assumptionReference()],
+  ]);
+}

@@ -1,0 +1,113 @@
+/*
+ * Builds the documentation into a static site: `npm run docs`. Plain HTML and one style sheet: no script, nothing from elsewhere.
+ * Fails on a link that leads nowhere.
+ */
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, resolve } from 'node:path';
+import { brokenLinks, escapeHtml, headingsOf, linksOf, targetOf, toHtml } from './markdown.ts';
+import { addressOf, pages, sidebar } from './sidebar.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const site = join(root, 'site');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const texts = new Map(pages.map((page) => [page, read(page)]));
+const isFile = (path: string): boolean => existsSync(join(root, path)) && statSync(join(root, path)).isFile();
+const broken = brokenLinks(texts, isFile);
+if (broken.length > 0) {
+  process.stderr.write(`Links that lead nowhere:\n${broken.join('\n')}\n`);
+  process.exit(1);
+}
+
+const titles = new Map([...texts].map(([page, text]) => [page, headingsOf(text)[0]?.text ?? page]));
+const titleOf = (page: string): string => (page === 'README.md' ? 'Closeloop' : (titles.get(page) ?? page));
+
+rmSync(site, { recursive: true, force: true });
+for (const [page, text] of texts) write(addressOf(page), pageHtml(page, text));
+const sources = new Set(
+  [...texts].flatMap(([page, text]) =>
+    linksOf(text).flatMap((href) => {
+      const target = targetOf(page, href);
+      return target.is === 'here' && !texts.has(target.file) ? [target.file] : [];
+    }),
+  ),
+);
+for (const file of sources) write(sourceAddress(file), sourceHtml(file));
+copyFileSync(join(import.meta.dirname, 'style.css'), join(site, 'style.css'));
+process.stdout.write(
+  `${pages.length} pages and ${sources.size} files of the repository in site/: open site/index.html\n`,
+);
+
+function write(address: string, html: string): void {
+  const file = join(site, address);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, html);
+}
+
+function pageHtml(page: string, text: string): string {
+  const from = addressOf(page);
+  const body = toHtml(text, (href) => {
+    const target = targetOf(page, href);
+    if (target.is === 'elsewhere') return href;
+    const to = texts.has(target.file) ? addressOf(target.file) : sourceAddress(target.file);
+    return `${relativeTo(from, to)}${target.anchor === '' ? '' : `#${target.anchor}`}`;
+  });
+  const at = pages.indexOf(page);
+  const link = (other: string | undefined, rel: string, mark: string): string =>
+    other === undefined
+      ? ''
+      : `<a rel="${rel}" href="${relativeTo(from, addressOf(other))}">${mark} ${escapeHtml(titleOf(other))}</a>`;
+  const around = `<nav class="around" aria-label="Pages before and after">${link(pages[at - 1], 'prev', '←')}${link(pages[at + 1], 'next', '→')}</nav>`;
+  return layout(from, titleOf(page), page, `${body}${around}`);
+}
+
+function sourceHtml(file: string): string {
+  const body = `<h1>${escapeHtml(file)}</h1>\n<pre><code>${escapeHtml(read(file))}</code></pre>`;
+  return layout(sourceAddress(file), file, undefined, body);
+}
+
+function layout(from: string, title: string, page: string | undefined, body: string): string {
+  const sections = sidebar.map((section) => {
+    const items = section.pages.map((one) => {
+      const current = one === page;
+      const link = `<a href="${relativeTo(from, addressOf(one))}"${current ? ' aria-current="page"' : ''}>${escapeHtml(titleOf(one))}</a>`;
+      return `<li>${link}${current ? contentsOf(one) : ''}</li>`;
+    });
+    return `<h2>${escapeHtml(section.title)}</h2>\n<ul>\n${items.join('\n')}\n</ul>`;
+  });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'">
+<title>${escapeHtml(title === 'Closeloop' ? title : `${title} · Closeloop`)}</title>
+<link rel="stylesheet" href="${relativeTo(from, 'style.css')}">
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<nav class="pages" aria-label="Documentation">
+${sections.join('\n')}
+</nav>
+<main id="content">
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+/** The sections of the page that is open. */
+function contentsOf(page: string): string {
+  const headings = headingsOf(texts.get(page) ?? '').filter(({ depth }) => depth === 2);
+  if (headings.length < 2) return '';
+  return `<ul>${headings.map(({ text, anchor }) => `<li><a href="#${anchor}">${escapeHtml(text)}</a></li>`).join('')}</ul>`;
+}
+
+function sourceAddress(file: string): string {
+  return `source/${file}.html`;
+}
+
+function relativeTo(from: string, to: string): string {
+  return posix.relative(posix.dirname(from), to);
+}

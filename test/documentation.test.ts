@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { configurationSections } from '../build/docs/configuration-reference.ts';
+import { brokenLinks } from '../build/docs/markdown.ts';
+import { references } from '../build/docs/references.ts';
+import { pages } from '../build/docs/sidebar.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const made = [...(await references())];
+
+describe('what is made from the source', () => {
+  test.each(made)('%s is what "npm run schema" writes now', (path, text) => {
+    expect(existsSync(join(root, path)) && read(path), 'run "npm run schema" and commit what it writes').toBe(text);
+  });
+
+  test('every setting has a meaning: say it with .describe(…) in the schema', () => {
+    const settings = configurationSections().flatMap(({ title, settings }) =>
+      settings.map((one) => ({ ...one, path: `${title}: ${one.path}` })),
+    );
+    expect(settings.length).toBeGreaterThan(150);
+    expect(settings.filter(({ meaning }) => meaning === '').map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('pages', () => {
+  const texts = new Map(pages.map((page) => [page, read(page)]));
+  const isFile = (path: string) => existsSync(join(root, path)) && statSync(join(root, path)).isFile();
+
+  test('every file of docs/ is in the list of pages: add it to build/docs/sidebar.ts', () => {
+    const files = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.md$/.test(name),
+    );
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.map((name) => `docs/${name}`).filter((path) => !pages.includes(path))).toEqual([]);
+  });
+
+  test('every link leads to a file, and to a heading that is there', () => {
+    expect(brokenLinks(texts, isFile)).toEqual([]);
+  });
+
+  test('it sees links that lead nowhere', () => {
+    const two = new Map([
+      [
+        'docs/a.md',
+        '# A\n[b](b.md) [gone](gone.md) [folder](../deploy) [c](b.md#second-part) [d](b.md#third) [e](#here)',
+      ],
+      ['docs/b.md', '# B\n## Second part\n[a](../docs/a.md#a) [web](https://example.com/gone)'],
+    ]);
+    expect(brokenLinks(two, (path) => two.has(path))).toEqual([
+      'docs/a.md: gone.md is no file',
+      'docs/a.md: ../deploy is no file',
+      'docs/a.md: b.md#third names no heading of docs/b.md',
+      'docs/a.md: #here names no heading of docs/a.md',
+    ]);
+  });
+});
