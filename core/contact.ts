@@ -23,6 +23,11 @@ export interface ContactOptions {
   defaultCountry?: CountryCode | undefined;
 }
 
+export interface ContactForOptions extends ContactOptions {
+  /** Why a well-formed e-mail address reaches nobody, if so. */
+  unfitAddress?: (address: string) => string | undefined;
+}
+
 /** Why a candidate was passed over. `why` is a sentence for the trace and never quotes the value. */
 interface RejectedCandidate {
   /** Position among the candidates, from 0. */
@@ -150,7 +155,7 @@ export function contactPath(contact: Contact): string {
 export function contactFor(
   candidates: readonly unknown[],
   campaignType: CampaignType,
-  options: ContactOptions = {},
+  options: ContactForOptions = {},
 ): ContactChoice {
   const rejected: RejectedCandidate[] = [];
   for (const [index, candidate] of candidates.entries()) {
@@ -168,7 +173,7 @@ export function contactFor(
 
 type Usable = { ok: true; contact: Contact } | { ok: false; why: string };
 
-function usable(candidate: unknown, campaignType: CampaignType, options: ContactOptions): Usable {
+function usable(candidate: unknown, campaignType: CampaignType, options: ContactForOptions): Usable {
   if (candidate === undefined || candidate === null) return { ok: false, why: 'empty' };
   const isText = typeof candidate === 'string' || Number.isSafeInteger(candidate);
   if (!isText) return { ok: false, why: 'neither text nor a whole number' };
@@ -178,9 +183,9 @@ function usable(candidate: unknown, campaignType: CampaignType, options: Contact
     case 'sms':
       return mobile(text, options);
     case 'email':
-      return email(text);
+      return email(text, options);
     case 'mixed':
-      return text.includes('@') ? email(text) : mobile(text, options);
+      return text.includes('@') ? email(text, options) : mobile(text, options);
     case 'widget':
     case 'external':
       return ownChannel(text, options);
@@ -200,9 +205,11 @@ function ownChannel(text: string, options: ContactOptions): Usable {
   return flaw === undefined ? { ok: true, contact: { kind: 'identifier', value } } : { ok: false, why: flaw };
 }
 
-function email(text: string): Usable {
+function email(text: string, { unfitAddress }: ContactForOptions): Usable {
   const value = withoutUnseen(text);
-  return isEmail(value) ? { ok: true, contact: { kind: 'email', value } } : { ok: false, why: 'not an e-mail address' };
+  if (!isEmail(value)) return { ok: false, why: 'not an e-mail address' };
+  const why = unfitAddress?.(value);
+  return why === undefined ? { ok: true, contact: { kind: 'email', value } } : { ok: false, why };
 }
 
 function mobile(text: string, options: ContactOptions): Usable {

@@ -63,6 +63,7 @@ export type {
   RateLimit,
   ReadResult,
   RecordEvent,
+  RecordParts,
   RecordSnapshots,
   RecordState,
   RevokedEvent,

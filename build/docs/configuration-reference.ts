@@ -27,7 +27,7 @@ export function configurationSections(): { title: string; settings: Setting[] }[
     { title: 'further settings', settings: alone.flatMap(({ settings }) => settings) },
     { title: 'rules', settings: settingsOf(rule, '', (path) => examples.get(`sources.rules[].${path}`)) },
     ...vendors.map((node) => {
-      const { connector: _, rules: _1, ...own } = node.properties ?? {};
+      const { connector: _, rules: _1, never: _2, ...own } = node.properties ?? {};
       const settings = settingsOf({ ...node, properties: own }, '', (path) => examples.get(`${node.title}.${path}`));
       return { title: `sources: ${node.title}`, settings };
     }),
@@ -52,7 +52,8 @@ ${sections.join('\n')}`;
 }
 
 const introductions: Record<string, string> = {
-  rules: 'Below `sources.<name>.rules`. The first rule that fits a closing decides.\n\n',
+  rules:
+    'Below `sources.<name>.rules`. The first rule that fits a closing decides; `sources.<name>.never` excludes closings from all of them, with the settings of [policy.never](#policy).\n\n',
   'further settings': 'Each at the top of the file.\n\n',
 };
 

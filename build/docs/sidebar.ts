@@ -15,7 +15,7 @@ export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
       'docs/webhook.md',
     ],
   },
-  { title: 'Policy', pages: ['docs/journeys.md', 'docs/expressions.md', 'docs/custom-fields.md'] },
+  { title: 'Policy', pages: ['docs/policy.md', 'docs/journeys.md', 'docs/expressions.md', 'docs/custom-fields.md'] },
   {
     title: 'Operate',
     pages: [

@@ -24,6 +24,11 @@ import { writer } from './write-back.ts';
 export const hubspot = defineConnector({
   name: 'hubspot',
   settings,
+  parts: {
+    pipelines: ['ticket.pipeline.label', 'ticket.pipeline.id', 'deal.pipeline.label', 'deal.pipeline.id'],
+    agents: ['owner.name', 'owner.email', 'owner.id'],
+    openedAt: ['ticket.createdAt', 'deal.createdAt'],
+  },
   // The limits are per app and account. Of OAuth's tokens only the configured one never changes.
   account: ({ accessToken, clientId, refreshToken, portalId }) =>
     clientId !== undefined && portalId !== undefined

@@ -29,6 +29,13 @@ export const intercom = defineConnector({
   name: 'intercom',
   settings,
   account: ({ workspace }) => workspace,
+  parts: {
+    tags: ['conversation.tags'],
+    groups: ['team.name', 'team.id'],
+    channels: ['conversation.channel'],
+    agents: ['agent.name', 'agent.email', 'agent.id'],
+    openedAt: ['conversation.createdAt'],
+  },
   open: (settings, ports) => {
     const workspace = openWorkspace(settings, ports);
     return {

@@ -21,6 +21,12 @@ export const shopify = defineConnector({
   name: 'shopify',
   settings,
   account: ({ shop }) => shop,
+  ownDomains: ({ shop }) => [shop],
+  parts: {
+    tags: ['order.tags', 'customer.tags'],
+    channels: ['order.source'],
+    openedAt: ['order.createdAt'],
+  },
   open: (settings, ports) => {
     const api = shopifyApi(settings, ports);
     return {

@@ -22,6 +22,11 @@ export const woocommerce = defineConnector({
   name: 'woocommerce',
   settings,
   account: ({ site }) => site.replace(/^https?:\/\//, ''),
+  ownDomains: ({ site }) => [new URL(site).hostname.replace(/^www\./, '')],
+  parts: {
+    channels: ['order.createdVia'],
+    openedAt: ['order.createdAt'],
+  },
   open: (settings, ports) => {
     const shop = openShop(settings, ports);
     return {

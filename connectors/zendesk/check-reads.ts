@@ -20,6 +20,7 @@ const ticket: Names<ZendeskShape['ticket']> = {
   fields: true,
   labels: true,
   createdAt: true,
+  replies: true,
   solvedAt: true,
   group: true,
   organization: true,

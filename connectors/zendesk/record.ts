@@ -36,6 +36,8 @@ export interface ZendeskShape {
     labels: Record<string, string | string[]>;
     /** ISO 8601, UTC. */
     createdAt: Absent<string>;
+    /** Public replies by agents. */
+    replies: Absent<number>;
     /** When it was last solved, or closed without that. */
     solvedAt: Absent<string>;
     group: Absent<Thing>;
@@ -91,6 +93,7 @@ export function present(ticket: Ticket, page: TicketPage, catalogue: Catalogue):
         tags: ticket.tags,
         ...presentFields(ticket, catalogue),
         createdAt: ticket.created_at?.toISOString(),
+        replies: metrics?.replies ?? undefined,
         solvedAt: metrics?.solved_at?.toISOString(),
         group: known(page.groups, ticket.group_id),
         organization: known(page.organizations, ticket.organization_id),

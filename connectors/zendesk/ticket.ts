@@ -15,6 +15,8 @@ export type FieldValue = z.output<typeof FieldValue>;
 const MetricSet = z.object({
   ticket_id: Id.nullish(),
   reopens: z.number().nullish(),
+  /** Public ones, by agents. */
+  replies: z.number().nullish(),
   solved_at: z.coerce.date().nullish(),
 });
 export type MetricSet = z.output<typeof MetricSet>;

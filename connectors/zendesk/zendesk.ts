@@ -23,6 +23,16 @@ export const zendesk = defineConnector({
   name: 'zendesk',
   settings,
   account: ({ subdomain }) => subdomain,
+  ownDomains: ({ subdomain }) => [`${subdomain}.zendesk.com`],
+  parts: {
+    tags: ['ticket.tags'],
+    brands: ['ticket.brand.name', 'ticket.brand.id'],
+    groups: ['ticket.group.name', 'ticket.group.id'],
+    channels: ['ticket.channel'],
+    agents: ['assignee.name', 'assignee.email', 'assignee.id'],
+    openedAt: ['ticket.createdAt'],
+    replies: ['ticket.replies'],
+  },
   open: (settings, ports) => {
     const api = zendeskApi(settings, ports);
     const catalogue = fieldCatalogue(api, ports);

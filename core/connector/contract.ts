@@ -3,6 +3,7 @@ import type { Log, Ports } from '../ports.ts';
 import type { AnswerValue, SourceEvent } from './events.ts';
 import type { FieldSuggestion } from './onboarding.ts';
 import type { Budget } from './quota.ts';
+import type { RecordParts } from './record-parts.ts';
 
 export type {
   AnswerValue,
@@ -15,6 +16,7 @@ export type {
 } from './events.ts';
 export { mostEvents } from './events.ts';
 export type { Budget, PointsBucket, PointsTaken, PointsWanted, Quota, RateLimit, Urgency } from './quota.ts';
+export type { RecordPart, RecordParts } from './record-parts.ts';
 
 /** One HTTP request as a vendor delivered it. Header names are lower case. */
 export interface Delivery {
@@ -266,12 +268,16 @@ export interface SetupStep {
 export interface ParsedSource {
   /** The vendor's account: all sources of one account share its quota. `undefined`: no other source uses the account. */
   account: string | undefined;
+  /** The company's own, as far as the settings tell: nobody with an address there is asked. */
+  ownDomains: readonly string[];
   open(ports: ConnectorPorts): Source;
 }
 
 /** The export of a connector's file. `defineConnector` hides the type of the settings, so that one list holds all connectors. */
 export interface Connector {
   readonly name: string;
+  /** Where its records hold what ready-made conditions ask about. */
+  readonly parts: RecordParts;
   /** Settings of a source of this connector, for the configuration's schema. `writeBack` is part of them. */
   readonly settings: z.ZodType;
   /** The same schema, whose result can be opened: the worker parses a source's settings once. */
@@ -288,16 +294,20 @@ export interface Connector {
 export function defineConnector<Settings extends z.ZodType>(definition: {
   name: string;
   settings: Settings;
+  parts?: RecordParts;
   account?: (settings: z.output<Settings>) => string;
+  ownDomains?: (settings: z.output<Settings>) => readonly string[];
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
-  const { name, settings, account, open } = definition;
+  const { name, settings, parts = {}, account, ownDomains, open } = definition;
   const sources = settings.transform((parsed) => ({
     account: account?.(parsed),
+    ownDomains: ownDomains?.(parsed) ?? [],
     open: (ports: ConnectorPorts) => open(parsed, ports),
   }));
   return {
     name,
+    parts,
     settings,
     sources,
     account: (raw) => sources.parse(raw).account,

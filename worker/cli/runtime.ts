@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
+import { withContactLists } from '../config/contact-lists.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle, verifyConnection } from '../redis/connection.ts';
 import { DataKey, operatorKeys } from '../redis/data-key.ts';
@@ -166,7 +167,9 @@ export async function readConfig(
   const options = { env: env ?? environmentOf(file, process.env), file, ...reading };
   if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });
   const { loadConnectors } = await import('../config/load-connectors.ts');
-  return loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });
+  const config = loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });
+  // Who looks at what is stored decides about nobody, and may have no such file.
+  return reading.uses === undefined ? withContactLists(config, file) : config;
 }
 
 /** The installation's: opens what this Redis holds. */

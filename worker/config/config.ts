@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import type { Connector, ParsedSource } from '../../core/connector/contract.ts';
+import type { ContactList } from './contact-list.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
+import { Never, type NeverCondition, unanswerable } from './never.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
 import { type Rule, Rules } from './rule.ts';
 import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts';
@@ -12,10 +14,14 @@ export interface ConfiguredSource extends ParsedSource {
   name: string;
   connector: Connector;
   rules: Rule[];
+  /** Beside those of the policy. */
+  never: NeverCondition[];
 }
 
 export type Config = z.output<typeof General> & {
   sources: ConfiguredSource[];
+  /** By the file's name, as `contactsIn` has it: contact-lists.ts. */
+  contactLists: ReadonlyMap<string, ContactList>;
   /** What the file says, with the names of variables in place of their values: what differs between two (changes.ts). */
   written: unknown;
 };
@@ -70,8 +76,12 @@ export function loadConfig(text: string, options: LoadOptions): Config {
   }
   const unknown = new Set(holes.flatMap(([section, name]) => (section === 'sources' ? [name] : [])));
   const configured = readSources(sources, { ...options, unknown }, document, found);
+  if (general.ok) {
+    const never = general.data.policy.never ?? [];
+    for (const { connector } of configured) found.push(...unanswerable(never, connector, ['policy', 'never']));
+  }
   if (!general.ok || found.length > 0) throw refuse(found);
-  return { ...general.data, sources: configured, written: document.written };
+  return { ...general.data, sources: configured, contactLists: new Map(), written: document.written };
 }
 
 function readSources(
@@ -97,10 +107,12 @@ function readSources(
       found.push({ path: at, message: 'must be a section that begins with connector: and rules:' });
       return [];
     }
-    const { connector: kind, rules: writtenRules, ...settings } = sectionOf(value);
-    if (sources === 'named') return [{ name, ...unopened({ name: String(kind) }), rules: [] }];
+    const { connector: kind, rules: writtenRules, never: writtenNever, ...settings } = sectionOf(value);
+    if (sources === 'named') return [{ name, ...unopened({ name: String(kind) }), rules: [], never: [] }];
     const rules = checkWritten(Rules, writtenRules, [...at, 'rules'], document);
     if (!rules.ok) found.push(...rules.found);
+    const never = checkWritten(Never.default([]), writtenNever, [...at, 'never'], document);
+    if (!never.ok) found.push(...never.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
     if (!connector) {
@@ -108,11 +120,14 @@ function readSources(
       found.push({ path: [...at, 'connector'], message });
       return [];
     }
-    if (unknown.has(name)) return rules.ok ? [{ name, ...unopened(connector), rules: rules.data }] : [];
-    const checked = checkWritten(connector.sources, settings, at, document, ['connector', 'rules']);
+    if (never.ok) found.push(...unanswerable(never.data, connector, [...at, 'never']));
+    if (unknown.has(name)) {
+      return rules.ok && never.ok ? [{ name, ...unopened(connector), rules: rules.data, never: never.data }] : [];
+    }
+    const checked = checkWritten(connector.sources, settings, at, document, ['connector', 'rules', 'never']);
     if (!checked.ok) found.push(...checked.found);
-    if (!checked.ok || !rules.ok) return [];
-    return [{ name, connector, ...checked.data, rules: rules.data }];
+    if (!checked.ok || !rules.ok || !never.ok) return [];
+    return [{ name, connector, ...checked.data, rules: rules.data, never: never.data }];
   });
 }
 

@@ -7,6 +7,7 @@ import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
+import { Policy } from './policy.ts';
 
 /** The password is in it: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
@@ -156,6 +157,7 @@ export const General = z.strictObject({
     .describe(
       'Seals what is kept in Redis about people, and secrets that change: 32 random bytes in base64; while you change it: [new, earlier]. The embedded default makes its own',
     ),
+  policy: Policy.prefault({}).describe('Who is asked, when and how often, over all sources: docs/policy.md'),
   alerts: Alerts.optional().describe('Who is told when a person has to act; left out: only the log'),
   poll: z
     .strictObject({

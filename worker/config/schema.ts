@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Connector } from '../../core/connector/contract.ts';
 import { General } from './general.ts';
+import { Never } from './never.ts';
 import { Rule } from './rule.ts';
 
 /** The configuration as JSON Schema, for editors: what may be written, `${NAME}` included where text may stand. */
@@ -10,6 +11,7 @@ export function schemaText(connectors: readonly Connector[]): string {
     return rest;
   };
   const general = json(General);
+  const never = { $ref: '#/$defs/never' };
   const rules = { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } };
   const sources = connectors.map(({ name, settings }) => {
     const one = json(settings);
@@ -19,6 +21,7 @@ export function schemaText(connectors: readonly Connector[]): string {
       properties: {
         connector: { const: name },
         rules,
+        never,
         ...one.properties,
       },
       required: ['connector', 'rules', ...(one.required ?? [])],
@@ -36,6 +39,7 @@ export function schemaText(connectors: readonly Connector[]): string {
         description: 'A file, relative to this one (./my-connector.ts), or an installed npm package',
       },
       rules,
+      never,
     },
     required: ['connector', 'rules'],
   };
@@ -48,7 +52,7 @@ export function schemaText(connectors: readonly Connector[]): string {
       sources: { type: 'object', minProperties: 1, additionalProperties: { oneOf: [...sources, external] } },
     },
     required: [...(general.required ?? []), 'sources'],
-    $defs: { rule: json(Rule) },
+    $defs: { rule: json(Rule), never: json(Never) },
   };
   return `${JSON.stringify(schema, null, 2)}\n`;
 }

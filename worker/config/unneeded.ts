@@ -34,7 +34,13 @@ export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean
     if (uses === 'service' || !(String(name) in placeholders)) return false;
     return uses === 'alerts' || !(name === 'apiKey' && sealsByKey);
   }
-  return section === 'sources' && setting !== undefined && setting !== 'connector' && setting !== 'rules';
+  return (
+    section === 'sources' &&
+    setting !== undefined &&
+    setting !== 'connector' &&
+    setting !== 'rules' &&
+    setting !== 'never'
+  );
 }
 
 /** Everything but the sources, without what isn't known here. */

@@ -7,6 +7,8 @@ export const skipReasons = [
   'out',
   /** The record was open again when it was read. */
   'reopened',
+  /** Excluded over all rules (`never`). */
+  'never',
   /** No rule's condition is true. */
   'no-rule',
   /** A condition could not be evaluated. */

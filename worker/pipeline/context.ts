@@ -13,6 +13,7 @@ import type { Seal } from '../redis/seal.ts';
 import type { SharedExports } from './ask/shared-exports.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
+import type { Never } from './plan/never.ts';
 import type { Queues } from './queues.ts';
 import type { LoadedRule } from './rules.ts';
 import type { Vendor } from './vendor.ts';
@@ -69,6 +70,10 @@ export interface Service {
 /** What the configuration says. */
 export interface Policy {
   rules: readonly LoadedRule[];
+  /** About whom and what none of them asks. */
+  never: Never;
+  /** Why a well-formed e-mail address reaches nobody, if so. */
+  unfitAddress: (address: string) => string | undefined;
   /** The contact expressions of all rules, also of an orphan's: they find the contacts of a record's customer. */
   customerContacts: readonly Expression[];
   /** A settled journey, and with it the memory of a closing, is kept this long. */

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/address.ts';
 import { resolveOperations } from '../../core/feedback/operations.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { RecordAliases } from '../journey/aliases.ts';
@@ -17,6 +18,7 @@ import type { SourceNames } from '../redis/source-names.ts';
 import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { withKillPoints } from './kill-points.ts';
+import { loadNever, unfitAddress } from './plan/never.ts';
 import { poll } from './plan/poll.ts';
 import { countMissed } from './plan/poll-state.ts';
 import { createQueues, type JobQueues, openQueues } from './queues.ts';
@@ -149,12 +151,17 @@ function serviceOf(parts: SharedParts): Service {
 
 function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Policy {
   const rules = configured.rules.map(loadRule);
+  const { policy, defaultCountry, contactLists: lists } = config;
+  const ownDomains = policy.askAnyway?.includes('own-domains') ? [] : configured.ownDomains;
+  const never = [...configured.never, ...(policy.never ?? [])];
   return {
     rules,
+    never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
+    unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
     customerContacts: rules.flatMap(({ contact }) => contact),
     keepMs: config.retention.journeys,
     timeZone: config.feedback.timeZone,
-    defaultCountry: config.defaultCountry,
+    defaultCountry,
     lookAfterMs: config.lookup.after,
     retryForMs: config.retry.for,
     callMs: config.feedback.timeoutMs,

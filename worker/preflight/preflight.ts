@@ -16,14 +16,17 @@ const dayMs = 86_400_000;
 
 /** What a connector is told of the rest of the configuration. Campaigns that can't be read are left out. */
 export async function aboutSource(context: SourceContext, config: Config): Promise<PreflightContext> {
-  const { name, rules } = context;
+  const { name, rules, never } = context;
   const campaigns = await Promise.all(rules.map((rule) => campaignOf(rule, context).catch(() => undefined)));
   const grades = new Set(campaigns.flatMap((campaign) => campaign?.grade_list ?? []));
   const delays = rules.map(({ delay }, i) => delay ?? (campaigns[i]?.send_delay ?? 0) * 60_000);
   return {
     ...(config.http.publicUrl === undefined ? {} : { hookUrl: `${config.http.publicUrl}/hooks/${name}` }),
     grades: [...grades].sort((a, b) => a - b),
-    reads: rules.flatMap((rule, i) => readsOf(rule, `rules[${i}]`)),
+    reads: [
+      ...never.expressions.flatMap(({ when }) => when.reads.map((path) => ({ at: 'never', path }))),
+      ...rules.flatMap((rule, i) => readsOf(rule, `rules[${i}]`)),
+    ],
     // A window can hold a request back for a day.
     answersWithinMs: Math.max(0, ...delays) + dayMs + config.expireAfter,
   };

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import type { WriteResult } from '../../../core/connector/contract.ts';
+import { compileExpression } from '../../../core/mapping/expression.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, closingOf, stateOf, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer } from './sample.ts';
 
 /** Reading records, and writing answers on them. */
-export function records({ missingId, does = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+export function records(
+  { connector, missingId, does = [] }: ConnectorSample,
+  bench: () => Bench,
+  { test }: TestRunner,
+): void {
   const purposes = ['plan', 'ask'] as const;
   for (const purpose of purposes) {
     test(`it gives one result per id, in order (${purpose})`, async () => {
@@ -52,6 +57,17 @@ export function records({ missingId, does = [] }: ConnectorSample, bench: () => 
     assert.ok(JSON.stringify(shape).includes(customer.email));
     // A key without a value may be there as undefined or not at all; nothing else may get lost on the way.
     assert.deepEqual(JSON.parse(JSON.stringify(shape)), withoutHoles(shape));
+  });
+
+  test('it presents what its data sheet says of its records (`parts`): the opening, before the closing', async () => {
+    const { openedAt } = connector.parts;
+    if (openedAt === undefined) return;
+    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    if (!result?.ok || result.record.state.is !== 'closed') return assert.fail('no closed record was read');
+    const { shape, state } = result.record;
+    const found = await Promise.all(openedAt.map((path) => compileExpression(path).evaluate(shape)));
+    const [opened] = found.filter((value) => typeof value === 'string');
+    assert.ok(Date.parse(opened ?? '') <= state.closedAt.getTime(), `${openedAt.join(', ')}: ${opened}`);
   });
 
   test('it writes each grade on its record, and a missing record fails alone', async () => {

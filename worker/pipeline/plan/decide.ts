@@ -19,10 +19,11 @@ import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Named, Policy, Service, Timing } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
+import { type Never, neverByPerson, neverByRecord } from './never.ts';
 
 /** What a decision takes of a source. A preview has all of it, without a journey. */
 export type DecisionContext = Pick<Named, 'name'> &
-  Pick<Policy, 'rules' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
+  Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
   Pick<Service, 'campaigns'> &
   Pick<Timing, 'clock'>;
 
@@ -60,12 +61,16 @@ export async function decide(
   chosen: (rule: LoadedRule) => Promise<void> = async () => undefined,
 ): Promise<Verdict> {
   const ref = refOf(context.name, closing.journeyId);
-  const choice = await chooseRule(context.rules, record.shape);
+  const never = await neverByRecord(context.never, record.shape, closing.closedAt);
+  if (never) return { do: 'skip', ...never, trace: [] };
+  const choice = await chooseRule(context.rules, record.shape, context.never.expressions);
   if (!choice.rule) return { do: 'skip', ...choice.skip, trace: [] };
   const { rule, findings } = choice;
   const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
   const no = (reason: SkipReason, why: string): Verdict => ({ do: 'skip', reason, why, trace, rule });
 
+  const excluded = neverByPerson(context.never, findings, rule.contact);
+  if (excluded) return no(excluded.reason, excluded.why);
   const already = askedAlready(rule, closing, context.name);
   if (already !== undefined) return no(already.reason, already.why);
   if (!inSample(rule.sample, ref)) return no('sample', `outside the sample of ${(rule.sample ?? 1) * 100} %`);
@@ -84,7 +89,7 @@ export async function decide(
     if (found.ok) return found.value;
     throw new CloseloopError(found.why, { kind: 'permanent' });
   });
-  const contact = contactFor(candidates, campaign.type, { defaultCountry: context.defaultCountry });
+  const contact = contactFor(candidates, campaign.type, context);
   const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
   if (!contact.ok) return no('no-contact', `no usable contact: ${passedOver.join('; ')}`);
   trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
@@ -104,24 +109,34 @@ export async function decide(
 type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; skip: Skip };
 
 /**
- * The first rule whose condition is true for the record, with all that its expressions give over it. JSONata's own truth
+ * The first rule whose condition is true for the record, unless a condition of `never` is, with all that its expressions give over it. JSONata's own truth
  * (`$boolean`) decides: 0, an empty text or list, and what finds nothing are false. A condition that can't be evaluated stops
  * the search: a later rule could be the wrong rule to ask by.
  * @throws ExpressionSetAside for an expression that was stopped, with the rules that have it
  */
-export async function chooseRule(rules: readonly LoadedRule[], shape: object): Promise<Choice> {
-  const choices = rules.map((rule) => ({ when: rule.when, then: expressionsOf(rule) }));
+export async function chooseRule(
+  rules: readonly LoadedRule[],
+  shape: object,
+  never: Never['expressions'] = [],
+): Promise<Choice> {
+  const choices = [
+    ...never.map(({ when }) => ({ when, then: [] })),
+    ...rules.map((rule) => ({ when: rule.when, then: expressionsOf(rule) })),
+  ];
   const { verdicts, findings } = await evaluateFirst(choices, shape).catch((error: unknown) => {
-    throw error instanceof ExpressionSetAside ? error.in(placesOf(error.source, rules)) : error;
+    throw error instanceof ExpressionSetAside ? error.in(placesOf(error.source, rules, never)) : error;
   });
   const passed: string[] = [];
   for (const [i, verdict] of verdicts.entries()) {
-    const rule = rules[i];
-    if (rule === undefined) break;
-    if (!verdict.ok) {
-      const why = `the condition of rule "${rule.name}" could not be evaluated: ${verdict.why}`;
-      return { rule: undefined, skip: { reason: 'condition-failed', why } };
+    const excluding = never[i];
+    if (excluding !== undefined) {
+      if (!verdict.ok) return failed(`a condition of never could not be evaluated: ${verdict.why}`);
+      if (isTrue(verdict)) return { rule: undefined, skip: { reason: 'never', why: excluding.why } };
+      continue;
     }
+    const rule = rules[i - never.length];
+    if (rule === undefined) break;
+    if (!verdict.ok) return failed(`the condition of rule "${rule.name}" could not be evaluated: ${verdict.why}`);
     if (isTrue(verdict)) return { rule, findings };
     passed.push(`"${rule.name}"${verdict.value === undefined ? ' finds nothing in the record' : ''}`);
   }
@@ -129,18 +144,20 @@ export async function chooseRule(rules: readonly LoadedRule[], shape: object): P
   return { rule: undefined, skip: { reason: 'no-rule', why } };
 }
 
+function failed(why: string): Choice {
+  return { rule: undefined, skip: { reason: 'condition-failed', why } };
+}
+
 function expressionsOf({ contact, mapping }: LoadedRule): Expression[] {
   return [...contact, ...mapping.values()];
 }
 
-/** The rules that have this expression, for an error. */
-function placesOf(source: string, rules: readonly LoadedRule[]): string {
+/** Where this expression stands, for an error. */
+function placesOf(source: string, rules: readonly LoadedRule[], never: Never['expressions']): string {
   const holds = (rule: LoadedRule): boolean =>
     [rule.when, ...expressionsOf(rule)].some((one) => one?.source === source);
-  return rules
-    .filter(holds)
-    .map(({ name }) => `rule "${name}"`)
-    .join(', ');
+  const places = rules.filter(holds).map(({ name }) => `rule "${name}"`);
+  return [...(never.some(({ when }) => when.source === source) ? ['never'] : []), ...places].join(', ');
 }
 
 /** Whether this journey belongs to the rule's sample; the same journey always gets the same answer. */

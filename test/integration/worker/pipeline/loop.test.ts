@@ -129,6 +129,24 @@ describe('the loop', () => {
     await loop.close();
   });
 
+  test('it skips a journey by what holds over all rules, before any is chosen', async () => {
+    const general = `policy: { never: ['ticket.store = "Riga"', { ownDomains: [acme.com] }] }`;
+    const loop = await startLoop(redis, { source: fresh(), general });
+    await loop.post(loop.vendor.close('n1', { store: 'Riga' }).delivery);
+    expect(await loop.journey('n1.1', 'skipped')).toMatchObject({
+      reason: 'never',
+      why: expect.stringMatching(/Riga/),
+    });
+    await loop.post(loop.vendor.close('n2', { customer: { email: 'ann@acme.com' } }).delivery);
+    expect(await loop.journey('n2.1', 'skipped')).toMatchObject({ reason: 'never', why: 'own domain (never)' });
+    await loop.post(loop.vendor.close('n3', { customer: { email: 'noreply@b.ee' } }).delivery);
+    const machine = await loop.journey('n3.1', 'skipped');
+    expect([machine.reason, machine.why]).toEqual(['no-contact', expect.stringMatching(/no person reads/)]);
+    await loop.post(loop.vendor.close('n4').delivery);
+    await loop.journey('n4.1', 'asked');
+    expect(loop.feedback.standin.requests()).toHaveLength(1);
+  });
+
   test('it leaves people alone who are on the blacklist, on the graylist, or were asked lately by another source', async () => {
     const rule = '{ name: all, campaign: 12, contact: customer.email, throttle: 30d }';
     const loop = await startLoop(redis, { source: fresh(), rule });

@@ -60,7 +60,8 @@ const catalogue = catalogueOf([
 async function pageOf(
   changes: { ticket?: object; requester?: object | null; metrics?: object | null; inside?: boolean } = {},
 ): Promise<TicketPage> {
-  const { inside = false, metrics = { ticket_id: 41960, reopens: 0, solved_at: '2026-11-21T10:15:00Z' } } = changes;
+  const { inside = false, metrics = { ticket_id: 41960, reopens: 0, replies: 2, solved_at: '2026-11-21T10:15:00Z' } } =
+    changes;
   const requester = changes.requester === null ? [] : [{ ...customer, ...changes.requester }];
   const answer = {
     tickets: [{ ...ticket, ...(inside ? { metric_set: metrics } : {}), ...changes.ticket }],
@@ -113,6 +114,7 @@ test('a ticket is presented whole', async () => {
         },
         labels: { '360001': 'Old Town', store: 'Old Town', '360003': ['A!', 'b'], topics: ['A!', 'b'] },
         createdAt: '2026-11-19T08:00:00.000Z',
+        replies: 2,
         solvedAt: '2026-11-21T10:15:00.000Z',
         group: { id: '2001', name: 'Phone' },
         organization: { id: '6001', name: 'Acme' },

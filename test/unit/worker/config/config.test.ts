@@ -97,11 +97,15 @@ sources:
       retention: { journeys: 400 * 86_400_000 },
       expireAfter: 14 * 86_400_000,
       marker: 'closeloop',
+      policy: {},
+      contactLists: new Map(),
       sources: [
         {
           name: 'main-1',
           connector: shop,
           account: 'acct-98765',
+          ownDomains: [],
+          never: [],
           open: expect.any(Function),
           rules: [
             {

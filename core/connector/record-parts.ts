@@ -1,0 +1,21 @@
+/** What ready-made conditions (`never`) ask about a record. */
+export const recordParts = [
+  'tags',
+  'brands',
+  'groups',
+  'pipelines',
+  'channels',
+  /** Who handled it, on the company's side. */
+  'agents',
+  /** When it was opened, ISO 8601: handling time is from then to the closing. */
+  'openedAt',
+  /** How often agents replied: 0 is none, nothing is not known. */
+  'replies',
+] as const;
+export type RecordPart = (typeof recordParts)[number];
+
+/**
+ * Where the records of a connector hold them: paths over `shape`, like `ticket.group.name`. All values of all paths count, so that
+ * a thing can be meant by its name and by its id. Left out: the connector can't answer.
+ */
+export type RecordParts = Readonly<Partial<Record<RecordPart, readonly string[]>>>;

@@ -1,0 +1,41 @@
+/*
+ * E-mail addresses that are well formed, and that no customer reads: whoever asks them about a closing asks nobody.
+ */
+
+/** Names that are kept out of the Internet's: RFC 2606, RFC 6761, RFC 6762, and `internal` by ICANN. */
+const reservedTops = new Set(['example', 'invalid', 'test', 'localhost', 'local', 'internal']);
+const reservedDomains = ['example.com', 'example.net', 'example.org', 'example.edu'];
+
+/** Mailboxes of machines, by RFC 2142 and by custom. Not `info@` or `sales@`, behind which small companies' people are. */
+const role =
+  /^(?:(?:no|donot|do[-._]not)[-._]?reply|mailer[-._]?daemon|postmaster|hostmaster|webmaster|abuse|bounces?|daemon|nobody)(?:[-+=._].*)?$/i;
+
+/** Is it of a domain that nobody can have (`example.com`, `.invalid`)? Such an address was made up. */
+export function isReservedAddress(address: string): boolean {
+  const domain = domainOf(address);
+  if (domain === undefined) return false;
+  const top = domain.slice(domain.lastIndexOf('.') + 1);
+  return reservedTops.has(top) || reservedDomains.some((one) => isWithin(domain, one));
+}
+
+/** Is it read by a machine, or by nobody (`noreply@`, `mailer-daemon@`)? */
+export function isRoleAddress(address: string): boolean {
+  const at = address.lastIndexOf('@');
+  return at > 0 && role.test(address.slice(0, at));
+}
+
+/** The domain of an e-mail address, in small letters; undefined for other text. */
+export function domainOf(address: string): string | undefined {
+  const at = address.lastIndexOf('@');
+  const domain = address
+    .slice(at + 1)
+    .trim()
+    .toLowerCase()
+    .replace(/\.$/, '');
+  return at > 0 && domain !== '' ? domain : undefined;
+}
+
+/** Is `domain` this one, or one below it? */
+export function isWithin(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}

@@ -1,0 +1,179 @@
+import type { RecordPart, RecordParts } from '../../../core/connector/record-parts.ts';
+import { type ContactOptions, contactKey, mostCandidates, parseContact } from '../../../core/contact.ts';
+import { CloseloopError } from '../../../core/errors.ts';
+import { compileExpression, type Expression, evaluateAll, type Findings } from '../../../core/mapping/expression.ts';
+import { formatDuration } from '../../../core/schedule/duration.ts';
+import { domainOf, isReservedAddress, isRoleAddress, isWithin } from '../../../core/unfit-address.ts';
+import type { ContactList } from '../../config/contact-list.ts';
+import type { NeverCondition } from '../../config/never.ts';
+import type { Policy } from '../../config/policy.ts';
+import type { Skip } from '../../journey/reasons.ts';
+
+/** About whom and what no rule asks. */
+export interface Never {
+  /** Conditions over the record, in JSONata. */
+  expressions: readonly { when: Expression; why: string }[];
+  /** Ready-made ones over the record: why nobody is asked, if so. */
+  ofRecord: readonly { reads: readonly Expression[]; judge: (values: readonly unknown[], closedAt: Date) => Why }[];
+  /** Over every contact that the chosen rule finds in the record. */
+  ofPerson: readonly ((contacts: readonly string[]) => Why)[];
+}
+
+type Why = string | undefined;
+
+interface NeverOptions extends ContactOptions {
+  connector: { parts: RecordParts };
+  /** The company's own domains, as the connector knows them. */
+  ownDomains: readonly string[];
+  lists: ReadonlyMap<string, ContactList>;
+}
+
+export function loadNever(conditions: readonly NeverCondition[], options: NeverOptions): Never {
+  const own: NeverCondition[] = options.ownDomains.length === 0 ? [] : [{ ownDomains: [...options.ownDomains] }];
+  const all = [...conditions, ...own];
+  return {
+    expressions: all.flatMap(({ when, reason }) =>
+      when === undefined
+        ? []
+        : [{ when: compileExpression(when), why: `${reason ?? `\`${cut(when)}\` is true`} (never)` }],
+    ),
+    ofRecord: all.flatMap((one) => ofRecord(one, options.connector.parts)),
+    ofPerson: all.flatMap((one) => ofPerson(one, options)),
+  };
+}
+
+/** Why nobody is asked about a record, by the ready-made conditions. */
+export async function neverByRecord(never: Never, shape: object, closedAt: Date): Promise<Skip | undefined> {
+  if (never.ofRecord.length === 0) return undefined;
+  const findings = await evaluateAll(
+    never.ofRecord.flatMap(({ reads }) => reads),
+    shape,
+  );
+  for (const { reads, judge } of never.ofRecord) {
+    const why = judge(
+      reads.flatMap((one) => valuesOf(findings, one)),
+      closedAt,
+    );
+    if (why !== undefined) return { reason: 'never', why: `${why} (never)` };
+  }
+  return undefined;
+}
+
+/** Why the customer isn't asked, by all contacts that the expressions find: also by those that the campaign couldn't reach. */
+export function neverByPerson(never: Never, findings: Findings, contact: readonly Expression[]): Skip | undefined {
+  if (never.ofPerson.length === 0) return undefined;
+  const found = contact.flatMap((one) => valuesOf(findings, one).slice(0, mostCandidates));
+  const texts = found.flatMap((value) => {
+    return typeof value === 'string' || typeof value === 'number' ? [String(value).trim()] : [];
+  });
+  for (const judge of never.ofPerson) {
+    const why = judge(texts);
+    if (why !== undefined) return { reason: 'never', why: `${why} (never)` };
+  }
+  return undefined;
+}
+
+/** Why an address of an e-mail contact is as good as none, if so. For `contactFor`. */
+export function unfitAddress(
+  { askAnyway = [] }: Policy,
+  { isRehearsal }: { isRehearsal: boolean },
+): (address: string) => string | undefined {
+  const isReserved = askAnyway.includes('reserved-domains') || isRehearsal ? () => false : isReservedAddress;
+  const isRole = askAnyway.includes('role-addresses') ? () => false : isRoleAddress;
+  return (address) => {
+    if (isReserved(address)) return 'an address of a domain that nobody can have';
+    return isRole(address) ? 'an address that no person reads' : undefined;
+  };
+}
+
+function valuesOf(findings: Findings, expression: Expression): unknown[] {
+  const found = findings.of(expression);
+  if (!found.ok || found.value === undefined) return [];
+  return Array.isArray(found.value) ? found.value : [found.value];
+}
+
+/** With a reason of its own, that stands in place of the usual one. */
+function ofRecord({ reason, handledIn, noReply, ...rest }: NeverCondition, parts: RecordParts): Never['ofRecord'] {
+  const paths = (part: RecordPart) => (parts[part] ?? []).map(compileExpression);
+  const named = byName.flatMap(([part, word]) => {
+    const wanted = rest[part];
+    return wanted === undefined
+      ? []
+      : [{ reads: paths(part), judge: (values: readonly unknown[]) => nameIn(values, wanted, word) }];
+  });
+  const timed = handledIn ? [{ reads: paths('openedAt'), judge: handledWithin(handledIn) }] : [];
+  const silent = noReply ? [{ reads: paths('replies'), judge: repliedNever }] : [];
+  return [...named, ...timed, ...silent].map(({ reads, judge }) => ({
+    reads,
+    judge: (values, closedAt) => {
+      const why = judge(values, closedAt);
+      return why === undefined ? undefined : (reason ?? why);
+    },
+  }));
+}
+
+const byName = [
+  ['tags', 'tag'],
+  ['brands', 'brand'],
+  ['groups', 'group'],
+  ['pipelines', 'pipeline'],
+  ['channels', 'channel'],
+  ['agents', 'agent'],
+] as const;
+
+/** Says the name as the configuration has it. */
+function nameIn(values: readonly unknown[], wanted: readonly string[], word: string): Why {
+  const there = new Set(values.map((value) => String(value).trim().toLowerCase()));
+  const found = wanted.find((name) => there.has(name.toLowerCase()));
+  return found === undefined ? undefined : `${word} ${found}`;
+}
+
+function handledWithin({ under = 0, over = Number.POSITIVE_INFINITY }: NonNullable<NeverCondition['handledIn']>) {
+  return ([openedAt]: readonly unknown[], closedAt: Date): Why => {
+    const took = closedAt.getTime() - Date.parse(typeof openedAt === 'string' ? openedAt : '');
+    if (Number.isNaN(took)) return undefined;
+    if (took < under) return `handled in under ${formatDuration(under)}`;
+    return took > over ? `handled in over ${formatDuration(over)}` : undefined;
+  };
+}
+
+function repliedNever(values: readonly unknown[]): Why {
+  return values.length > 0 && values.every((value) => value === 0) ? 'no agent has replied' : undefined;
+}
+
+function ofPerson(
+  { reason, ownDomains, contactsIn }: NeverCondition,
+  { lists, ...options }: NeverOptions,
+): Never['ofPerson'] {
+  if (ownDomains !== undefined) {
+    return [(contacts) => (contacts.some((one) => isOf(one, ownDomains)) ? (reason ?? 'own domain') : undefined)];
+  }
+  if (contactsIn === undefined) return [];
+  return [
+    (contacts) => {
+      const list = lists.get(contactsIn);
+      if (list === undefined) throw new CloseloopError(`${contactsIn} was not read`, { kind: 'config' });
+      const isOnIt = contacts.some((one) => keysOf(one, options).some((key) => list.has(key)));
+      return isOnIt ? (reason ?? `on the list ${contactsIn}`) : undefined;
+    },
+  ];
+}
+
+function isOf(address: string, domains: readonly string[]): boolean {
+  const domain = domainOf(address);
+  return domain !== undefined && domains.some((own) => isWithin(domain, own));
+}
+
+function keysOf(text: string, options: ContactOptions): string[] {
+  try {
+    return [contactKey(parseContact(text, options))];
+  } catch (error) {
+    if (error instanceof CloseloopError) return [];
+    throw error;
+  }
+}
+
+function cut(source: string): string {
+  const line = source.trim().replaceAll(/\s+/g, ' ');
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
