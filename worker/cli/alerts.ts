@@ -6,7 +6,7 @@ import { createLog } from '../operations/log.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
 
-/** Sends an alert that says it is a test to everybody whom "alerts" names. 1 when one of them does not take it, or there is none. */
+/** Sends a test alert to every receiver that "alerts" names. Returns 1 when a receiver does not take it, or none is named. */
 export async function testAlerts(options: RuntimeOptions & { json: boolean }): Promise<number> {
   const { alerts } = await readConfig(options, { uses: 'alerts', sources: 'named' });
   const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });

@@ -30,11 +30,11 @@ const usualPorts = { admin: 8081, dashboard: 8082 };
 
 /** A running job gets this long to end before it is handed back. */
 const graceMs = 25_000;
-/** Redis must have told by then what it holds: Prometheus asks again, and must not wait. */
+/** A scrape waits this long for Redis: Prometheus scrapes again, and must not be kept waiting. */
 const measureMs = 1_500;
 
 export interface App {
-  /** The one at work: after `reload` another. */
+  /** The engine at work: another one after `reload`. */
   readonly engine: Engine;
   /** Where deliveries come in, and /healthz and /readyz answer; of a worker, the same as `adminUrl`. */
   url: string;
@@ -45,7 +45,7 @@ export interface App {
   /** Resolves when this process must end (key-watch.ts). */
   lost: Watch['lost'];
   /**
-   * Goes on by the runtime's configuration, which is another one by now. What runs ends as it began. Of `redis`, `http`, `admin`, `dashboard`
+   * Takes up the runtime's configuration, which has changed. Jobs that are running end by the earlier one. Of `redis`, `http`, `admin`, `dashboard`
    * and `secretsKey` the process keeps what it started with.
    */
   reload(quarantine?: Quarantine): Promise<void>;
@@ -98,7 +98,7 @@ export async function run(
     dashboardUrl: dashboard ? dashboard.url : undefined,
     lost: watch.lost,
     reload: async (quarantine) => {
-      // As two processes do, both are at work for a moment: nothing is without a worker, and nobody is asked twice.
+      // Both engines work for a moment, as two processes would: no queue is without a worker, and nobody is asked twice.
       const next = await engineOf(runtime, { ...watched, ...(quarantine && { quarantine }) }, key);
       metrics.begin(namesOf(runtime.config));
       try {
@@ -158,7 +158,7 @@ async function openAdmin({ admin }: Config, health: HealthOptions, { scrape }: M
   return await openUsually('admin', admin, () => createAdmin({ ...health, host, tokens, scrape }));
 }
 
-/** Several processes may run on one machine: where nobody has chosen a port, any is good. */
+/** Several processes may run on one machine: where the configuration chooses no port, any free port is taken. */
 async function openUsually(
   setting: keyof typeof usualPorts,
   { host, port }: { host: string; port?: number | undefined },

@@ -16,7 +16,7 @@ import { lineOf, Tally } from './tally.ts';
 import { withSources } from './with-engine.ts';
 
 interface Range {
-  /** The same for the same command: an interrupted one goes on, another one doesn't take its place. */
+  /** Equal for equal commands: an interrupted backfill is resumed by the same command only. */
   name: string;
   since: Date;
   until: Date;
@@ -28,13 +28,13 @@ interface Range {
 const Begun = z.object({
   cursor: z.string().optional(),
   queued: z.coerce.number().default(0),
-  /** The first place in time that is still free. */
+  /** The first instant that no closing is scheduled for yet. */
   slot: z.coerce.number().default(0),
 });
 
 /**
- * Closings of the past go through the same door as webhooks, at most so many an hour; throttle, windows and "asked already"
- * hold for them as for all. Interrupted, the same command goes on where it was. `dryRun` decides and tells, no more.
+ * Queues closings of the past as if webhooks had delivered them, at most so many an hour; throttle, windows and "asked already" hold
+ * for them as for all closings. After an interruption the same command resumes. `dryRun` prints the decisions and queues nothing.
  */
 export async function backfill(
   options: RuntimeOptions & {
@@ -91,7 +91,7 @@ function rangeOf(options: { since: string; until?: string; limit?: number; perHo
   const clock = { timeZone, now: new Date() };
   const since = instant(options.since, '--since', clock);
   const until = options.until === undefined ? clock.now : instant(options.until, '--until', clock);
-  // Vendors count from 1970, and refuse what lies before it in words that explain nothing.
+  // Vendors count time from 1970 and refuse earlier instants with messages that do not say so.
   if (since.getTime() < 0) throw new CloseloopError('--since must be 1970-01-02 or later.', { kind: 'config' });
   if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
   const { limit = Number.POSITIVE_INFINITY, perHour } = options;
@@ -100,8 +100,8 @@ function rangeOf(options: { since: string; until?: string; limit?: number; perHo
 }
 
 /**
- * Pages of the vendor's past up to now, waited for where its quota asks to. They are in the order of the last change: a
- * closing between two days may be found after both.
+ * The vendor's changes up to now, page by page, waiting where the quota asks for it. Pages are in the order of the last change: a
+ * closing between two days may come after records that were closed later.
  */
 async function* pagesOf(
   context: SourceContext,

@@ -10,8 +10,9 @@ import { openForNow, type RuntimeOptions } from './runtime.ts';
 import { lineOf, Tally } from './tally.ts';
 
 /**
- * Collects the grades of every campaign now and writes them back, then ends. Nothing else runs here, and what is stopped
- * stays stopped. 1 when that is part of it. Tells which journeys' answers came or were written meanwhile, by whatever process.
+ * Collects the grades of every campaign now, writes them back, then ends. No other step runs in this process, and stopped stages stay
+ * stopped; returns 1 when a stage that it needs is stopped. Prints the journeys whose answers came or were written meanwhile, by
+ * any process.
  */
 export async function collectOnce(options: RuntimeOptions & { json: boolean }): Promise<number> {
   const runtime = await openForNow(options);
@@ -43,7 +44,7 @@ export async function collectOnce(options: RuntimeOptions & { json: boolean }): 
   }
 }
 
-/** Where an answer may have brought its journey. */
+/** The states that a journey with an answer may be in. */
 const answeredStates = ['written', 'answered', 'failed', 'parked'] as const;
 
 async function answersSince(begun: Date, { pipelines }: Engine): Promise<Tally<{ state: JourneyState }>> {
@@ -60,7 +61,7 @@ async function answersSince(begun: Date, { pipelines }: Engine): Promise<Tally<{
   return tally;
 }
 
-/** Looks in the order of the work: a job of one queue adds to the next before it ends. Jobs of a stopped queue wait for a person. */
+/** Counts in the order of the work: a job adds to the next queue before it ends. Jobs of a stopped queue wait for a person. */
 async function isAnyBusy(queues: readonly Queue[]): Promise<boolean> {
   for (const queue of queues) {
     const waiting = (await queue.isPaused()) ? [] : (['waiting', 'prioritized'] as const);

@@ -10,7 +10,7 @@ import { withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { json: boolean; contact: string };
 
-/** What the service knows of a person. 1 when it knows nobody by this contact. */
+/** Prints what the service knows of a contact. Returns 1 when it knows nobody by this contact. */
 export async function showContact(options: Options): Promise<number> {
   const { service, timeZone } = await openAccount(options);
   const found = await service.contact(parseContact(options.contact));
@@ -32,10 +32,10 @@ export async function showAccessLog(options: Options): Promise<number> {
 }
 
 /**
- * Erases a person at once: masked at the service, forgotten by every source here, and what was written on records taken off
- * where the vendor allows it. Prints what was done, which is kept as proof. Can't be undone.
- * @returns 1 when nobody is known by this contact, 3 when it is not done yet: then it is kept, and the workers go on with it;
- * 4 when something could not be read
+ * Erases a person at once: masks the contact at the service, deletes it from every source here, and removes what was written on
+ * records where the vendor allows it. Prints what was done, which is stored as proof. Can't be undone.
+ * @returns 1 when nobody is known by this contact; 3 when the erasure is not complete yet: the workers continue it; 4 when
+ * something could not be read
  */
 export async function maskContact(options: Options & { yes: boolean }): Promise<number> {
   if (!options.yes) {
@@ -46,7 +46,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
       },
     );
   }
-  // Looks: on an empty folder nothing would be forgotten, and it would be taken for done.
+  // Refuses an empty folder: nothing would be erased there, and the command would seem to have succeeded.
   return await withSources({ ...options, looks: true }, async ({ pipelines, runtime }) => {
     const context = await anyContext(pipelines());
     const at = new Date();
@@ -71,7 +71,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
   });
 }
 
-/** That of a source which is worked on: one that is being renamed, or has another name now, takes no erasure. */
+/** The queue of a source that takes erasures: a source that is being renamed, or has another name now, takes none. */
 async function anyContext(pipelines: readonly SourcePipeline[]): Promise<SourceContext> {
   for (const pipeline of pipelines) if (!(await pipeline.isGated())) return pipeline.context;
   throw new CloseloopError(
@@ -80,7 +80,7 @@ async function anyContext(pipelines: readonly SourcePipeline[]): Promise<SourceC
   );
 }
 
-/** What Redis was told to forget is in its files until they are written anew. */
+/** Deleted data stays in Redis' files until they are rewritten. */
 async function forgetInFiles({ config, redis }: Runtime): Promise<void> {
   if (config.redis !== undefined || (await withoutTheErased(redis))) return;
   process.stderr.write(
@@ -88,7 +88,7 @@ async function forgetInFiles({ config, redis }: Runtime): Promise<void> {
   );
 }
 
-/** One attempt, here and now; what it came to is printed. @returns 0 when it is done, 3 when it is not, 4 when something could not be read */
+/** Makes one attempt at an erasure in this process and prints its result. @returns 0 when it is complete, 3 when it is not, 4 when something could not be read */
 async function attemptNow(id: string, context: SourceContext, json: boolean): Promise<0 | 3 | 4> {
   const result = await attempt(id, context);
   if (result.do === 'done') {
@@ -118,7 +118,7 @@ function shown({ everybody, ...erasure }: Erasure, source: string): object {
   return { ...erasure, source, ...(everybody && { everybody }) };
 }
 
-/** Erasures that are not done yet, with what holds them up; those that are done are in `status --json`. */
+/** Lists erasures that are not complete yet, with the reason. `status --json` has the complete ones. */
 export async function listErasures(
   options: RuntimeOptions & { json: boolean; source?: string; subjects: boolean },
 ): Promise<number> {
@@ -140,7 +140,7 @@ export async function listErasures(
   });
 }
 
-/** Tries those that are not done yet again, now: the one named, or all. 3 when any is not done after that, else 4 when something could not be read. */
+/** Attempts incomplete erasures again: the one named, or all. Returns 3 when any is still incomplete, else 4 when something could not be read. */
 export async function retryErasures(
   options: RuntimeOptions & { json: boolean; source?: string; erasure?: string },
 ): Promise<number> {

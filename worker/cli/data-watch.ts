@@ -5,7 +5,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { DataVersion, type KnownData } from '../redis/data-version.ts';
 import { type Watch, watch } from './watch.ts';
 
-/** For telling other processes that this one has ended. Real time. */
+/** How long a process that ends tries to tell the others so. Real time. */
 const leaveMs = 1_000;
 
 export interface HeldData extends Pick<Watch, 'lost'> {
@@ -13,7 +13,7 @@ export interface HeldData extends Pick<Watch, 'lost'> {
 }
 
 /**
- * Works on the data from now on: takes older ones up first, and waits for the processes that still work on those.
+ * Announces that this process works on the data. Migrates older data first, after waiting for the processes that work on them.
  * @throws CloseloopError config for newer data
  */
 export async function holdData(redis: RedisClient, known: KnownData, log: Log): Promise<HeldData> {
@@ -24,7 +24,7 @@ export async function holdData(redis: RedisClient, known: KnownData, log: Log): 
   );
   const release = async (): Promise<void> => {
     await watching.stop();
-    // Redis may be away: whoever waits for this process gives it up within seconds.
+    // Redis may be away: a process that waits for this one counts it as ended within seconds.
     const left = data.leave().catch((error: unknown) => log.debug({ why: messageOf(error) }, 'left without a word'));
     await Promise.race([left, sleep(leaveMs, undefined, { ref: false })]);
   };

@@ -3,8 +3,8 @@ import { parseEnv } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 
 /*
- * Beside `closeloop.yaml` there may be `closeloop.env`, with the variables that the configuration names: `closeloop init`
- * makes it, and every command reads it. What stands in the environment counts before it.
+ * `closeloop.env`, beside `closeloop.yaml`, may hold the variables that the configuration names: `closeloop init` writes the file and
+ * every command reads it. The process's own environment takes precedence.
  */
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -14,7 +14,7 @@ export function envFileOf(config: string): string {
   return `${config.replace(/\.ya?ml$/, '')}.env`;
 }
 
-/** The environment with what stands in the file beside the configuration. */
+/** The environment, completed by the file beside the configuration. */
 export function environmentOf(config: string, env: Environment): Environment {
   return { ...readEnvFile(envFileOf(config)), ...env };
 }
@@ -27,8 +27,8 @@ export function readEnvFile(file: string): Environment {
 const head = '# Secrets of closeloop: for nobody else, and not for version control.\n';
 
 /**
- * Puts variables into the file, which only its owner can read from then on; other lines stay. It is written beside and moved
- * into place, so that nobody ever finds half of it.
+ * Writes variables into the file, readable by its owner only; other lines stay. The new file is written beside the old one and moved
+ * into its place, so that no reader finds half a file.
  * @throws CloseloopError config for a value that such a file can't hold
  */
 export function saveToEnvFile(file: string, variables: Readonly<Record<string, string>>): void {
@@ -47,7 +47,7 @@ export function saveToEnvFile(file: string, variables: Readonly<Record<string, s
   renameSync(fresh, file);
 }
 
-/** As Node reads it back: in the quotation marks that are not in it. */
+/** A value as Node reads it back: in quotation marks that the value does not contain. */
 function quoted(name: string, value: string): string {
   if (/^[\w+/=:.@-]*$/.test(value)) return value;
   const mark = ["'", '"', '`'].find((one) => !value.includes(one));

@@ -7,7 +7,7 @@ import { type Sources, withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { source?: string; json: boolean };
 
-/** Events that were given up and have no journey to tell of it: changes of records, grades and survey answers. */
+/** Lists events that were given up and have no journey that shows it: changes of records, grades and survey answers. */
 export async function listEvents(options: Options): Promise<number> {
   return await withSources({ ...options, looks: true }, async (sources) => {
     const all = await givenUpIn(sources, options.source);
@@ -24,7 +24,7 @@ export async function listEvents(options: Options): Promise<number> {
   });
 }
 
-/** Takes one of them up again, or all. */
+/** Queues one of these events again, or all. */
 export async function replayEvents(options: Options & { event?: string }): Promise<number> {
   return await withSources({ ...options, looks: true }, async (sources) => {
     const all = await givenUpIn(sources, options.source);

@@ -17,7 +17,7 @@ export async function finish(command: () => Promise<number>): Promise<void> {
   }
 }
 
-/** What the operating system refuses: its message names the file or address, and no trace says more. */
+/** An error of the operating system: its message names the file or address; a stack trace would add nothing. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }

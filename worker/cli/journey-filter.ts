@@ -17,7 +17,7 @@ export interface JourneyFilter {
   error?: string;
 }
 
-/** What is searched of a source. */
+/** The parts of a source that a search needs. */
 export interface Searched extends Pick<SourceContext, 'name' | 'store' | 'aliases' | 'timeZone' | 'defaultCountry'> {
   /** Left out: a record is named as events name it. */
   source?: Pick<Source, 'recordNames'>;
@@ -39,7 +39,7 @@ export async function* select<In extends Searched>(
   }
 }
 
-/** By the narrowest index there is. */
+/** Journeys that may fit, by the narrowest index there is. */
 async function* candidates(context: Searched, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
   const { store, source, aliases, defaultCountry } = context;
   if (record === undefined && contact === undefined) {
@@ -69,7 +69,7 @@ async function fitting(
 }
 
 /**
- * The journey that people call so, also by an old name of its source.
+ * The journey with this reference, `<source>/<id>`; the source may be written by an old name.
  * @param renamed new names by old ones
  * @throws CloseloopError for a journey that isn't there
  */

@@ -14,7 +14,7 @@ import { type Stored, withStored } from './with-stored.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 type ListOptions = Options & JourneyFilter & { limit: number };
-/** What may hold a source's closings up. */
+/** A source, with the pauses that may delay its closings. */
 type Waiting = Searched & { pauses: Pauses };
 
 /** Journeys that fit the filter, last changed first. */
@@ -53,7 +53,7 @@ async function list(sources: readonly Waiting[], redis: RedisClient, options: Li
   return 0;
 }
 
-/** Without contact and comment: what a support engineer needs to explain it, and may paste into a ticket. */
+/** Prints a journey and its trace, without contact and comment: the output may be pasted into a ticket. */
 export async function showJourney(options: Options & { journey: string }): Promise<number> {
   return await withStored(options, async (stored) => {
     const { redis } = stored.runtime;

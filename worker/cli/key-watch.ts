@@ -10,8 +10,9 @@ const emptiedRemedy =
   'stop closeloop and restore the backup of Redis; without one go on: what is stored from now on stays readable, closings that waited are found by "closeloop backfill", and whoever was asked is looked for at the service first';
 
 /**
- * Two processes with different keys would not find each other's journeys, and ask twice. Where Redis was emptied under a
- * running process, its key is put back at once; where another process has begun with another key, this one ends.
+ * Watches the installation's key: two processes with different keys would not find each other's journeys, and ask twice. After Redis
+ * was emptied under a running process the key is stored again at once; where another process has begun with another key, this process
+ * ends.
  */
 export function watchKey(key: DataKey, runtime: Runtime, log: Log): Watch {
   return watch(

@@ -4,8 +4,8 @@ import { redacted } from '../../core/redaction.ts';
 const mostCauses = 6;
 
 /**
- * What is told of an error that ends the process: where it comes from, with its causes. Node would print everything that hangs
- * on one: requests and answers, the arguments of a Redis command.
+ * The text printed for an error that ends the process: its stack and its causes. Node would print every property of the error:
+ * requests and responses, the arguments of a Redis command.
  */
 export function lastWords(error: unknown): string {
   const told: string[] = [];

@@ -136,7 +136,7 @@ example(
   'status --config closeloop.yaml',
 ).action((options) => run(import('./status.ts'), ({ status }, connectors) => status({ ...options, connectors })));
 
-// Started by `start`, for jobs that are suspected of crashing it.
+// A child process of `start`, for jobs that are suspected of crashing a process.
 where(program.command('quarantine', { hidden: true })).action((options) =>
   run(import('./quarantine.ts'), ({ quarantine }, connectors) => quarantine({ ...options, connectors })),
 );
@@ -461,7 +461,7 @@ function metrics() {
   return option.choices(['avg', 'csat', 'nps', 'survey']);
 }
 
-/** Undefined: there is none. */
+/** The configuration file that is used without `--config`; undefined: there is none. */
 function defaultConfig(): string | undefined {
   if (existsSync('closeloop.yaml')) return 'closeloop.yaml';
   return process.env.CLOSELOOP_CONFIG || undefined;
@@ -488,7 +488,7 @@ function positiveNumber(text: string): number {
   return n;
 }
 
-/** A command is loaded when it is the one that runs: a start takes as long as what it needs. */
+/** Only the command that runs is loaded, so that each starts fast. */
 async function run<Module>(
   loading: Promise<Module>,
   command: (module: Module, connectors: readonly BuiltIn[]) => Promise<number>,
@@ -498,7 +498,7 @@ async function run<Module>(
   await finish(() => command(module, builtIn));
 }
 
-// Mistakes on the command line are the user's to mend, like those in a file.
+// A mistake on the command line exits with 2, like one in a configuration file.
 program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 const groups = [source, journeys, events, alerts, contact, erasures, campaigns, surveys, requests];
 for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
@@ -507,7 +507,7 @@ for (const command of [...program.commands, ...groups.flatMap((group) => group.c
 
 /** Reads the command line, and does what it says. */
 export async function main(): Promise<void> {
-  // Nothing more can be told, and a trace would help nobody. Like other tools, silently where whoever reads has gone (SIGPIPE).
+  // Output that can't be written ends the process without a trace; silently where the reader has gone (SIGPIPE), like other tools.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
       const isClosed = 'code' in error && error.code === 'EPIPE';

@@ -1,7 +1,7 @@
-/** How far long work has come: on a terminal one line that changes, elsewhere a line now and then. */
+/** Shows the progress of long work: on a terminal one line that changes, elsewhere a line now and then. */
 export interface Progress {
   update(text: string): void;
-  /** A line that stays. */
+  /** Prints a line that stays. */
   say(text: string): void;
   end(): void;
 }

@@ -10,16 +10,16 @@ import { openRuntime, type RuntimeOptions } from './runtime.ts';
 const Job = z.object({ id: z.number(), source: z.string(), stage: z.string(), data: z.unknown() });
 
 /**
- * Runs the jobs that its parent sends, until the parent has gone: worker/pipeline/quarantine.ts. Takes none
- * from the queues itself.
+ * The child process of worker/pipeline/quarantine.ts: runs the jobs that its parent sends, until the parent has ended. Takes no job
+ * from the queues.
  */
 export async function quarantine(options: RuntimeOptions): Promise<number> {
-  // A parent that has gone meanwhile needs no reply.
+  // A parent that has ended meanwhile needs no reply.
   const say = (reply: ChildReply) => void (process.connected && process.send?.(reply, () => undefined));
-  // The parent ends it; a signal to the whole group must not look like a job's crash.
+  // The parent ends this process: a signal to the whole group must not look like a job's crash.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
   const gone = new Promise<void>((resolve) => {
-    // A parent may have gone before this process was as far as here.
+    // The parent may have ended before this line.
     if (process.connected) process.once('disconnect', resolve);
     else resolve();
   });

@@ -21,15 +21,15 @@ interface ReloadingOptions {
   log: Log;
 }
 
-/** For jobs that are suspected of crashing the process: they run by the configuration that it has. */
+/** The configuration for jobs that are suspected of crashing the process: the one that the process has. */
 export function quarantineOf({ config, data }: RuntimeOptions, configText: string): ClosingQuarantine {
   const command = ['quarantine', '--config', config, '--data', data];
   return createQuarantine([process.execPath, process.argv[1] ?? '', ...command], configText);
 }
 
 /**
- * Reads the configuration anew whenever somebody asks for it (SIGHUP): one reading after the other, and of those asked for
- * meanwhile one. A file that is wrong, or gone, changes nothing, and is told.
+ * Reads the configuration again at each SIGHUP, one reading after the other; signals that come during a reading cause one further
+ * reading. A file that is wrong, or gone, changes nothing and is logged.
  */
 export class Reloading {
   readonly #options: ReloadingOptions;
@@ -46,7 +46,7 @@ export class Reloading {
     this.#quarantine = quarantine;
   }
 
-  /** It has started: what was asked for before is done now. */
+  /** The process has started: a reload that was asked for before begins now. */
   begin(app: App): void {
     this.#app = app;
     this.#begin();
@@ -57,7 +57,7 @@ export class Reloading {
     this.#begin();
   }
 
-  /** Begins nothing more; what is under way ends, within `graceMs`. */
+  /** Begins no further reload; a reload that is under way ends within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     const waiting = new AbortController();

@@ -17,7 +17,7 @@ import { type Sources, withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 
-/** Takes failed and skipped journeys up again: the one named, or all that the filter lets through. Never asks twice. */
+/** Replays failed and skipped journeys: the one named, or all that fit the filter. Never asks twice. */
 export async function replayJourneys(options: Options & JourneyFilter & { journey?: string }): Promise<number> {
   const { journey: ref, source, state, contact, record, since, error } = options;
   if (ref !== undefined && [source, state, contact, record, since, error].some((one) => one !== undefined)) {
@@ -51,7 +51,7 @@ export async function replayJourneys(options: Options & JourneyFilter & { journe
 
 const contextsOf = ({ pipelines }: Sources, name?: string) => pipelines(name).map(({ context }) => context);
 
-/** What was done about it; a text that begins with "not" when nothing was. */
+/** What was done with the journey; a text that begins with "not" when nothing was done. */
 async function replay(journey: Journey, context: SourceContext): Promise<string> {
   const { store, clock } = context;
   const { id } = journey;
@@ -73,12 +73,12 @@ async function replay(journey: Journey, context: SourceContext): Promise<string>
     return 'not replayed: whether the customer was asked has to be settled first ("journeys resolve")';
   if (journey.requestId !== undefined) return 'not replayed: the customer was asked';
   if (journey.state === 'failed' && journey.intent) {
-    // Whoever finds the intent looks for the request before creating another one.
+    // The next attempt finds the intent, and looks for the request before creating another one.
     if (await move('creating', { attempts: 1 })) await context.queueAsk(journey, clock.now());
     return 'asked anew';
   }
   if (journey.state !== 'failed' && journey.state !== 'skipped') return `not replayed: it is ${journey.state}`;
-  // A journey of an event that couldn't be read has no closing of its own: the record's gets another one.
+  // A journey of an event that couldn't be read has no closing of its own: the record's closing gets another journey.
   const isEvents = journey.closing.startsWith('event:') || journey.closing === 'out';
   if (!isEvents && !(await move('received'))) return 'not replayed: it has changed meanwhile';
   await context.queueEvent({
@@ -89,7 +89,7 @@ async function replay(journey: Journey, context: SourceContext): Promise<string>
     what: why,
     receivedAt: new Date(),
   });
-  // Only now: interrupted in between, it still stands in the list.
+  // Last: after an interruption in between the journey is still in the list.
   if (isEvents && journey.state === 'failed') await move('cancelled', { why: 'replayed: its record is read anew' });
   return 'planned anew';
 }
@@ -115,7 +115,7 @@ export async function cancelJourney(options: Options & { journey: string; why: s
   });
 }
 
-/** Settles what closeloop could not: whether the customer of a parked journey was asked, or that its grade is written. */
+/** Resolves a parked journey by what a person knows: whether its customer was asked, or that its grade is written. */
 export async function resolveJourney(
   options: Options & { journey: string; asked?: string; notAsked: boolean; written: boolean },
 ): Promise<number> {
@@ -150,7 +150,7 @@ async function asWritten(journey: Journey, { store, clock }: SourceContext): Pro
 async function asNotAsked(journey: Journey, context: SourceContext): Promise<string> {
   const { answer, contact, intent } = journey;
   if (answer) throw refusal('It has an answer: the customer was asked');
-  // As the person saw the contact, or later: should its counters move before it is asked, the attempt came after all.
+  // The counters as the person saw them, or later: if they move before the next attempt, the earlier request arrived after all.
   const known = contact && intent && (await context.feedback.contact(contact));
   const at = context.clock.now();
   const counters = { numAppeals: known?.num_appeals ?? 0, lastAppeal: known?.last_appeal ?? null };
@@ -160,7 +160,7 @@ async function asNotAsked(journey: Journey, context: SourceContext): Promise<str
     ifStill('parked', {
       to: 'waiting',
       at,
-      // One attempt, of which is known what it came to: it isn't looked for again.
+      // The outcome of this attempt is known: its request isn't searched for again.
       change: { attempts: 1, ...(lookedFor && { lookedFor }) },
       without: ['intent', 'lookedFor'],
       trace: ['a person says that the customer was not asked'],
@@ -171,7 +171,7 @@ async function asNotAsked(journey: Journey, context: SourceContext): Promise<str
   return state;
 }
 
-/** @throws CloseloopError when another process was faster: nothing of what the person said was noted */
+/** @throws CloseloopError when another process was faster: nothing was stored */
 function resolved(after: Journey | undefined, state: Journey['state'], requestId = after?.requestId): Journey['state'] {
   if (after?.state === state && after.requestId === requestId) return state;
   throw refusal(`Nothing was changed: the journey is ${after?.state ?? 'gone'} since`);
@@ -203,13 +203,13 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
     );
   });
   const state = resolved(after, 'asked', requestId);
-  // A pass in between has met its answer as a stranger's.
+  // A collecting pass in between may have passed over the answer, as the request belonged to no journey.
   if (campaign !== undefined) await context.askedIn(campaign, true);
   if (after) await queueGrade(after, context);
   return state;
 }
 
-/** Another journey of this person may be about to note the same request as its own: one at a time, over all sources. */
+/** Runs alone among all journeys of this person, over all sources: another journey may be about to take the same request as its own. */
 async function aloneWith(
   contact: Contact | undefined,
   context: SourceContext,

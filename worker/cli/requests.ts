@@ -35,7 +35,7 @@ export async function getRequest(options: Options & { id: string }): Promise<num
 const Fields = z.array(z.tuple([z.string(), z.union([z.string(), z.number(), z.boolean()])]));
 const Section = z.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
 
-/** By hand, past rules and throttle: no journey knows of it. */
+/** Creates a request by hand, without rules, throttle or a journey. */
 export async function createRequest(
   options: Options & {
     campaign: number;
@@ -59,8 +59,8 @@ export async function createRequest(
 }
 
 /**
- * What the text names in this campaign: in the caller's own channels an identifier, whatever it looks like (written as rules
- * would write it), elsewhere what it looks like. `as` has the last word.
+ * The contact that the text names in this campaign: in external and widget campaigns an identifier, normalised as rules do; elsewhere
+ * whatever the text looks like. `as` takes precedence.
  */
 async function contactIn(
   { service, defaultCountry }: ServiceAccount,
@@ -82,7 +82,7 @@ function fieldsIn(text: string): Record<string, CustomValue> {
   }
 }
 
-/** A grade or comment for a request of an external campaign. Prints what is done: a second call to read it might fail. */
+/** Grades a request of an external campaign. Prints what was sent: a second call to read the request might fail. */
 export async function gradeRequest(options: Options & { id: string; grade: number }): Promise<number> {
   const { id, grade } = options;
   const { service, timeZone } = await openAccount(options);
@@ -99,7 +99,7 @@ export async function commentRequest(options: Options & { id: string; comment: s
   return 0;
 }
 
-/** Only while it is scheduled. */
+/** Cancels a request that is still scheduled. */
 export async function cancelRequest(options: Options & { id: string }): Promise<number> {
   const { id } = options;
   const { service, timeZone } = await openAccount(options);

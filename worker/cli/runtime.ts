@@ -16,11 +16,11 @@ import { environmentOf } from './env-file.ts';
 import { version } from './version.ts';
 
 export interface Runtime {
-  /** Another one, once it was reloaded. */
+  /** Replaced by each reload. */
   config: Config;
   handle: RedisHandle;
   redis: RedisClient;
-  /** The embedded Redis': beside its data. */
+  /** The key of the embedded Redis, from the file beside its data. */
   ownKey?: Uint8Array;
   close(): Promise<void>;
 }
@@ -28,9 +28,9 @@ export interface Runtime {
 export interface RuntimeOptions {
   /** The file. */
   config: string;
-  /** What the file held when somebody else read it; left out: it is read now. */
+  /** The text of the file, where it was read before; left out: the file is read now. */
   configText?: string;
-  /** Left out: the process's, and what stands in the file beside the configuration. */
+  /** Left out: the process's environment, completed by the file beside the configuration. */
   env?: Readonly<Record<string, string | undefined>>;
   data: string;
   connectors: readonly BuiltIn[];
@@ -39,19 +39,19 @@ export interface RuntimeOptions {
 /** What a command reads of the configuration. Left out: all. */
 export type Reading = Pick<LoadOptions, 'uses' | 'sources'>;
 
-/** The configuration, read and checked, and the Redis that it names or the embedded one; it need not answer yet. */
+/** Opens the configuration, read and checked, and the Redis that it names or the embedded one, which may not answer yet. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const config = await readConfig(options);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   return await openRedis(config, options.data, { say });
 }
 
-/** The same for a command that does one thing: gives up when Redis doesn't answer. */
+/** The same for a command, which gives up when Redis doesn't answer. */
 export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
   return await answering(await openRuntime(options), { begins: true });
 }
 
-/** For commands that only look: the same, and never starts on an empty folder, which would show nothing and mean nothing. */
+/** The same for commands that only read: refuses an empty folder, where the answer would always be nothing. */
 export async function openToRead(options: RuntimeOptions, reading: Reading = {}): Promise<Runtime> {
   const config = await readConfig(options, reading);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
@@ -62,7 +62,7 @@ export async function openToRead(options: RuntimeOptions, reading: Reading = {})
 }
 
 async function answering(runtime: Runtime, use: Parameters<typeof verifyData>[2]): Promise<Runtime> {
-  // Ended with the wait: a timer that is left would keep the command's process alive long after its work is done.
+  // Cancelled with the wait: a timer that is left would keep the process alive after the command's work.
   const waiting = new AbortController();
   try {
     const late = sleep(patienceMs, false, { signal: waiting.signal });
@@ -88,7 +88,7 @@ export async function openRedis(
   dir: string,
   options: Pick<EmbeddedOptions, 'cache' | 'say'>,
 ): Promise<Runtime> {
-  // Said once: the stages tell of what comes later, and a start that hangs on a wrong address must not be silent.
+  // Logged once: a start that waits for a wrong address must not be silent. Later losses are logged by the stages.
   let told = false;
   const lost = (error: Error) => {
     if (!told) options.say(`Redis does not answer (${messageOf(error) || error.name}); trying on.`);
@@ -131,8 +131,8 @@ const rewriteMs = 60_000;
 const lookMs = 20;
 
 /**
- * What Redis was told to forget stays in its append-only file until that is written anew: now, or whenever it is next tried.
- * @returns whether it was
+ * Rewrites Redis' append-only file, in which deleted data would stay otherwise.
+ * @returns whether it was rewritten
  */
 export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
   const until = Date.now() + rewriteMs;
@@ -143,7 +143,7 @@ export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
     return { isBusy, isGood: is('aof_last_bgrewrite_status', 'ok') };
   };
   try {
-    // One that runs already began before the last of it was forgotten.
+    // A rewrite that is under way began before the last deletion.
     for (let now = await state(); now.isBusy; now = await state()) {
       if (Date.now() > until) return false;
       await sleep(lookMs);
@@ -172,7 +172,7 @@ export async function readConfig(
   return reading.uses === undefined ? withContactLists(config, file) : config;
 }
 
-/** The installation's: opens what this Redis holds. */
+/** The installation's data key, which opens what this Redis holds. */
 export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
   return await DataKey.open(redis, operatorKeys(config, ownKey), () => handle.replicated(globalTag));
 }

@@ -12,10 +12,10 @@ import type { RuntimeOptions } from './runtime.ts';
 import { secretVariable } from './secret-variables.ts';
 import { withSources } from './with-engine.ts';
 
-/** Where the vendors' secrets go, by variable. Left out: they are shown. */
+/** Takes the vendors' secrets, by variable. Left out: the secrets are shown. */
 type KeepSecrets = (secrets: Readonly<Record<string, string>>) => void;
 
-/** A step of a source; `done` once it is. */
+/** A setup step of a source. */
 interface Planned {
   source: string;
   step: SetupStep;
@@ -23,9 +23,9 @@ interface Planned {
 }
 
 /**
- * Shows what is missing at the vendors, then creates it. Running it again does what is still missing. What was done goes to
- * standard output, questions and progress to standard error. With `json` nobody is asked: without `yes` it is a list of what
- * is missing. A source that is throttled waits, and one that fails holds up no other. 1 when something stays missing.
+ * Shows what is missing at the vendors, then creates it. Repeatable: a second run creates what is still missing. Completed steps go to
+ * standard output, questions and progress to standard error. With `json` no question is asked: without `yes` the missing steps are
+ * listed. A source that is rate limited waits; a source that fails delays no other. Returns 1 when a step stays undone.
  */
 export async function setup(
   options: RuntimeOptions & { source?: string; yes: boolean; json: boolean; keep?: KeepSecrets },
@@ -87,7 +87,7 @@ async function missingAt(context: SourceContext, config: Config, shown: Progress
   return steps.map((step) => ({ source, step }));
 }
 
-/** One after the other, as each may need the one before. */
+/** Applies the steps one after the other, as each may need the one before. */
 async function doAll(
   planned: readonly Planned[],
   { config, configText, keep }: Pick<RuntimeOptions, 'config' | 'configText'> & { keep?: KeepSecrets },
@@ -99,7 +99,7 @@ async function doAll(
     shown.say(`${styleText('green', '✓')} ${source}: ${step.what}`);
     const secrets = told && byVariable(configText ?? readFileSync(config, 'utf8'), source, told);
     if (secrets) keep?.(secrets);
-    // Its note says where to put the secrets.
+    // The step's note says where to put the secrets.
     const isKept = keep !== undefined && secrets !== undefined;
     one.done = { source, what: step.what, note: isKept ? undefined : note, secrets: isKept ? undefined : secrets };
   }

@@ -9,12 +9,12 @@ import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
 interface SourceOptions extends RuntimeOptions {
   name: string;
-  /** Left out: all. */
+  /** Left out: all steps. */
   step?: PausableStep;
   json: boolean;
 }
 
-/** Whoever is at work on it in any process begins nothing more of it; deliveries are stored and wait. */
+/** Pauses a source in all processes: no further job of it begins; deliveries are stored and wait. */
 export async function pauseSource(options: SourceOptions & { why?: string }): Promise<number> {
   const { name, why = 'no reason was given' } = options;
   const mine = { why, by: whoIAm(), at: new Date() };
@@ -70,7 +70,7 @@ async function withQueue<T>(
 ): Promise<T> {
   if (step === 'collect') return await work();
   const queue = new Queue(step, { prefix: tagOf(name), connection: runtime.handle.bull() });
-  // Told by the connection itself.
+  // Logged by the connection itself.
   queue.on('error', () => undefined);
   try {
     return await work(queue);

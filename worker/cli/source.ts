@@ -3,7 +3,7 @@ import { progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
-/** Moves all that is stored under a source's old name to the one it has in the configuration now. Interrupted, the same command goes on. */
+/** Moves all stored data of a source from its old name to its new name in the configuration. After an interruption the same command resumes. */
 export async function renameSource(
   options: RuntimeOptions & { from: string; to: string; json: boolean },
 ): Promise<number> {
@@ -32,7 +32,7 @@ export async function renameSource(
   });
 }
 
-/** A person says that a source is not what another one, which the configuration doesn't have, is called now. */
+/** Declares that a source is new: not the new name of another source, which the configuration doesn't have. */
 export async function newSource(
   options: RuntimeOptions & { name: string; beside: string; json: boolean },
 ): Promise<number> {

@@ -19,7 +19,7 @@ import { quarantineOf, Reloading } from './reloading.ts';
 import { openRuntime, type Runtime, readText } from './runtime.ts';
 import { version } from './version.ts';
 
-/** A reload that is under way gets this long to end. */
+/** How long a shutdown waits for a reload that is under way. */
 const graceMs = 25_000;
 /** Real time. */
 const heartbeatMs = 1_000;
@@ -28,7 +28,7 @@ interface StartOptions {
   config?: string;
   role: Role;
   once: boolean;
-  /** Redis may belong to another account of the service: this one takes it over. */
+  /** Takes over a Redis that belongs to another account of the service. */
   adoptAccount?: boolean;
   data: string;
   connectors: readonly BuiltIn[];
@@ -39,7 +39,7 @@ export async function start(options: StartOptions): Promise<number> {
     const { demo } = await import('../demo/demo.ts');
     return await demo({ once: options.once, connectors: options.connectors });
   }
-  // First: a reload that is asked for while the process starts must not end it.
+  // First: a SIGHUP while the process starts must not end it.
   const onReload = options.once ? undefined : listenToReloads();
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const file = { ...options, config: options.config };
@@ -86,14 +86,14 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-/** An eviction policy other than noeviction throws journeys away when memory is full: nothing is started on it. */
+/** Refuses a Redis that evicts keys when its memory is full: journeys would be lost. */
 async function refuseUnsafeRedis(runtime: Runtime, log: Log): Promise<void> {
   const { refuse, warnings } = await checkRedis(runtime.redis);
   if (refuse !== undefined) throw new CloseloopError(refuse, { kind: 'config' });
   for (const why of warnings) log.warn({ why }, 'Redis');
 }
 
-/** Everything that is due, the grades that have come, and their write-backs. 1 when a stage had to stop. */
+/** Does everything that is due, collects grades and writes them back. Returns 1 when a stage had to stop. */
 async function drain(engine: Engine, log: Log): Promise<number> {
   for (const round of ['what is due', 'grades']) {
     if (round === 'grades') await engine.collecting.now();
@@ -109,7 +109,7 @@ async function drain(engine: Engine, log: Log): Promise<number> {
   return 0;
 }
 
-/** Has `status` show this process, wherever it is asked. */
+/** Stores heartbeats, so that `status` shows this process on any machine. */
 function showProcess(runtime: Runtime, role: Role, log: Log): { stop(): Promise<void> } {
   const heartbeat = new Heartbeat(runtime.redis, () => {
     return { role, version, configuration: fingerprintOf(runtime.config.written) };
@@ -120,13 +120,13 @@ function showProcess(runtime: Runtime, role: Role, log: Log): { stop(): Promise<
   return {
     stop: async () => {
       await rounds.stop(heartbeatMs);
-      // Redis may be away: then it is forgotten by itself.
+      // Redis may be away: then the entry expires.
       await Promise.race([heartbeat.end().catch(onError), sleep(heartbeatMs, undefined, { ref: false })]);
     },
   };
 }
 
-/** SIGHUP has the configuration read anew: also one that came before anybody could. */
+/** Reloads the configuration at SIGHUP, also at one that came during the start. */
 function listenToReloads() {
   let reload: (() => void) | undefined;
   let isAsked = false;
@@ -140,7 +140,7 @@ function listenToReloads() {
   };
 }
 
-/** Not before all has started: until then a signal ends the process at once, whatever it waits for. */
+/** Installed once everything has started: until then a signal ends the process at once. */
 async function untilSignal(): Promise<string> {
   return await new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal));

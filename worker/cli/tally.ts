@@ -1,10 +1,10 @@
-/** What came out the same for `count` records or journeys, with the ids of the first ones: memory doesn't grow with them. */
+/** A result that `count` records or journeys had in common, with the ids of the first ones: memory doesn't grow with their number. */
 type Counted<Outcome> = Outcome & { count: number; ids: string[] };
 
 const mostIds = 1_000;
 const shownIds = 5;
 
-/** How often each outcome came out. */
+/** Counts results. */
 export class Tally<Outcome extends object> {
   readonly #found = new Map<string, Counted<Outcome>>();
 

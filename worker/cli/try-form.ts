@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
 
-/** So far ahead is the trial scheduled: it is cancelled long before it would be sent. */
+/** How far ahead the trial request is scheduled: it is cancelled long before it would be sent. */
 const aheadMs = 30 * 86_400_000;
 
 interface Tried {
@@ -18,7 +18,7 @@ interface Tried {
   what: string;
 }
 
-/** What was done, and what is left of it. */
+/** The result of a trial. */
 interface Trial {
   campaign: number;
   /** Of the request that was made; null: none was, or nobody knows (`left` says so). */
@@ -29,8 +29,8 @@ interface Trial {
 }
 
 /**
- * `check --try`: whether the form of create, get and cancel is the service's cannot be seen by looking. One request is made,
- * read and cancelled at once. 0: the form works, and nothing is left; 1 otherwise.
+ * `check --try`: reads alone cannot show whether the assumed form of create, get and cancel is the service's. Makes one request, reads
+ * it and cancels it at once. Returns 0 when the form works and nothing is left, else 1.
  */
 export async function tryForm(
   options: RuntimeOptions & { campaign?: number; contact?: string; json: boolean },
@@ -51,7 +51,7 @@ export async function tryForm(
   return isFine ? 0 : 1;
 }
 
-/** One that no rule asks real customers in is better; an external one sends nothing at all. */
+/** The campaign for the trial: an external campaign sends nothing; else one that no rule uses. */
 async function campaignFor(
   service: FeedbackClient,
   chosen: number | undefined,

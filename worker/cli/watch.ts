@@ -1,7 +1,7 @@
 import type { CloseloopError } from '../../core/errors.ts';
 import { Rounds } from '../pipeline/rounds.ts';
 
-/** Redis' data-version.ts relies on it; what another process seals with another key is as much as it stores within this time. Real time. */
+/** Time between two checks. data-version.ts relies on it; a process with another key can store data with it for this long. Real time. */
 const everyMs = 1_000;
 
 export interface Watch {

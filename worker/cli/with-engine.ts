@@ -17,8 +17,8 @@ export interface Sources {
 }
 
 /**
- * The configured sources for a command that works beside the loop: nothing runs in this process, what it queues is done by
- * the workers. `looks`: only where closeloop has run before; `only`: at nothing else than what Redis keeps. Its log goes to standard error, from warnings up.
+ * The configured sources, for a command beside the loop: no job runs in this process; the workers run what the command queues.
+ * `looks`: refuses an installation that has never run; `only`: reads nothing but Redis. Its log goes to standard error, from warnings up.
  */
 export async function withSources<T>(
   options: RuntimeOptions & { looks?: boolean | 'only' },
@@ -27,7 +27,7 @@ export async function withSources<T>(
   const { looks = false } = options;
   const runtime = await (looks ? openToRead(options, looks === 'only' ? { uses: 'redis' } : {}) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  // Who only looks asks the service nothing, and may not even have its key.
+  // A command that only reads Redis makes no call to the service, and may not have its key.
   const engine = await (looks === 'only' ? Promise.resolve() : checkAccount(runtime))
     .then(() => engineOf(runtime, { clock: liveClock, log }))
     .catch(async (error: unknown) => {

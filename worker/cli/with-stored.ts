@@ -10,7 +10,7 @@ import { globalTag, tagOf } from '../redis/keys.ts';
 import type { Searched } from './journey-filter.ts';
 import { dataKeyOf, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
 
-/** What Redis keeps of one source. No connector is needed for it, no client of anybody, and no queue. */
+/** The data of one source in Redis: needs no connector, no client and no queue. */
 export interface StoredSource extends Searched {
   erasures: Erasures;
   pauses: Pauses;
@@ -21,9 +21,9 @@ export interface StoredSource extends Searched {
 
 export interface Stored {
   runtime: Runtime;
-  /** The one named, or all of the configuration. @throws CloseloopError config for a name that isn't in it */
+  /** The source of this name, or all of the configuration. @throws CloseloopError config for a name that isn't in it */
   sources(name?: string): StoredSource[];
-  /** Of any name. */
+  /** The source of any name. */
   source(name: string): StoredSource;
   /** Whether the Feedback service answers. */
   service: Outage;
@@ -31,7 +31,7 @@ export interface Stored {
   collecting: Pauses;
 }
 
-/** For commands that look at nothing but what Redis keeps: they start several times as fast as those that may call somebody. */
+/** For commands that read nothing but Redis: they start several times as fast as commands that may call a vendor. */
 export async function withStored<T>(options: RuntimeOptions, work: (stored: Stored) => Promise<T>): Promise<T> {
   const runtime = await openToRead(options, { uses: 'redis', sources: 'named' });
   try {

@@ -10,12 +10,12 @@ export function changedPaths(before: unknown, now: unknown): string[] {
   return [...differing(before, now, [])].map(pathText);
 }
 
-/** Does a start have to come before a change at this path counts? */
+/** Whether a change at this path takes effect only at the next start. */
 export function needsRestart(path: string): boolean {
   return startSections.some((section) => path === section || path.startsWith(`${section}.`));
 }
 
-/** Two files of the same fingerprint say the same, whatever their comments and the order of their sections. */
+/** A fingerprint: equal for two files that say the same, whatever their comments and the order of their sections. */
 export function fingerprintOf(written: unknown): string {
   return createHash('sha256').update(JSON.stringify(written, inOrder)).digest('hex').slice(0, 12);
 }

@@ -28,17 +28,17 @@ export type Config = z.output<typeof General> & {
 
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** The built-in ones, or those of them that the sources name: see `loadConnectors`. */
+  /** The built-in connectors, or those of them that the sources name: see `loadConnectors`. */
   connectors: readonly Connector[];
   /** The names of all that are built in, for messages. Left out: those of `connectors`. */
   builtIn?: readonly string[];
-  /** What else the sources name, loaded: see `loadExternalConnectors`. */
+  /** The other connectors that the sources name, loaded: see `loadExternalConnectors`. */
   external?: ReadonlyMap<string, External>;
   /** For messages. */
   file?: string;
-  /** All that the command works with: variables of anything else need not be set. Left out: it needs all. */
+  /** The parts that the command works with: variables of other parts need not be set. Left out: all. */
   uses?: Uses;
-  /** `named`: their rules and settings are not looked at, and no connector is needed. Default `opened`. */
+  /** `named`: rules and settings are not checked, and no connector is needed. Default `opened`. */
   sources?: 'opened' | 'named';
 }
 

@@ -15,25 +15,25 @@ import { misindented } from './indentation.ts';
 import { surprisesOf } from './plain-yaml.ts';
 import type { Found, Path, Place } from './problem.ts';
 
-/** A configuration as it was read: its values with the environment's put in, and where each stands in the file. */
+/** A parsed configuration file: its values, with variables of the environment replaced, and the place of each in the file. */
 export interface ConfigDocument {
   value: unknown;
-  /** Its values as they were written: without the environment's. */
+  /** The values as written: variables by name. */
   written: unknown;
   /** What is wrong with the YAML itself, and every variable that isn't set. */
   found: Found[];
   /** The place of the value (of the key, in a section) at `path`, or of the nearest thing around it that exists. */
   placeOf(path: Path): Place | undefined;
-  /** Is the value at `path` one variable and nothing else? Then it may mean a number. */
+  /** Whether the value at `path` is one variable and nothing else: then it may mean a number. */
   isVariable(path: Path): boolean;
-  /** A message with the values of variables, which may be secrets, taken out of it. */
+  /** The message without the values of variables, which may be secrets. */
   hide(message: string): string;
 }
 
 /** `${NAME}` in any text becomes the environment variable of that name; `$${NAME}` stays `${NAME}`. */
 const variables = /\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** A `${NAME}` in a flow list or section: YAML takes its brace for one of its own, and complains elsewhere. */
+/** A `${NAME}` in a flow list or section: YAML takes its brace for its own syntax, and complains elsewhere. */
 const bareVariable = /^[^#\n]*(?<!\$)[[{](?:[^#\n]*[\s,])?\$\{\w+\}/m;
 
 type At = (offset: number) => Place;
@@ -82,11 +82,11 @@ function broken(found: Found[]): ConfigDocument {
 
 function mistakesIn(text: string, { errors }: Document, at: At): Found[] {
   // Not the parser's own words, which quote the file: it may hold a secret.
-  // The first one only: those after it follow from it as a rule, and point at lines that are right.
+  // The first error only: the errors after it usually follow from it, and point at lines that are right.
   const shifted = misindented(text);
   const mistakes: Found[] = errors.slice(0, 1).map(({ code, pos }) => {
     const place = at(pos[0]);
-    // Where a line is a space short, the parser takes it for something else: a text, a name.
+    // A line with a space too few is parsed as something else: a text, a name.
     if (shifted === undefined || shifted.line > place.line + 1 || code === 'TAB_AS_INDENT')
       return { path: [], message: yamlMistake(code), place };
     const { message, line, column } = shifted;

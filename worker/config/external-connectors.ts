@@ -7,14 +7,14 @@ import type { Connector } from '../../core/connector/contract.ts';
 import { readDocument } from './document.ts';
 import { suggestion } from './issues.ts';
 
-/** What stands behind a `connector:` that isn't built in. `why` follows "sources.x.connector: ". */
+/** The connector that a `connector:` names, if not built in; else why it can't be loaded. `why` follows "sources.x.connector: ". */
 export type External = { ok: true; connector: Connector } | { ok: false; why: string };
 
 /**
- * Loads what the sources of a configuration name as `connector:` and isn't built in: a path relative to the file
- * (`./my-connector.ts`), or an npm package that is installed beside the file or beside closeloop. By the text as written.
- * Never throws: what can't be loaded is told with the file's other mistakes.
- * @param builtIn what needs no loading
+ * Loads the connectors that a configuration's sources name and that are not built in: a path relative to the file
+ * (`./my-connector.ts`), or an npm package that is installed beside the file or beside closeloop. Results by the text as written.
+ * Never throws: a connector that can't be loaded is reported with the file's other mistakes.
+ * @param builtIn names that need no loading
  */
 export async function loadExternalConnectors(
   text: string,
@@ -31,7 +31,7 @@ export async function loadExternalConnectors(
   return loaded;
 }
 
-/** What the sources of a configuration name as `connector:`, each once, by the text as written. */
+/** The values of `connector:` in a configuration, each once, as written. */
 export function connectorsNamedIn(text: string, env: Env): ReadonlySet<string> {
   const { data } = Sources.safeParse(readDocument(text, env).value);
   const written = Object.values(data?.sources ?? {}).map(({ connector }) => connector);
@@ -40,7 +40,7 @@ export function connectorsNamedIn(text: string, env: Env): ReadonlySet<string> {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Of a file that may be wrong everywhere else. */
+/** Reads `connector:` of each source in a file that may be wrong everywhere else. */
 const Sources = z.object({
   sources: z.record(z.string(), z.object({ connector: z.string() }).catch({ connector: '' })),
 });
@@ -68,7 +68,7 @@ async function loadPackage(name: string, folder: string, builtIn: readonly strin
   return { ok: false, why };
 }
 
-/** Undefined: it isn't installed there. */
+/** The package's entry file; undefined: the package isn't installed there. */
 function resolvePackage(name: string, folder: string): string | undefined {
   provideCloseloop();
   try {
@@ -95,7 +95,7 @@ async function load(url: string, place: string): Promise<External> {
   return { ok: true, connector };
 }
 
-/** What `defineConnector` makes, whichever copy of it did. */
+/** Whether a value was made by `defineConnector`, by whichever copy of the function. */
 function isConnector(value: unknown): value is Connector {
   return Shape.safeParse(value).success;
 }
@@ -116,7 +116,7 @@ function distinct(external: External, builtIn: readonly string[], loaded: Readon
   return owner === undefined ? external : { ok: false, why: `its own name is "${name}", as ${owner}; give it another` };
 }
 
-/** In the words of whoever threw, and where: its author will read it. */
+/** The error's own message and place in the file: the connector's author will read it. */
 function said(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
@@ -131,7 +131,7 @@ let provided = false;
 
 /**
  * Makes `import … from 'closeloop'` work in a connector's files wherever they lie, and give them the very modules that
- * run here: an error of theirs is one of ours. And resolves `closeloop-from:<name>?<folder>` as if asked in that folder.
+ * run here, so that classes of errors are the same. Also resolves `closeloop-from:<name>?<folder>` as if asked in that folder.
  */
 function provideCloseloop(): void {
   if (provided) return;

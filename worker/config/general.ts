@@ -9,7 +9,7 @@ import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 import { Policy } from './policy.ts';
 
-/** The password is in it: its text never appears in an error. */
+/** The URL holds the password: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
 
 const Sentinel = z.strictObject({

@@ -1,4 +1,4 @@
-/** The first line whose indentation belongs to no section that is open there. For a file that YAML refuses: it complains elsewhere. */
+/** The first line whose indentation belongs to no open section. For a file that the YAML parser refuses with an error at another line. */
 export function misindented(text: string): { line: number; column: number; message: string } | undefined {
   /** How far the names of each open section are indented, outermost first. */
   let levels: number[] = [];
@@ -25,7 +25,7 @@ export function misindented(text: string): { line: number; column: number; messa
     const value = content.slice(dashes.length);
     opens = /:\s*(?:[&!]\S+\s*)?(?:#.*)?$/.test(value) || (value === '' && !inList);
     if (/[:-]\s+[|>][+-]?\d*\s*(?:#.*)?$/.test(content)) literal = { beyond: indent };
-    // What spans several lines within brackets or quotes is not looked into.
+    // Values in brackets or quotes that span several lines are not examined.
     else if (/(?:^|:\s+|-\s+)(?:\[[^\]]*|\{[^}]*|"[^"]*|'[^']*)$/.test(content) && !opens) return undefined;
   }
   return undefined;

@@ -2,12 +2,12 @@ import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import type { Found, Path } from './problem.ts';
 
-/** A union's own message says nothing: the branch that came closest does. */
+/** The message of a union that no branch of fits: that of the branch that came closest. */
 const union = 'none of the alternatives';
 
 /**
- * What zod found, in words that say what would be right. For `safeParse`'s `error`; a schema's own message comes first.
- * Never quotes the value.
+ * Messages for zod's issues that say what would be right; a schema's own message takes precedence. For `safeParse`'s `error`. Never
+ * quotes the value.
  */
 const inOurWords: z.core.$ZodErrorMap = (issue) => {
   const missing = issue.input === undefined;
@@ -62,7 +62,7 @@ function tell(issues: readonly z.core.$ZodIssue[], known: (path: Path) => string
     }
     if (issue.code !== 'invalid_union' || issue.message !== union)
       return [{ path: issue.path, message: issue.message }];
-    // A branch for another kind of value (a text where a list stands) tells nothing while another branch fits better.
+    // The issues of a branch for another kind of value (a text where a list stands) are left out while another branch fits better.
     const fitting = issue.errors.filter(
       (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
     );
@@ -105,7 +105,7 @@ function unknownKey(key: string, known: readonly string[]): string {
   return known.length > 0 ? `is not a setting; there are ${known.join(', ')}` : 'is not a setting';
 }
 
-/** Empty when nothing known is near. */
+/** The known name that is closest to a misspelt one; empty when none is near. */
 export function suggestion(written: string, known: readonly string[]): string {
   if (written === '' || known.length === 0) return '';
   const small = written.toLowerCase();
@@ -114,12 +114,12 @@ export function suggestion(written: string, known: readonly string[]): string {
     known.map((one) => one.toLowerCase()),
   );
   const found = known.find((one) => one.toLowerCase() === near);
-  // Two letters changed places count as two.
+  // A transposition of two letters counts as two edits.
   const isNear = distance(small, near) <= Math.max(small.length < 4 ? 1 : 2, Math.floor(small.length / 3));
   return found !== undefined && isNear ? `; did you mean "${found}"?` : '';
 }
 
-/** The names that a schema knows at a path; none where it takes any. */
+/** The names that a schema knows at a path; none where any name is allowed. */
 function keysAt(schema: z.ZodType, path: Path): string[] {
   const steps = (node: object, key: PropertyKey): object[] =>
     branches(node).flatMap((one) => {

@@ -2,7 +2,7 @@ import type { BuiltIn } from '../../core/connector/built-in.ts';
 import type { LoadOptions } from './config.ts';
 import { connectorsNamedIn, loadExternalConnectors } from './external-connectors.ts';
 
-/** What `loadConfig` needs to know of connectors: those that the sources of this text name, loaded, and no others. */
+/** Loads the connectors that the sources of this text name, and no others, for `loadConfig`. */
 export async function loadConnectors(
   text: string,
   { env, file, builtIn }: Required<Pick<LoadOptions, 'env' | 'file'>> & { builtIn: readonly BuiltIn[] },

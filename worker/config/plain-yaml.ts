@@ -1,14 +1,14 @@
 import { type Document, isMap, isNode, isScalar, type Node, visit } from 'yaml';
 import type { Found, Path, Place } from './problem.ts';
 
-/** Tags that say what YAML would take a value for anyway. */
+/** Tags that do not change how YAML reads a value. */
 const plainTags = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
 /**
- * What YAML allows and the parser passes over with a warning or without a word, though it means something else than what
- * stands there. Nothing of the file is quoted: a password that begins with ! is a tag.
+ * Finds YAML that is valid and probably not meant as it is read: tags, anchors and the like, which the parser accepts with a warning
+ * or silently. Nothing of the file is quoted: a password that begins with ! is a tag.
  */
 export function surprisesOf(
   document: Document,

@@ -8,20 +8,20 @@ export interface Place {
   column: number;
 }
 
-/** One mistake: where it stands and what would be right. Never the value itself, which may be a secret. */
+/** One mistake in a file: its place, and what would be right. Never the value itself, which may be a secret. */
 export interface Problem extends Partial<Place> {
   /** `sources.support.rules[0].campaign`; empty for a mistake of the file as a whole. */
   path: string;
   message: string;
 }
 
-/** A mistake on its way to becoming a problem. */
+/** A mistake whose place in the file is not known yet. */
 export interface Found {
   path: Path;
   message: string;
-  /** Where it stands, when that isn't the place of `path`. */
+  /** The place of the mistake, where it isn't the place of `path`. */
   place?: Place;
-  /** A variable without a value: what the schema says about the hole that it leaves is not told as well. */
+  /** The mistake is a variable without a value: what the schema says about the missing value is not reported as well. */
   hole?: boolean;
 }
 

@@ -27,7 +27,7 @@ export function schemaText(connectors: readonly Connector[]): string {
       required: ['connector', 'rules', ...(one.required ?? [])],
     };
   });
-  // Whose settings only their own code knows: a file's or a package's connector (external-connectors.ts).
+  // Connectors in a file or package, whose settings only their own code knows (external-connectors.ts).
   const external = {
     type: 'object',
     title: 'a connector of your own',

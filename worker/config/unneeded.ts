@@ -10,8 +10,8 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Path } from './problem.ts';
 
 /*
- * What some commands do without: a variable that isn't set where they run (a webhook's secret, a vendor's credentials) must not
- * keep anybody from seeing how things stand.
+ * Settings that some commands don't need: a variable that isn't set where such a command runs (a webhook's secret, a vendor's
+ * credentials) must not keep it from running.
  */
 
 /** All that a command works with: what Redis keeps, the Feedback service, or whoever takes alerts. */

@@ -89,7 +89,7 @@ interface Held {
   free(): Promise<void>;
 }
 
-/** Resolves, when Redis answers, with what ends it. Whatever happens, the lock is freed in the end. */
+/** Resolves, once Redis answers, with the function that stops it. The lock is freed in every case. */
 async function startOwn(
   options: EmbeddedOptions,
   { data, socket, lock }: { data: string; socket: string; lock: Held },
@@ -118,7 +118,7 @@ interface Place {
   say: (line: string) => void;
 }
 
-/** Waits beside the process whose Redis is shared, and starts one when that process has ended, or is ending already. */
+/** Shares the Redis of another process, and starts one when that process has ended, or is ending already. */
 class Successor {
   readonly #at: Place;
   readonly #stopping = new AbortController();
@@ -151,7 +151,7 @@ class Successor {
     }
   }
 
-  /** One of those who wait gets the lock; the others go on with the Redis that it starts. */
+  /** One of the waiting processes gets the lock; the others use the Redis that it starts. */
   async #succeed(): Promise<void> {
     const { data, socket, start, say } = this.#at;
     const path = join(data, 'lock');
@@ -194,7 +194,7 @@ async function ownOrShare(data: string, socket: string): Promise<Held | { shared
   }
 }
 
-/** The lock, when the Redis of whoever had it before is gone. */
+/** The lock, once the Redis of its earlier holder is gone. */
 async function onceDead(lock: Extract<Lock, { free: true }>, socket: string, data: string): Promise<Held> {
   await untilDead(socket, data).catch(async (error: unknown) => {
     await lock.release();
@@ -236,7 +236,7 @@ async function socketFor(data: string): Promise<string> {
   return join(folder, 'redis.sock');
 }
 
-/** What a Redis that was killed while it wrote its files anew has left: no other reads or removes it, and it holds what was forgotten since. */
+/** Deletes the temporary files of a Redis that was killed during a rewrite: no server reads or removes them, and they hold data that was erased since. */
 async function removeDrafts(data: string): Promise<void> {
   for (const folder of [data, join(data, 'appendonlydir')]) {
     const names = await readdir(folder).catch(() => []);
@@ -298,7 +298,7 @@ class Keeper {
     giveUp.abort();
   }
 
-  /** A Redis that ended by itself (out of memory, killed) is started again; whoever is connected connects again. */
+  /** Restarts a Redis that ended by itself (out of memory, killed); clients reconnect. */
   async #keep(): Promise<void> {
     const { socket, say, dir } = this.#settings;
     for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
@@ -308,7 +308,7 @@ class Keeper {
       if (Date.now() - begun > 60_000) pauseMs = 100;
       say(`The embedded Redis has ended by itself; starting it again (its log: ${join(dir, 'redis.log')}).`);
       await sleep(pauseMs, undefined, { ref: false });
-      // With its shell killed, the old one lives until it has seen that.
+      // Where its shell was killed, the old Redis lives until its watcher has noticed.
       while (!this.#stopping && (await ping(socket, 1_000)) !== 'dead') await sleep(50, undefined, { ref: false });
       if (this.#stopping) return;
       await this.#spawn();
@@ -345,7 +345,7 @@ class Keeper {
         child.once('exit', () => done());
         child.once('error', () => done());
       });
-      // Redis alone keeps nobody alive.
+      // Redis alone does not keep this process alive.
       child.unref();
       if (child.stdin instanceof Socket) child.stdin.unref();
       child.stdin?.on('error', () => undefined);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const Holder = z.object({
   pid: z.int().positive(),
-  /** When the process began, where the system tells: a number that was given to another process is not the holder. */
+  /** When the process began, where the system tells: a process id may have been given to another process since. */
   born: z.string(),
 });
 type Holder = z.output<typeof Holder>;

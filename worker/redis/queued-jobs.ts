@@ -6,24 +6,24 @@ import { tagOf } from './keys.ts';
 export interface QueueDepth {
   waiting: number;
   running: number;
-  /** They wait for their time. */
+  /** Jobs that wait for their time. */
   delayed: number;
-  /** They were given up, and are kept. */
+  /** Jobs that were given up, and are kept. */
   failed: number;
   /** Since when the first of the jobs that wait for a worker could have begun. */
   oldestAt?: Date;
 }
 
 /**
- * Jobs of a source's queue that wait, run, or wait for their time. Asked of Redis itself: a command that only looks would take
- * longer to load BullMQ than for all the rest.
+ * The number of jobs of a source's queue that wait, run, or wait for their time. Read without BullMQ, which takes longer to load than
+ * a command that only reads takes for all the rest.
  */
 export async function queuedJobs(redis: RedisClient, source: string, queue: string): Promise<number> {
   const { waiting, running, delayed } = await queueDepth(redis, { prefix: tagOf(source), name: queue });
   return waiting + running + delayed;
 }
 
-/** Looks at one job only. */
+/** Reads one job only. */
 export async function queueDepth(
   redis: RedisClient,
   { prefix, name }: { prefix: string; name: string },

@@ -20,12 +20,12 @@ redis.call('HSET', KEYS[2], ARGV[1], turn)
 redis.call('PEXPIRE', KEYS[2], math.ceil(turn - now + ARGV[4]))
 return math.ceil(turn - now)`;
 
-/** How long after its turn somebody may still come for it. Real time. */
+/** How long after its time a turn stays valid. Real time. */
 const keepMs = 7 * 86_400_000;
 
 /**
- * One at a time, over all processes, with `spacingMs` between two: whoever comes gets the next free turn, and comes again
- * for it. @returns milliseconds until `id`'s turn; 0: it is now, and used up
+ * Spaces work by `spacingMs` over all processes: each caller gets the next free turn, and calls again when the turn comes.
+ * @returns milliseconds until the turn of `id`; 0: the turn is now, and used up
  */
 export async function rateLimit(
   redis: RedisClient,

@@ -3,11 +3,11 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { shared } from './shared.ts';
 
-/** A replica that is this far behind is not waited for any longer, and the write is not called safe. Real time. */
+/** How long a write waits for a replica before it counts as not replicated. Real time. */
 const waitMs = 1_000;
-/** A server without replicas is asked again after this long whether it has one now. Real time. */
+/** How long a server without replicas is taken to have none. Real time. */
 const lookAgainMs = 1_000;
-/** A replica that has said nothing for so long is as good as gone: Redis' own default of min-replicas-max-lag. */
+/** A replica that has been silent for this long counts as gone: Redis' own default of min-replicas-max-lag. */
 const goneAfterSeconds = 10;
 const keepMs = 60_000;
 

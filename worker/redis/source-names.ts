@@ -11,33 +11,33 @@ const movingKey = '{cl}:sources:renaming';
 const Rename = z.object({ to: z.string(), isChecked: z.boolean().default(false) });
 type Rename = z.output<typeof Rename>;
 
-/** While this exists nothing of the source is planned, as it may be another one under a new name. Holds why. */
+/** While this key exists no job of the source is planned, as the source may be another one under a new name. The value is the reason. */
 const newcomerOf = (name: string): string => `${tagOf(name)}:newcomer`;
-/** A set: the sources that it is not, as a person has said. */
+/** A set: the sources that a person has said it is not. */
 const besideOf = (name: string): string => `${tagOf(name)}:beside`;
 
-/** What sources were called, and are called now, over all processes. */
+/** The old and new names of sources, shared by all processes. */
 export class SourceNames {
   readonly #redis: RedisClient;
-  /** By name: whether it is gated, and why it is taken for a newcomer. Every job asks. */
+  /** Cached by source: whether it is gated, and why it counts as a newcomer. Every job asks. */
   readonly #standing = new Map<string, () => Promise<(string | null)[]>>();
 
   constructor(redis: RedisClient) {
     this.#redis = redis;
   }
 
-  /** Is it being renamed, or has it another name now? Then its jobs wait. */
+  /** Whether the source is being renamed, or has another name now: then its jobs wait. */
   async isGated(name: string): Promise<boolean> {
     const [gate] = await this.#standingOf(name);
     return typeof gate === 'string';
   }
 
-  /** Is any source being renamed? What goes over all sources waits until it has found its place. */
+  /** Whether any source is being renamed: then work over all sources waits. */
   async isAnyMoving(): Promise<boolean> {
     return (await this.#redis.exists(movingKey)) === 1;
   }
 
-  /** Another text after each rename; undefined while one is under way. */
+  /** A text that changes with each rename; undefined while a rename is under way. */
   async places(): Promise<string | undefined> {
     const names = await this.#redis.hgetall(renamedKey);
     return (await this.isAnyMoving()) ? undefined : JSON.stringify(Object.entries(names).sort());
@@ -53,7 +53,7 @@ export class SourceNames {
     return new Map(Object.keys(stored).map((name) => [name, now(name)]));
   }
 
-  /** Why nothing of the source may be planned; undefined: it may. */
+  /** Why no job of the source may be planned; undefined: jobs may be planned. */
   async newcomer(name: string): Promise<string | undefined> {
     const [, why] = await this.#standingOf(name);
     return why ?? undefined;
@@ -72,7 +72,7 @@ export class SourceNames {
     await this.#redis.set(newcomerOf(name), why);
   }
 
-  /** It is known what it is. @returns whether that was open */
+  /** Notes that the source is no newcomer. @returns whether it was one until now */
   async settle(name: string): Promise<boolean> {
     return (await this.#redis.del(newcomerOf(name))) === 1;
   }
@@ -90,7 +90,7 @@ export class SourceNames {
     return stored === null ? undefined : Rename.parse(JSON.parse(stored));
   }
 
-  /** From here on nobody works on either of them. May be repeated. */
+  /** Begins a rename: from now on no process works on either source. Repeatable. */
   async begin(from: string, to: string): Promise<void> {
     await this.#redis.hsetnx(movingKey, from, JSON.stringify({ to }));
     await this.#redis.set(gateOf(to), `what was ${from} is being moved here`);
@@ -104,7 +104,7 @@ export class SourceNames {
     await this.#redis.hset(movingKey, from, JSON.stringify({ to, isChecked: true }));
   }
 
-  /** Nothing was moved: all is as before. */
+  /** Ends a rename before anything was moved. */
   async undo(from: string, to: string): Promise<void> {
     await this.#redis.hdel(renamedKey, from);
     await this.#redis.del(gateOf(from));
@@ -112,14 +112,14 @@ export class SourceNames {
     await this.#redis.hdel(movingKey, from);
   }
 
-  /** Everything was moved. The old name stays closed: a process that still has it must not begin it anew. */
+  /** Ends a rename after everything was moved. The old name stays gated: a process that still has it configured must not begin it anew. */
   async end(from: string, to: string): Promise<void> {
     await this.#redis.del(gateOf(to));
     await this.#redis.hdel(movingKey, from);
   }
 }
 
-/** What a script that looks at the gate has failed with, as callers know it. */
+/** The error of a script that found the source gated, as callers know it; any other error as it is. */
 export function gatedOr(error: unknown): unknown {
   if (!messageOf(error).startsWith('GATED')) return error;
   const message = 'the source is being renamed, or has another name now';

@@ -8,8 +8,8 @@ const refusals =
   /\b(OOM|MISCONF|READONLY|LOADING|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|UNBLOCKED)\b/;
 
 /**
- * It was Redis that failed, not the work: full, on a full disk, just started, a replica now, or away. Whoever meets this
- * waits for it to end; it says nothing about a job, and no attempt is spent on it.
+ * Whether an error is Redis' own and not the work's: Redis is full, on a full disk, just started, a replica now, or away. Callers wait
+ * for its end; the error says nothing about a job, and costs no attempt.
  */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -18,7 +18,7 @@ export function isRedisUnavailable(error: unknown): boolean {
 }
 
 /**
- * A job was taken from this worker: the process stood still for longer than the job's lock lasts, and another one has it now.
+ * Whether an error says that this worker lost the job: the process stood still for longer than the job's lock lasts, and another worker has the job.
  * BullMQ (src/classes/finished-errors.ts, lock-manager.ts) names it by its message alone.
  */
 export function isLostLock(error: unknown): boolean {

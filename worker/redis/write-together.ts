@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 
 /**
- * What is written to the connection in one turn of the event loop leaves in one system call. Commands of a thousand jobs are
+ * Sends everything that is written to the connection in one turn of the event loop in one system call. Commands of a thousand jobs are
  * then read by Redis at once, and flushed to its disk at once, without waiting for each other in the process.
  */
 export function writeTogether(connection: Writable): void {

@@ -2,10 +2,10 @@ import { CloseloopError } from '../../../core/errors.ts';
 import type { Person } from './person.ts';
 
 interface Question {
-  /** Its flag, without `--`. */
+  /** The question's flag, without `--`. */
   flag: string;
   ask: string;
-  /** Taken where nothing is said. Left out: there has to be an answer. */
+  /** The default answer. Left out: an answer is required. */
   initial?: string | undefined;
 }
 
@@ -13,12 +13,12 @@ interface Choice extends Question {
   options: readonly { value: string; name: string }[];
 }
 
-/** Answers from flags and the environment, then from somebody at the terminal, then what is usual. */
+/** Answers, from flags and the environment, else from a person at the terminal, else the default. */
 export class Answers {
   readonly person: Person | undefined;
   readonly #given: Readonly<Record<string, unknown>>;
   readonly #env: Readonly<Record<string, string | undefined>>;
-  /** Where there is a usual answer nobody is asked. */
+  /** Takes the default answer where there is one, without asking. */
   readonly #takesInitial: boolean;
   readonly #missing = new Set<string>();
 
@@ -34,7 +34,7 @@ export class Answers {
     this.#takesInitial = person === undefined || given.yes === true;
   }
 
-  /** Is there somebody to ask, and not only about what has no usual answer? */
+  /** Whether a person can be asked, also about questions with a default. */
   get asks(): boolean {
     return !this.#takesInitial;
   }
@@ -70,7 +70,7 @@ export class Answers {
     }
   }
 
-  /** One of these, by its value or by its number in the list; or anything, where it `isFree`. */
+  /** One of these, by value or by number in the list; any text where `isFree`. */
   async choose({ isFree = false, ...question }: Choice & { isFree?: boolean }): Promise<string> {
     const { flag, initial, options } = question;
     const given = this.given(flag);

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
 
-/** All that was answered. Secrets are not in it. */
+/** The answers, without secrets. */
 export interface Answered {
   feedbackUrl: string;
   timeZone: string;
@@ -14,7 +14,7 @@ export interface AnsweredSource {
   vendor: string;
   name: string;
   onboarding: Onboarding;
-  /** By setting; a secret's is the variable that holds it. */
+  /** Values by setting; for a secret, the variable that holds it. */
   settings: ReadonlyMap<OnboardingQuestion, string>;
   baseUrl: string;
   campaign: string;

@@ -23,8 +23,8 @@ export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'c
 }
 
 /**
- * Asks what closeloop has to know, writes the configuration and, beside it, the secrets; then `setup` and `check`. Nothing is
- * written before everything is answered and the accounts have been asked. Exit code: that of `check`.
+ * Asks what a configuration needs, writes it and, beside it, the secrets; then runs `setup` and `check`. Nothing is written before
+ * every question is answered and the accounts have been called. Exit code: that of `check`.
  */
 export async function init(options: InitOptions): Promise<number> {
   const { config: file } = options;
@@ -37,7 +37,7 @@ export async function init(options: InitOptions): Promise<number> {
     await refuseOverwriting(file, options.overwrite, answers);
     const service = await askService(answers, secrets);
     const sources = await askSources(options.connectors, answers, secrets);
-    // For the list of what is missing: which campaigns there are is not known yet.
+    // Only for the list of missing flags: the campaigns are not known yet.
     if (!person) await answers.text({ flag: 'campaign', ask: 'Campaign' });
     answers.complete();
     const campaigns = await campaignsOf(service, secrets);
@@ -59,7 +59,7 @@ export async function init(options: InitOptions): Promise<number> {
   return await prepare(options, envFile, say);
 }
 
-/** What is missing at the vendor is made, and everything looked at. */
+/** Runs `setup`, then `check`. */
 async function prepare(options: InitOptions, envFile: string, say: (text: string) => void): Promise<number> {
   const keep = (told: Readonly<Record<string, string>>) => {
     saveToEnvFile(envFile, told);
@@ -87,7 +87,7 @@ async function refuseOverwriting(file: string, overwrite: boolean, { person }: A
   });
 }
 
-/** Those that can be asked in. @throws CloseloopError that says what is wrong with the address or the key */
+/** The campaigns that requests can be created in. @throws CloseloopError that says what is wrong with the address or the key */
 async function campaignsOf(
   { feedbackUrl, timeZone }: Pick<Answered, 'feedbackUrl' | 'timeZone'>,
   { FEEDBACK_API_KEY: apiKey }: Readonly<Record<string, string>>,

@@ -2,16 +2,16 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CloseloopError } from '../../../core/errors.ts';
 
-/** Somebody at a terminal. */
+/** A person at a terminal. */
 export interface Person {
   say(text: string): void;
   ask(question: string): Promise<string>;
-  /** What is typed is not shown. */
+  /** The answer is not shown while it is typed. */
   askHidden(question: string): Promise<string>;
   close(): void;
 }
 
-/** Questions go to standard error: standard output is for what comes of them. Undefined where nobody sits there. */
+/** The person at this terminal; undefined where input or output is no terminal. Questions go to standard error. */
 export function personAt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Person | undefined {
   if (!input.isTTY) return undefined;
   let isHidden = false;
