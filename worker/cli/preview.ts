@@ -5,9 +5,10 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
-import { whyIneligible } from '../pipeline/ask/contact-eligibility.ts';
+import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
+import { holdsOf, holdsOfLast, limitsOf, scopesOf, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { decide } from '../pipeline/plan/decide.ts';
+import { decide, type Verdict } from '../pipeline/plan/decide.ts';
 import { statusOf } from '../pipeline/vendor.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { inZone } from './shown-time.ts';
@@ -66,6 +67,24 @@ export async function preview(
   });
 }
 
+/** What would keep a person from being asked who is due then: the service's lists, and throttles. */
+async function heldBack(
+  { rule, campaign, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
+  journeyId: string,
+  { name, contacts, feedback, policy }: SourceContext,
+): Promise<Throttled | undefined> {
+  const known = await feedback.contact(contact);
+  const listed = onList(known, rule);
+  if (listed) return { do: 'skip', ...listed };
+  const scopes = scopesOf(rule, policy);
+  const key = contactKey(contact);
+  const note = { at: dueAt, journey: refOf(name, journeyId) };
+  const asked = { contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, dueAt) };
+  const last = lastCounted(known, await contacts.lastAsked(key));
+  const holds = [...holdsOfLast(last, scopes, dueAt), ...holdsOf(await contacts.heldBy(asked), scopes)];
+  return throttled(holds, dueAt);
+}
+
 /** @throws CloseloopError config for what can't be a record of this source */
 function recordIn({ name, source }: SourceContext, written: string): string {
   const { recordNames } = source;
@@ -109,10 +128,9 @@ async function judge(
     return { decision: 'would not ask', why, shown, lines: trace.map((line) => row('', line)) };
   }
   const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
-  const known = await context.feedback.contact(contact);
-  const last = await context.contacts.lastAsked(contactKey(contact));
-  const no = whyIneligible(known, last, rule, dueAt);
-  const { reason, why } = no ?? {};
+  const held = await heldBack(verdict, journeyId, context);
+  if (held?.do === 'wait') trace.push(`waits: ${held.why}`);
+  const { reason, why } = held?.do === 'skip' ? held : {};
   const decision = why === undefined ? 'ask' : 'skip';
   return {
     decision: why === undefined ? 'would ask' : 'would not ask',

@@ -1,4 +1,4 @@
-import { type Contact, contactKey } from '../../core/contact.ts';
+import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Journey } from '../journey/journey.ts';
@@ -188,7 +188,7 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
   }
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, true);
-  const after = await aloneWith(journey.contact, context, async () => {
+  const after = await aloneWith(journey, context, async () => {
     const [owner] = await context.areOwned([requestId]);
     if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
     return await context.store.update(
@@ -211,13 +211,13 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
 
 /** Runs alone among all journeys of this person, over all sources: another journey may be about to take the same request as its own. */
 async function aloneWith(
-  contact: Contact | undefined,
+  { contact, alsoKnownAs }: Journey,
   context: SourceContext,
   work: () => Promise<Journey | undefined>,
 ): Promise<Journey | undefined> {
   if (!contact) return await work();
   const results: (Journey | undefined)[] = [];
-  await withContact(contact, context, async () => {
+  await withContact({ contact, alsoKnownAs }, context, async () => {
     results.push(await work());
     return { do: 'done' };
   });

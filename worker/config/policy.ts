@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { AskAnyway } from './ask-anyway.ts';
+import { Campaigns, Groups } from './campaign-policy.ts';
 import { Never } from './never.ts';
+import { Throttle } from './throttle.ts';
 
 /** Who is asked, when and how often, over all sources: each member's schema is in a file of its own. */
 export const Policy = z.strictObject({
   never: Never.optional(),
   askAnyway: AskAnyway.optional(),
+  throttle: Throttle.optional().describe('No request to a person who was asked this recently, whatever the rule'),
+  campaigns: Campaigns.optional().describe('Of single campaigns, by their number'),
+  groups: Groups.optional().describe('Of several campaigns together, by a name of your own'),
 });
 export type Policy = z.output<typeof Policy>;

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
+import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { releaseLock, takeLock } from '../redis/lock.ts';
+import { globalTag } from '../redis/keys.ts';
+import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
+import { forgetScript, giveBackScript, lockScript, reserveScript } from './people-scripts.ts';
 
 const asked = {
   at: z.coerce.date(),
@@ -46,51 +49,126 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
+/** More belong to no one person: a shared mailbox, the number of an office. */
+const mostAddresses = 16;
+
+/** Of one person, by all their addresses. Far more than within any sensible throttle. */
+const mostAsks = 64;
+
+/** A throttle, as of the moment of asking. */
+export interface Limit {
+  /** Requests after this instant count. */
+  since: Date;
+  /** Undefined: requests in every campaign count. */
+  campaigns: ReadonlySet<number> | undefined;
+}
+
+/** A request that is about to be made. */
+export interface Reservation {
+  contactKey: string;
+  campaign: number;
+  note: LastAsked;
+  limits: readonly Limit[];
+}
+
+/** A throttle that holds a request: which of the limits, and the last request that it counts. */
+export interface HeldBy {
+  limit: number;
+  at: Date;
+}
+
+const HeldReply = z.array(z.number());
+
 /**
- * What is shared about one person over all sources: who is asking right now, and when they were asked last.
- * Keys hold a keyed digest of the contact, never the contact.
+ * What is shared about one person over all sources: who is asking right now, when they were asked, and by which addresses they are
+ * known. Keys hold a keyed digest of an address, never the address.
  */
 export class ContactMemory {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
+  readonly #linkMs: number;
 
-  constructor(redis: RedisClient, seal: Seal) {
+  /** @param linkMs the longest throttle: links between addresses, and requests, are kept as long; 0: nothing needs them */
+  constructor(redis: RedisClient, seal: Seal, linkMs = 0) {
     this.#redis = redis;
     this.#seal = seal;
+    this.#linkMs = linkMs;
   }
 
   /**
-   * One journey at a time may ask a person: the service's counters are compared before and after, and the throttle is
-   * read and written, under this lock. It ends by itself after `ttlMs`.
+   * One journey at a time may ask a person: the service's counters are compared before and after, and the throttles are
+   * read and written, under this lock. It ends by itself after `ttlMs`. Also links the addresses.
+   * @param others further addresses of the person, as `addressOf` names them
+   * @returns the person, to be released; undefined while another journey has the lock
    */
-  async lock(contactKey: string, token: string, ttlMs: number): Promise<boolean> {
-    return await takeLock(this.#redis, this.#key(contactKey, 'lock'), token, ttlMs);
+  async lock(
+    contactKey: string,
+    token: string,
+    ttlMs: number,
+    others: readonly string[] = [],
+  ): Promise<string | undefined> {
+    return await this.#link(contactKey, others, token, ttlMs);
   }
 
-  async release(contactKey: string, token: string): Promise<void> {
-    await releaseLock(this.#redis, this.#key(contactKey, 'lock'), token);
+  async release(person: string, token: string): Promise<void> {
+    await releaseLock(this.#redis, `${globalTag}:person:${person}:lock`, token);
+  }
+
+  /** Whether any throttle needs to know by which addresses a person is known. */
+  get isLinking(): boolean {
+    return this.#linkMs > 0;
+  }
+
+  /** Links addresses of one person. While a journey is asking them they stay as they are. */
+  async link(contactKey: string, others: readonly string[]): Promise<void> {
+    if (this.isLinking && others.length > 0) await this.#link(contactKey, others, '', 0);
+  }
+
+  /** What an address, or a vendor's id of a person, is called here. */
+  addressOf(contactKey: string): string {
+    return this.#seal.digest(contactKey).slice(0, 22);
   }
 
   async lastAsked(contactKey: string): Promise<LastAsked | undefined> {
-    const stored = await this.#redis.get(this.#key(contactKey, 'asked'));
+    const stored = await this.#redis.get(this.#noteOf(contactKey));
     return stored === null ? undefined : LastAsked.parse(JSON.parse(stored));
   }
 
   async setLastAsked(contactKey: string, value: LastAsked | undefined): Promise<void> {
-    const key = this.#key(contactKey, 'asked');
+    const key = this.#noteOf(contactKey);
     if (value) await this.#redis.set(key, JSON.stringify(LastAsked.parse(value)), 'PX', memoryMs);
     else await this.#redis.del(key);
+  }
+
+  /** Stores the note and the request unless a limit holds it, in one step: no two workers can both find that nobody has asked. */
+  async reserve(reservation: Reservation): Promise<HeldBy[]> {
+    return await this.#reserve(reservation, JSON.stringify(LastAsked.parse(reservation.note)));
+  }
+
+  /** What would hold this request, of the person whom the contact is linked with. Stores nothing. */
+  async heldBy(reservation: Reservation): Promise<HeldBy[]> {
+    return await this.#reserve(reservation, '');
   }
 
   /** Deletes the note of a person who was not asked after all, or is to be forgotten. @param journey only if this journey made the note */
   async forgetAsked(contact: Contact, journey?: string): Promise<void> {
     const key = contactKey(contact);
-    if (journey === undefined) return await this.setLastAsked(key, undefined);
+    if (journey === undefined) {
+      await this.unlink(this.addressOf(key));
+      return await this.setLastAsked(key, undefined);
+    }
+    await this.#giveBack(this.addressOf(key), journey);
     await this.#change(key, (last) => (last.journey === journey ? beforeThat(last) : last));
+  }
+
+  /** For an erasure: forgets by which addresses the person of this one is known, and when any of them was asked. */
+  async unlink(address: string): Promise<void> {
+    await runScript(this.#redis, forgetScript, [this.#linksOf(address)], address);
   }
 
   /** Takes back the note of a journey that asked nobody, unless a newer note exists. @param before the note before it */
   async takeBack(contactKey: string, { journey, at }: LastAsked, before: LastAsked | undefined): Promise<void> {
+    await this.#giveBack(this.addressOf(contactKey), journey, at);
     await this.#change(contactKey, (last) =>
       last.journey === journey && last.at.getTime() === at.getTime() ? before : last,
     );
@@ -99,6 +177,7 @@ export class ContactMemory {
   /** The request of this journey was cancelled before it was sent. */
   async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
     const key = contactKey(contact);
+    await this.#giveBack(this.addressOf(key), journey);
     await this.#change(key, (last) => {
       if (last.journey === journey) return { ...last, withdrawn: true };
       const earlier = last.earlier?.filter((one) => one.journey !== journey);
@@ -108,7 +187,7 @@ export class ContactMemory {
 
   /** `decide` may be called several times. Nothing is written where it returns the note that it was given. */
   async #change(contactKey: string, decide: (last: LastAsked) => LastAsked | undefined): Promise<void> {
-    const key = this.#key(contactKey, 'asked');
+    const key = this.#noteOf(contactKey);
     for (;;) {
       const stored = await this.#redis.get(key);
       if (stored === null) return;
@@ -120,7 +199,39 @@ export class ContactMemory {
     }
   }
 
-  #key(contactKey: string, what: string): string {
-    return `{cl:contact:${this.#seal.digest(contactKey)}}:${what}`;
+  async #link(contactKey: string, others: readonly string[], token: string, ttlMs: number) {
+    const args = [token, ttlMs, this.#linkMs, mostAddresses, this.addressOf(contactKey), ...others];
+    const person = z
+      .string()
+      .parse(await runScript(this.#redis, lockScript, [this.#linksOf(this.addressOf(contactKey))], ...args));
+    return person === '' ? undefined : person;
+  }
+
+  async #reserve({ contactKey, campaign, note, limits }: Reservation, text: string): Promise<HeldBy[]> {
+    const counted = limits.flatMap(({ since, campaigns }) => [
+      since.getTime(),
+      campaigns === undefined ? '' : `,${[...campaigns].join(',')},`,
+    ]);
+    const address = this.addressOf(contactKey);
+    const about = [text, memoryMs, address, note.journey, campaign, note.at.getTime(), this.#linkMs, mostAsks];
+    const reply = HeldReply.parse(
+      await runScript(this.#redis, reserveScript, [this.#noteOf(contactKey)], ...about, ...counted),
+    );
+    return [...slices(reply, 2)].map(([limit = 0, at = 0]) => ({ limit, at: new Date(at) }));
+  }
+
+  /** @param at only a reservation of this instant */
+  async #giveBack(address: string, journey: string, at?: Date): Promise<void> {
+    if (!this.isLinking) return;
+    const instant = at === undefined ? '' : at.getTime();
+    await runScript(this.#redis, giveBackScript, [this.#linksOf(address)], address, journey, instant);
+  }
+
+  #linksOf(address: string): string {
+    return `${globalTag}:address:${address}`;
+  }
+
+  #noteOf(contactKey: string): string {
+    return `${globalTag}:contact:${this.addressOf(contactKey)}:asked`;
   }
 }

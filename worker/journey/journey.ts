@@ -75,6 +75,8 @@ const fields = {
   contact: Contact.optional(),
   /** The vendor's id of the person. */
   personId: z.string().optional(),
+  /** Further addresses of the person, and the vendor's id, as throttles call them (`ContactMemory.addressOf`). */
+  alsoKnownAs: z.array(z.string()).optional(),
   /** The record that this record was merged into: answers are written there. */
   currentId: z.string().optional(),
   values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),

@@ -74,6 +74,8 @@ export interface Policy {
   never: Never;
   /** Why a well-formed e-mail address reaches nobody, if so. */
   unfitAddress: (address: string) => string | undefined;
+  /** What holds over all sources. */
+  policy: Config['policy'];
   /** The contact expressions of all rules, also of an orphan's: they find the contacts of a record's customer. */
   customerContacts: readonly Expression[];
   /** A settled journey, and with it the memory of a closing, is kept this long. */

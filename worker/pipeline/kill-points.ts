@@ -18,7 +18,7 @@ export function withKillPoints(context: SourceContext): SourceContext {
     }),
     contacts: replacing(contacts, {
       lock: diesAfter(contacts.lock.bind(contacts), 'contact-locked'),
-      setLastAsked: diesAfter(contacts.setLastAsked.bind(contacts), 'last-asked-noted'),
+      reserve: diesAfter(contacts.reserve.bind(contacts), 'last-asked-noted'),
     }),
     feedback: replacing(feedback, {
       create: diesAfter(feedback.create, 'create-answered'),

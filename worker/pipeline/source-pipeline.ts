@@ -15,6 +15,7 @@ import { Pauses } from '../operations/pauses.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
+import { longestThrottle } from './ask/throttle.ts';
 import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { withKillPoints } from './kill-points.ts';
@@ -113,7 +114,14 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
     store: new JourneyStore(redis, name, { now: clock.now, log, seal, onStep, traceContext: () => tracing?.current() }),
     erasures: new Erasures(redis, name, seal),
     snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
-    contacts: new ContactMemory(redis, seal),
+    contacts: new ContactMemory(
+      redis,
+      seal,
+      longestThrottle(
+        config.sources.flatMap(({ rules }) => rules),
+        config.policy,
+      ),
+    ),
     seal,
     aliases: new RecordAliases(redis, name, kept),
     replicated: () => replicated(tagOf(name)),
@@ -158,6 +166,7 @@ function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Poli
     rules,
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
     unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
+    policy,
     customerContacts: rules.flatMap(({ contact }) => contact),
     keepMs: config.retention.journeys,
     timeZone: config.feedback.timeZone,

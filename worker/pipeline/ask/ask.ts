@@ -35,7 +35,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const gone = await recheck(journey, context);
   if (gone) return await endJourney(journey, { why: gone.why }, context, { isOut: gone.isOut });
 
-  return await withContact(contact, context, () => create(journey, rule, campaign, contact, context));
+  return await withContact({ ...journey, contact }, context, () => create(journey, rule, campaign, contact, context));
 }
 
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */

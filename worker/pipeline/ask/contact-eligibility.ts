@@ -5,22 +5,6 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { LoadedRule } from '../rules.ts';
 
-/** Why this rule must not ask this person now, if so: the service's lists, or the throttle over all sources. */
-export function whyIneligible(
-  known: ContactRecord | undefined,
-  lastHere: LastAsked | undefined,
-  rule: LoadedRule,
-  now: Date,
-): Skip | undefined {
-  const listed = onList(known, rule);
-  if (listed !== undefined || rule.throttle === undefined) return listed;
-  const last = lastCounted(known, lastHere)?.at.getTime();
-  if (last === undefined || last + rule.throttle <= now.getTime()) return undefined;
-  const days = (ms: number) => `${Math.round(ms / 8_640_000) / 10} days`;
-  const why = `the contact was asked ${days(now.getTime() - last)} ago (throttle ${days(rule.throttle)})`;
-  return { reason: 'throttled', why };
-}
-
 /**
  * The last request to this person that counts for the throttle, by the contact's note here and by the service. A request that was
  * cancelled before it was sent does not count.

@@ -32,7 +32,8 @@ import {
   searchBeforeAsking,
   searchLater,
 } from './ask-steps.ts';
-import { lastCounted, lostRequest, onList, whyIneligible } from './contact-eligibility.ts';
+import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
+import { holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, type Throttled, throttled } from './throttle.ts';
 
 /** The service client's name of the create call's form. */
 export const createNeed = 'operation create';
@@ -43,15 +44,15 @@ const staleMs = 5_000;
 type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited' | 'untilService'> & Pick<Policy, 'callMs'>;
 
 /**
- * Lets one journey at a time ask a person, over all sources. The lock is taken only when one of this process's slots for calls
+ * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this process's slots for calls
  * to the service is free, so that no job holds the lock while it waits for a slot.
  */
 export async function withContact(
-  contact: Contact,
+  { contact, alsoKnownAs }: Pick<Journey, 'alsoKnownAs'> & { contact: Contact },
   context: ContactContext,
   work: () => Promise<JobResult>,
 ): Promise<JobResult> {
-  const key = contactKey(contact);
+  const { contacts } = context;
   const token = randomUUID();
   return await context.limited(async () => {
     // Many jobs may have begun before the first found that the service is down.
@@ -60,11 +61,12 @@ export async function withContact(
     // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
     // killed worker expires after this time.
     const lockMs = 3 * context.callMs + 2 * staleMs;
-    if (!(await context.contacts.lock(key, token, lockMs))) return { do: 'wait', delayMs: lockedMs };
+    const person = await contacts.lock(contactKey(contact), token, lockMs, alsoKnownAs);
+    if (person === undefined) return { do: 'wait', delayMs: lockedMs };
     try {
       return await work();
     } finally {
-      await context.contacts.release(key, token);
+      await contacts.release(person, token);
     }
   });
 }
@@ -79,6 +81,7 @@ interface Attempt {
   known: ContactRecord | undefined;
   /** The last request to this contact that isn't this journey's. */
   last: LastAsked | undefined;
+  scopes: readonly Scope[];
   /** After this moment the readings are too old to send. Real time. */
   leaveBy: Date;
 }
@@ -107,18 +110,29 @@ export async function create(
   const lastHere = await contacts.lastAsked(contactKey(contact));
   // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
-  const attempt: Attempt = { journey, rule, campaign, contact, known, last, leaveBy };
+  const scopes = scopesOf(rule, context.policy);
+  const attempt: Attempt = { journey, rule, campaign, contact, known, last, scopes, leaveBy };
   const lost = lostRequest(journey, ref, known, lastHere);
-  if (lost && onList(known, rule) === undefined) {
+  const listed = onList(known, rule);
+  if (lost && !listed) {
     const { token, lookAfter, ...anew } = intentOf(attempt, lost.at, context);
     const { sought = anew, isSuspicion, why } = lost;
     return await searchBeforeAsking(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
   }
-  const no = whyIneligible(known, last, rule, clock.now());
-  if (no) return await endJourney(journey, no, context);
+  if (listed) return await endJourney(journey, listed, context);
+  const now = clock.now();
+  const no = throttled(holdsOfLast(lastCounted(known, last), scopes, now), now);
+  if (no) return await holdBack(attempt, no, context);
   // The process was suspended: the lock may have expired.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);
+}
+
+/** Ends the journey, or puts it off until the throttles are over and the windows open. */
+async function holdBack({ journey, rule, campaign }: Attempt, no: Throttled, context: AskContext): Promise<JobResult> {
+  if (no.do === 'skip') return await endJourney(journey, no, context);
+  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context, no.until);
+  return await postpone(journey, { at: due.at, why: [`waits: ${no.why}`, ...due.why] }, context);
 }
 
 /** The intent that is stored before anything is sent. */
@@ -142,15 +156,18 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
   return { at, journey: markOf(journey), ...scheduled, ...(before && asEarlier(before)) };
 }
 
-/** Stores the contact's note and the journey's intent, for a worker that takes over after a crash; then sends the request. */
+/** Reserves the request with the contact's note, and stores the journey's intent, for a worker that takes over after a crash; then sends. */
 async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult> {
-  const { journey, contact, last } = attempt;
+  const { journey, campaign, contact, last, scopes } = attempt;
   const { store, contacts, clock } = context;
   const key = contactKey(contact);
   const at = clock.now();
   const intent = intentOf(attempt, at, context);
   const note = noteOf(attempt, at, context);
-  await contacts.setLastAsked(key, note);
+  const limits = limitsOf(scopes, at);
+  const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits });
+  const no = throttled(holdsOf(held, scopes), at);
+  if (no) return await holdBack(attempt, no, context);
   const creating = await store.update(
     journey,
     ifStill('waiting', {

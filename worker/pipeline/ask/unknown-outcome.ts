@@ -20,7 +20,7 @@ export async function resolveUnknown(journey: Journey, context: AskContext): Pro
 
   const found = await look({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context);
   if (found.is === 'created') {
-    return await withContact(contact, context, () => take(journey, intent, found, context));
+    return await withContact({ ...journey, contact }, context, () => take(journey, intent, found, context));
   }
   const looks = (intent.looks ?? 0) + 1;
   if (found.is === 'not yet clear' && looks < mostLooks) return await searchLater(journey, found.why, context, looks);

@@ -37,10 +37,12 @@ function identityKeysIn({ recordId, personId, contact }: Journey): string[] {
  */
 export async function erasedMeanwhile(
   journey: Journey,
-  context: Pick<Journeys, 'erasures' | 'store'> & Pick<Timing, 'clock'>,
+  context: Pick<Journeys, 'erasures' | 'store' | 'contacts'> & Pick<Timing, 'clock'>,
 ): Promise<Journey | undefined> {
   const forgotten = await context.erasures.forgottenSince(journey.receivedAt, identityKeysIn(journey));
   if (forgotten.length === 0) return undefined;
+  // Linked since by this journey.
+  for (const address of journey.alsoKnownAs ?? []) await context.contacts.unlink(address);
   const after = await context.store.update(journey.id, (now) =>
     now.erasedAt || now.state === 'creating'
       ? undefined

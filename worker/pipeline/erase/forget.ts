@@ -7,6 +7,7 @@ import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { erased } from '../../journey/transitions.ts';
+import { vendorsPerson } from '../plan/known-as.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
@@ -29,11 +30,28 @@ export async function forget(found: Found, erasure: Erasure, context: EraseConte
   }
   for (const [ref, { contacts }] of found.snapshots) if (isHeld(contacts)) heldRecords.add(ref);
   await wipeSnapshots(found, heldRecords, context);
+  await unlink(free, erasure, context);
   for (const { journey, of } of free) {
     const after = await eraseOne(journey, erasure, of, context);
     if (after?.state === 'creating') held.push(asking);
   }
   return held;
+}
+
+/** Throttles know the person by further addresses, and by the vendor's id. */
+async function unlink(
+  journeys: readonly { journey: Journey }[],
+  { id }: Erasure,
+  { contacts, ...context }: EraseContext,
+): Promise<void> {
+  const sources = new Map((await context.sources()).map((of) => [of.name, of]));
+  for (const subject of await context.erasures.subjects(id)) {
+    const of = subject.kind === 'person' ? sources.get(subject.source) : undefined;
+    if (subject.kind === 'person' && of) await contacts.unlink(contacts.addressOf(vendorsPerson(of, subject.id)));
+  }
+  for (const { journey } of journeys) {
+    for (const address of journey.alsoKnownAs ?? []) await contacts.unlink(address);
+  }
 }
 
 const asking: Held = {

@@ -19,6 +19,7 @@ import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Named, Policy, Service, Timing } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
+import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
 
 /** What a decision takes of a source. A preview has all of it, without a journey. */
@@ -43,6 +44,8 @@ export type Verdict =
       rule: LoadedRule;
       campaign: Campaign;
       contact: Contact;
+      /** The keys of further addresses of the same person. */
+      others: string[];
       values: NonNullable<Journey['values']>;
       /** The expression of each value. */
       sources: Record<string, string>;
@@ -98,7 +101,8 @@ export async function decide(
     const send = sendTime(rule, campaign, closing.closedAt, record.timeZone, context);
     trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
     const { values, sources } = mapped;
-    return { do: 'ask', trace, rule, campaign, contact: contact.contact, values, sources, dueAt: send.at };
+    const others = furtherAddresses(candidates, rule, contact.contact, context);
+    return { do: 'ask', trace, rule, campaign, contact: contact.contact, others, values, sources, dueAt: send.at };
   } catch (error) {
     // The windows never meet in this recipient's zone; the rule works for others.
     if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
@@ -255,18 +259,21 @@ function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fie
   return campaign.custom_fields.filter((field) => field.name !== marker);
 }
 
-/** When to ask, by the rule, the campaign and the zones (core/schedule/send-time.ts). */
+/**
+ * When to ask, by the rule, the campaign and the zones (core/schedule/send-time.ts).
+ * @param now the earliest that it may be
+ */
 export function sendTime(
   rule: LoadedRule,
   campaign: Campaign,
   closedAt: Date,
   recipientZone: string | undefined,
   context: DecisionContext,
+  now = context.clock.now(),
 ): { at: Date; why: string[] } {
-  if (campaign.type === 'external')
-    return { at: context.clock.now(), why: ['nothing is sent: the campaign is external'] };
+  if (campaign.type === 'external') return { at: now, why: ['nothing is sent: the campaign is external'] };
   return nextSendTime({
-    now: context.clock.now(),
+    now,
     closedAt,
     delayMs: rule.delay,
     campaign: hoursOf(campaign),

@@ -5,13 +5,15 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Operations } from '../context.ts';
+import type { Journeys, Named, Operations } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { type DecisionContext, decide, needsOf } from './decide.ts';
+import { vendorsPerson } from './known-as.ts';
 
 /** What planning a journey takes of a source. */
 export type PlanJourneyContext = DecisionContext &
-  Pick<Journeys, 'store' | 'erasures'> &
+  Pick<Named, 'account'> &
+  Pick<Journeys, 'store' | 'erasures' | 'contacts'> &
   Pick<Operations, 'log' | 'holds'>;
 
 /** Decides about a received journey and saves the decision; erases the journey where its person was erased meanwhile. */
@@ -43,7 +45,8 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     };
     return await skipJourney(journey, verdict, verdict.trace, context, chosen);
   }
-  const { rule, campaign, contact, values, dueAt, trace } = verdict;
+  const { rule, campaign, contact, others, values, dueAt, trace } = verdict;
+  const alsoKnownAs = addressesOf(others, record, context);
   const grades = campaign.grade_list;
   const change = {
     rule: rule.name,
@@ -53,9 +56,11 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
     ...(record.personId === undefined ? {} : { personId: record.personId }),
     contact,
+    ...(alsoKnownAs.length > 0 && { alsoKnownAs }),
     values,
     dueAt,
   };
+  await context.contacts.link(contactKey(contact), alsoKnownAs);
   const { lookedFor } = journey;
   // A search for another contact's request says nothing about this contact, and must not outlive that person's erasure.
   const isOther = lookedFor !== undefined && lookedFor.contact !== contactKey(contact);
@@ -72,6 +77,13 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
   await context.holds.lift('plan', needsOf(rule));
   log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
   return after ?? journey;
+}
+
+/** By what else throttles know the person; none where there is no throttle. */
+function addressesOf(others: readonly string[], { personId }: PresentedRecord, context: PlanJourneyContext): string[] {
+  const { contacts } = context;
+  const keys = [...others, ...(personId === undefined ? [] : [vendorsPerson(context, personId)])];
+  return contacts.isLinking ? keys.map((key) => contacts.addressOf(key)) : [];
 }
 
 /** @param chosen the rule, campaign and person, as far as they are known */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Reservation } from '../../../../worker/journey/contacts.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
@@ -330,18 +331,19 @@ describe('an attempt to ask', () => {
     const racing: SourceContext = {
       ...context,
       contacts: overriding(context.contacts, {
-        setLastAsked: async (key: string, value: { at: Date; journey: string } | undefined) => {
-          await context.contacts.setLastAsked(key, value);
+        reserve: async (request: Reservation) => {
+          const held = await context.contacts.reserve(request);
           await store.update('c.1', (now) =>
             now.state === 'waiting' ? { journey: step(now, 'cancelled', new Date()), trace: [] } : undefined,
           );
+          return held;
         },
       }),
     };
     await ask({ journeyId: 'c.1' }, racing);
     expect(await store.get('c.1')).toMatchObject({ state: 'cancelled' });
     expect(service.standin.requests()).toEqual([]);
-    const keys = await redis.handle.client.keys('{cl:contact:*:asked');
+    const keys = await redis.handle.client.keys('{cl}:contact:*:asked');
     expect(keys).toEqual([]);
   });
 
@@ -360,7 +362,7 @@ describe('an attempt to ask', () => {
     vendor.close('n', { ...anyone, ...open });
     await ask({ journeyId: 'n.1' }, context);
     expect(await store.get('n.1')).toMatchObject({ state: 'cancelled' });
-    expect(await redis.handle.client.keys('{cl:contact:*:asked')).toEqual([]);
+    expect(await redis.handle.client.keys('{cl}:contact:*:asked')).toEqual([]);
   });
 });
 

@@ -116,7 +116,7 @@ sources:
               fields: { Store: 'ticket.fields.store' },
               delay: 7_200_000,
               window: { from: '09:00', until: '20:00', days: ['mon', 'sat'], zone: 'recipient' },
-              throttle: 30 * 86_400_000,
+              throttle: { period: 30 * 86_400_000, otherwise: 'drop' },
               sample: 0.5,
               again: 'each closing',
             },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
+import type { Reservation } from '../../../../../worker/journey/contacts.ts';
 import type { Intent } from '../../../../../worker/journey/journey.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask, giveUpAsk } from '../../../../../worker/pipeline/ask/ask.ts';
@@ -36,9 +36,10 @@ describe('an attempt to ask that another worker has taken over', () => {
   test('it sends nothing', async () => {
     const { context, store } = await aboutToAsk();
     const contacts = overriding(context.contacts, {
-      setLastAsked: async (key: string, value: LastAsked | undefined) => {
-        await context.contacts.setLastAsked(key, value);
+      reserve: async (request: Reservation) => {
+        const held = await context.contacts.reserve(request);
         await goesAhead(context, 'o.1');
+        return held;
       },
     });
     expect(await ask({ journeyId: 'o.1' }, { ...context, contacts })).toEqual({ do: 'done' });
@@ -189,12 +190,12 @@ describe('two records of one person, due at the same moment', () => {
     let left = 0;
     const create: SourceContext['feedback']['create'] = async (request) => {
       const { client } = redis.handle;
-      for (const key of await client.keys('{cl:contact:*}:lock')) left = await client.pttl(key);
+      for (const key of await client.keys('{cl}:person:*:lock')) left = await client.pttl(key);
       return await context.feedback.create(request);
     };
     await ask({ journeyId: 'a.1' }, { ...context, feedback: { ...context.feedback, create } });
     expect(left).toBeGreaterThan(context.callMs);
-    expect(await redis.handle.client.keys('{cl:contact:*}:lock')).toEqual([]);
+    expect(await redis.handle.client.keys('{cl}:person:*:lock')).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contactKey } from '../../../../../core/contact.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
+import type { Reservation } from '../../../../../worker/journey/contacts.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
@@ -108,8 +108,8 @@ test('a person who was asked is not asked again because an attempt after it came
   const { context, asks, reopens } = unit();
   await asks('b', soon);
   const contacts = overriding(context.contacts, {
-    setLastAsked: async (key: string, value: LastAsked | undefined) => {
-      await context.contacts.setLastAsked(key, value);
+    reserve: async (request: Reservation) => {
+      await context.contacts.reserve(request);
       throw new Error('killed');
     },
   });

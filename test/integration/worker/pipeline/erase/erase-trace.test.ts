@@ -113,7 +113,7 @@ describe('what can not be read', () => {
     const unit = unitContext();
     unit.vendor.close('a', { customer: { email } });
     await plan(eventOf('a', { receivedAt: ago(1_000) }), unit.context);
-    const note = `{cl:contact:${unit.context.seal.digest(email)}}:asked`;
+    const note = `{cl}:contact:${unit.context.contacts.addressOf(email)}:asked`;
     await redis.handle.client.set(note, 'garbage');
     await erase(eraseOf({ contacts: [email] }), unit.context);
     expect([await isErased(unit, 'a.1'), await redis.handle.client.exists(note)]).toEqual([true, 0]);
@@ -294,7 +294,7 @@ describe('what is on its way while somebody is forgotten', () => {
     };
     await ask({ journeyId: 'a.1' }, racing);
     expect(isErasing).toBe(true);
-    expect(await redis.handle.client.keys('{cl:contact:*:asked')).toEqual([]);
+    expect(await redis.handle.client.keys('{cl}:contact:*:asked')).toEqual([]);
   });
 
   test('a record that is called by their address is not remembered by it once it has been read (audit trace)', async () => {

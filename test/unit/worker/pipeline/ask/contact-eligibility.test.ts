@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
-import { whyIneligible } from '../../../../../worker/pipeline/ask/contact-eligibility.ts';
+import { lastCounted, onList } from '../../../../../worker/pipeline/ask/contact-eligibility.ts';
+import { holdsOfLast, scopesOf, throttled } from '../../../../../worker/pipeline/ask/throttle.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -62,11 +63,10 @@ const rows: [
   ['the service has asked since one was withdrawn', atService(1), here(2, { withdrawn: true }), monthly, /1 days ago/],
 ];
 test.each(rows)('a person is asked, or not: %s', (_, contact, lastHere, rule, why) => {
-  const said = whyIneligible(contact, lastHere, rule, now);
-  if (why)
-    expect(said).toEqual({
-      reason: rule === monthly && !/list/.test(`${why}`) ? 'throttled' : 'listed',
-      why: expect.stringMatching(why),
-    });
-  else expect(said).toBeUndefined();
+  const holds = holdsOfLast(lastCounted(contact, lastHere), scopesOf(rule, {}), now);
+  const said = onList(contact, rule) ?? throttled(holds, now);
+  if (why) {
+    const reason = /list/.test(`${why}`) ? 'listed' : 'throttled';
+    expect(said).toMatchObject({ reason, why: expect.stringMatching(why) });
+  } else expect(said).toBeUndefined();
 });

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { Policy } from '../../../../../worker/config/policy.ts';
+import { Rule } from '../../../../../worker/config/rule.ts';
+import { elsewhere } from '../../../../../worker/journey/contacts.ts';
+import {
+  holdsOfLast,
+  limitsOf,
+  longestThrottle,
+  scopesOf,
+  throttled,
+} from '../../../../../worker/pipeline/ask/throttle.ts';
+import { loadRule } from '../../../../../worker/pipeline/rules.ts';
+
+const now = new Date('2026-11-21T12:00:00Z');
+const day = 86_400_000;
+const daysAgo = (days: number) => new Date(now.getTime() - days * day);
+const rule = loadRule(Rule.parse({ name: 'all', campaign: 12, contact: 'mail', throttle: '30d' }));
+const policy = Policy.parse({
+  throttle: { period: '7d', otherwise: 'defer' },
+  campaigns: { 12: { throttle: '90d' }, 13: { throttle: '400d' } },
+  groups: {
+    csat: { campaigns: [12, 13], throttle: { period: '60d', otherwise: 'defer' } },
+    other: { campaigns: [14], throttle: '1d' },
+  },
+});
+const scopes = scopesOf(rule, policy);
+
+test('a request keeps to the throttle of its rule, of its campaign, of the groups that have it, and to that over everything', () => {
+  const all = scopes.map(({ name, period, otherwise, campaigns }) => [
+    name,
+    period / day,
+    otherwise,
+    campaigns && [...campaigns],
+  ]);
+  expect(all).toEqual([
+    ['rule "all"', 30, 'drop', undefined],
+    ['policy', 7, 'defer', undefined],
+    ['campaign 12', 90, 'drop', [12]],
+    ['group "csat"', 60, 'defer', [12, 13]],
+  ]);
+  expect(limitsOf(scopes, now).map(({ since }) => since)).toEqual([30, 7, 90, 60].map(daysAgo));
+});
+
+test('who was asked is known for as long as the longest throttle of all', () => {
+  expect(longestThrottle([rule], policy)).toBe(400 * day);
+  expect(longestThrottle([rule], {})).toBe(30 * day);
+  expect(longestThrottle([], {})).toBe(0);
+});
+
+test('a request that somebody else made may have been in any campaign', () => {
+  const names = (journey: string) =>
+    holdsOfLast({ at: daysAgo(5), journey }, scopes, now).map(({ scope }) => scope.name);
+  expect(names('shop/1.1')).toEqual(['rule "all"', 'policy']);
+  expect(names(elsewhere)).toEqual(['rule "all"', 'policy', 'campaign 12', 'group "csat"']);
+});
+
+test('what is put off waits for the last of its throttles; one that drops is enough to skip, and each says until when', () => {
+  const holds = scopes.map((scope) => ({ scope, askedAt: daysAgo(5) }));
+  const [byRule, byPolicy, byCampaign, byGroup] = holds;
+  expect(throttled([], now)).toBeUndefined();
+  expect(throttled(byPolicy && byGroup ? [byPolicy, byGroup] : [], now)).toEqual({
+    do: 'wait',
+    until: daysAgo(5 - 60),
+    why: 'the person was asked 5 days ago (throttle of policy, 7d: until 2026-11-23T12:00:00.000Z); the person was asked 5 days ago (throttle of group "csat", 60d: until 2027-01-15T12:00:00.000Z)',
+  });
+  expect(throttled(byRule && byPolicy && byCampaign ? [byPolicy, byCampaign] : [], now)).toEqual({
+    do: 'skip',
+    reason: 'throttled',
+    why: 'the person was asked 5 days ago (throttle of campaign 12, 90d: until 2027-02-14T12:00:00.000Z)',
+  });
+});

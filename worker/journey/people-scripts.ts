@@ -1,0 +1,99 @@
+// What is kept of people over all sources: which addresses are one person's, when they were asked, and who is asking them now.
+// A person has the name of one of their addresses. One whose address is linked with no other has nothing but `asks`.
+//
+// {cl}:address:<address> → person        {cl}:person:<person>:addresses  a set
+// {cl}:person:<person>:lock → token      {cl}:person:<person>:asks       "<campaign> <journey>" by when it asked
+
+const people = `
+local function personOf(address) return redis.call('GET', '{cl}:address:' .. address) or address end
+local function keyOf(person, what) return '{cl}:person:' .. person .. ':' .. what end
+local function addressesOf(person)
+  local found = redis.call('SMEMBERS', keyOf(person, 'addresses'))
+  return #found > 0 and found or {person}
+end
+`;
+
+/**
+ * Links the addresses of one person, and locks the person: one journey at a time asks them. An address that would make a person of
+ * more addresses than the most is left out: a shared one is nobody's in particular. The links live as long as the longest throttle
+ * from the last time. ARGV token ('': only links), lock's ms, links' ms (0: links nothing), most addresses, address, others…
+ * Returns the person, or '' while another journey is asking one of those who are to be linked.
+ */
+export const lockScript = `${people}
+local person = personOf(ARGV[5])
+local count, merged, isSeen = #addressesOf(person), {}, {[person] = true}
+for i = 6, ARGV[3] == '0' and 5 or #ARGV do
+  local other = personOf(ARGV[i])
+  local theirs = addressesOf(other)
+  if not isSeen[other] and count + #theirs <= tonumber(ARGV[4]) then
+    count = count + #theirs
+    merged[#merged + 1] = other
+  end
+  isSeen[other] = true
+end
+for _, one in ipairs({person, unpack(merged)}) do
+  local holder = redis.call('GET', keyOf(one, 'lock'))
+  if holder and holder ~= ARGV[1] then return '' end
+end
+local addresses, asks = keyOf(person, 'addresses'), keyOf(person, 'asks')
+if #merged > 0 then redis.call('SADD', addresses, unpack(addressesOf(person))) end
+for _, other in ipairs(merged) do
+  redis.call('SADD', addresses, unpack(addressesOf(other)))
+  redis.call('ZUNIONSTORE', asks, 2, asks, keyOf(other, 'asks'), 'AGGREGATE', 'MAX')
+  redis.call('PEXPIRE', asks, ARGV[3])
+  redis.call('DEL', keyOf(other, 'addresses'), keyOf(other, 'asks'), keyOf(other, 'lock'))
+end
+if ARGV[3] ~= '0' and redis.call('PEXPIRE', addresses, ARGV[3]) == 1 then
+  for _, address in ipairs(addressesOf(person)) do
+    redis.call('SET', '{cl}:address:' .. address, person, 'PX', ARGV[3])
+  end
+end
+if ARGV[1] ~= '' then redis.call('SET', keyOf(person, 'lock'), ARGV[1], 'PX', ARGV[2]) end
+return person`;
+
+/**
+ * Checks every throttle over all that a person was asked, through any of their addresses, and reserves the request and writes the
+ * note where none holds it. The journey's own requests do not count.
+ * KEYS note · ARGV the new note ('': only checks), its ms, address of the person, journey, campaign, instant, ms to keep requests (0: none is kept),
+ * most of them, then of each throttle: the instant that it counts from, and its campaigns as ",12,13," ('': all)
+ * Returns the throttles that hold the request, and when the last request was that each counts: none if it is reserved.
+ */
+export const reserveScript = `${people}
+local asks, held = keyOf(personOf(ARGV[3]), 'asks'), {}
+for i = 9, #ARGV, 2 do
+  local found = redis.call('ZREVRANGEBYSCORE', asks, '+inf', '(' .. ARGV[i], 'WITHSCORES')
+  for j = 1, #found, 2 do
+    local campaign, journey = string.match(found[j], '^(%d+) (.*)$')
+    local counts = ARGV[i + 1] == '' or string.find(ARGV[i + 1], ',' .. campaign .. ',', 1, true)
+    if journey ~= ARGV[4] and counts then
+      held[#held + 1] = (i - 9) / 2
+      held[#held + 1] = tonumber(found[j + 1])
+      break
+    end
+  end
+end
+if #held > 0 or ARGV[1] == '' then return held end
+if ARGV[7] ~= '0' then
+  redis.call('ZADD', asks, ARGV[6], ARGV[5] .. ' ' .. ARGV[4])
+  redis.call('ZREMRANGEBYRANK', asks, 0, -1 - ARGV[8])
+  redis.call('PEXPIRE', asks, ARGV[7])
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return held`;
+
+/** Gives a reserved request back. ARGV address of the person, journey, instant of the reservation ('': whichever it has) */
+export const giveBackScript = `${people}
+local asks = keyOf(personOf(ARGV[1]), 'asks')
+local found = redis.call('ZRANGE', asks, 0, -1, 'WITHSCORES')
+for i = 1, #found, 2 do
+  local isOwn = string.match(found[i], '^%d+ (.*)$') == ARGV[2]
+  if isOwn and (ARGV[3] == '' or tonumber(ARGV[3]) == tonumber(found[i + 1])) then redis.call('ZREM', asks, found[i]) end
+end
+return 1`;
+
+/** Forgets the person with this address: all links and requests. ARGV address */
+export const forgetScript = `${people}
+local person = personOf(ARGV[1])
+for _, address in ipairs(addressesOf(person)) do redis.call('DEL', '{cl}:address:' .. address) end
+redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'asks'))
+return 1`;

@@ -1,0 +1,81 @@
+import { formatDuration } from '../../../core/schedule/duration.ts';
+import type { Policy } from '../../config/policy.ts';
+import type { Throttle } from '../../config/throttle.ts';
+import { elsewhere, type HeldBy, type LastAsked, type Limit } from '../../journey/contacts.ts';
+import type { Skip } from '../../journey/reasons.ts';
+import type { LoadedRule } from '../rules.ts';
+
+/** A throttle, and which requests it counts. */
+export interface Scope extends Throttle {
+  /** For traces: `rule "all"`, `campaign 12`. */
+  name: string;
+  /** Undefined: requests in every campaign. */
+  campaigns: ReadonlySet<number> | undefined;
+}
+
+/** Every throttle that a request of this rule has to keep to. */
+export function scopesOf({ name, throttle, campaign }: LoadedRule, policy: Policy): Scope[] {
+  const own = policy.campaigns?.[campaign]?.throttle;
+  const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
+  return [
+    ...(throttle ? [{ ...throttle, name: `rule "${name}"`, campaigns: undefined }] : []),
+    ...(policy.throttle ? [{ ...policy.throttle, name: 'policy', campaigns: undefined }] : []),
+    ...(own ? [{ ...own, name: `campaign ${campaign}`, campaigns: new Set([campaign]) }] : []),
+    ...groups.flatMap(([group, { campaigns, throttle: ofGroup }]) =>
+      ofGroup ? [{ ...ofGroup, name: `group "${group}"`, campaigns: new Set(campaigns) }] : [],
+    ),
+  ];
+}
+
+/** The longest throttle of all: for how long it has to be known who was asked. 0: there is none. */
+export function longestThrottle(rules: readonly Pick<LoadedRule, 'throttle'>[], policy: Policy): number {
+  const parts = [policy, ...rules, ...Object.values(policy.campaigns ?? {}), ...Object.values(policy.groups ?? {})];
+  return Math.max(0, ...parts.map(({ throttle }) => throttle?.period ?? 0));
+}
+
+export function limitsOf(scopes: readonly Scope[], now: Date): Limit[] {
+  return scopes.map(({ period, campaigns }) => ({ since: new Date(now.getTime() - period), campaigns }));
+}
+
+/** A throttle that holds a request, and since when. */
+export interface Hold {
+  scope: Scope;
+  askedAt: Date;
+}
+
+/**
+ * What holds a request for the sake of the last one to this contact, by the note or the service. One that closeloop did not make
+ * may have been in any campaign; others are known with their campaign (`ContactMemory.reserve`).
+ */
+export function holdsOfLast(last: LastAsked | undefined, scopes: readonly Scope[], now: Date): Hold[] {
+  if (!last) return [];
+  const counted = scopes.filter(({ campaigns }) => campaigns === undefined || last.journey === elsewhere);
+  const held = counted.filter(({ period }) => last.at.getTime() + period > now.getTime());
+  return held.map((scope) => ({ scope, askedAt: last.at }));
+}
+
+export function holdsOf(held: readonly HeldBy[], scopes: readonly Scope[]): Hold[] {
+  return held.flatMap(({ limit, at }) => {
+    const scope = scopes[limit];
+    return scope ? [{ scope, askedAt: at }] : [];
+  });
+}
+
+/** What becomes of a request that throttles hold: skipped where one of them drops it, else put off until all of them are over. */
+export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
+
+/** Undefined where nothing holds it. */
+export function throttled(holds: readonly Hold[], now: Date): Throttled | undefined {
+  const until = Math.max(...holds.map(({ scope, askedAt }) => askedAt.getTime() + scope.period));
+  const drops = holds.filter(({ scope }) => scope.otherwise === 'drop');
+  const sentences = (drops.length > 0 ? drops : holds).map((hold) => inWords(hold, now));
+  if (holds.length === 0) return undefined;
+  const why = sentences.join('; ');
+  return drops.length > 0 ? { do: 'skip', reason: 'throttled', why } : { do: 'wait', until: new Date(until), why };
+}
+
+function inWords({ scope: { name, period }, askedAt }: Hold, now: Date): string {
+  const until = new Date(askedAt.getTime() + period).toISOString();
+  const ago = `${Math.round((now.getTime() - askedAt.getTime()) / 8_640_000) / 10} days`;
+  return `the person was asked ${ago} ago (throttle of ${name}, ${formatDuration(period)}: until ${until})`;
+}

@@ -1,0 +1,34 @@
+import { type Contact, contactFor, contactKey, mostCandidates } from '../../../core/contact.ts';
+import type { Named, Policy } from '../context.ts';
+import type { LoadedRule } from '../rules.ts';
+
+/** More are no one person's. */
+const most = 8;
+
+/**
+ * The keys of further addresses of the record's person: what the rule's contact expressions found beside the contact, as far as
+ * messages reach it. Not what stands in the rule itself, which is nobody's in particular.
+ * @param candidates what each expression found, in the rule's order
+ */
+export function furtherAddresses(
+  candidates: readonly unknown[],
+  rule: Pick<LoadedRule, 'contact'>,
+  contact: Contact,
+  { defaultCountry }: Pick<Policy, 'defaultCountry'>,
+): string[] {
+  const own = contactKey(contact);
+  const keys = candidates.flatMap((found, i) => {
+    const entries: readonly unknown[] = Array.isArray(found) ? found.slice(0, mostCandidates) : [found];
+    return entries.flatMap((entry) => {
+      const choice = contactFor([entry], 'mixed', { defaultCountry });
+      const isWritten = rule.contact[i]?.source.includes(String(entry)) === true;
+      return choice.ok && !isWritten ? [contactKey(choice.contact)] : [];
+    });
+  });
+  return [...new Set(keys)].filter((key) => key !== own).slice(0, most);
+}
+
+/** The vendor's id of a person, as an address: ids are equal in all sources of an account. */
+export function vendorsPerson({ name, account }: Named, personId: string): string {
+  return `person of ${account ?? `source ${name}`}: ${personId}`;
+}
