@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -24,6 +25,8 @@ export default defineConfig({
     // Most tests wait for sockets, Redis and other processes: on two cores, three files at once take half the time of one.
     maxWorkers: 3,
     setupFiles: ['test/support/same-inputs.ts'],
+    // Processes that tests start load what an earlier one compiled: half the work of a start.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, '.closeloop/compiled') },
     projects: [
       { extends: true, test: { name: 'structure', include: ['test/{structure,documentation}.test.ts'] } },
       // They leave nothing behind that another could trip over: their files take turns in a few threads or processes, as

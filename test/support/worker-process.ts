@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
@@ -41,4 +42,6 @@ const handle = connect({ path: options.redis }, nothing);
 const runtime = { config, handle, redis: handle.client, close: () => handle.close() };
 const app = await run(runtime, { role: options.role, clock: liveClock, log, batchWindowMs: 10 });
 say({ started: app.url ?? '' });
+// For the processes after this one, which may be killed.
+flushCompileCache();
 process.stdin.resume().once('end', () => process.exit(0));
