@@ -87,7 +87,12 @@ function start(args: readonly string[], env: Record<string, string>, entry = clo
 export async function standin(name: string, entry = closeloop) {
   const running = background(['standin', name], {}, entry);
   const url = await running.says(/http:\/\/127\.0\.0\.1:\d+/);
-  const control = async (method: string, path: string, body?: object): Promise<unknown> => {
+  return { url, control: controlOf(url, name), stop: running.stop };
+}
+
+/** The control surface of a stand-in. */
+export function controlOf(url: string, name: string) {
+  return async (method: string, path: string, body?: object): Promise<unknown> => {
     const answer = await fetch(`${url}/_control/${path}`, {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
@@ -96,5 +101,4 @@ export async function standin(name: string, entry = closeloop) {
     if (!answer.ok) throw new Error(`${name} ${method} ${path}: ${answer.status} ${text}`);
     return JSON.parse(text);
   };
-  return { url, control, stop: running.stop };
 }

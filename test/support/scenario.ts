@@ -5,11 +5,13 @@ import { z } from 'zod';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import { accountKey } from '../../worker/redis/keys.ts';
+import { commandHere } from './command-here.ts';
 import { freePort } from './free-port.ts';
 import { until } from './loop.ts';
-import { background, command, type Finished, type Running, standin } from './processes.ts';
+import { background, type Finished, type Running } from './processes.ts';
 import type { TestRedis } from './redis.ts';
 import { sealOf } from './seal.ts';
+import { standinHere } from './standin-here.ts';
 
 /** A request at the service, as its stand-in tells of it. */
 const Request = z.object({
@@ -37,8 +39,8 @@ const campaign = 112;
 const hourMs = 3_600_000;
 
 /**
- * What the scenarios of all vendors share: closeloop's commands as processes on one configuration, and the service's
- * stand-in with a campaign. `env` is theirs, and may be added to.
+ * What the scenarios of all vendors share: the loop in processes and closeloop's other commands on one configuration, and the
+ * service's stand-in with a campaign. `env` is theirs, and may be added to.
  */
 export async function openScenario(redis: TestRedis, source: string) {
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-e2e-'));
@@ -48,7 +50,7 @@ export async function openScenario(redis: TestRedis, source: string) {
   let running: Running[] = [];
   // Another service than an earlier scenario's.
   await redis.handle.client.del(accountKey);
-  const [port, service] = await Promise.all([freePort(), standin('feedback')]);
+  const [port, service] = await Promise.all([freePort(), standinHere('feedback')]);
   const store = new JourneyStore(redis.handle.client, source, {
     now: () => new Date(),
     seal: await sealOf(redis.handle.client),
@@ -61,7 +63,7 @@ export async function openScenario(redis: TestRedis, source: string) {
     customFields: [{ name: 'Store' }, { name: 'Agent' }, { name: 'closeloop' }],
   });
 
-  const run = (...args: string[]): Promise<Finished> => command([...args, '--config', config], env);
+  const run = (...args: string[]): Promise<Finished> => commandHere([...args, '--config', config], env);
 
   /** What a command says as JSON, one object a line; the last one of this shape. @throws when it ends with another code */
   async function told<S extends z.ZodType>(schema: S, args: string[], code = 0): Promise<z.output<S>> {
@@ -161,7 +163,7 @@ ${settings}
 
     async close() {
       await stop();
-      await service.stop();
+      await service.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -1,19 +1,13 @@
 import { CloseloopError } from '../../core/errors.ts';
-import { lastWords } from './last-words.ts';
 
 /** Exit codes: what the command returns; 2 for a mistake the user can mend; 1 for anything else. */
-export async function finish(command: () => Promise<number>): Promise<void> {
-  // Also for a rejection that nobody caught.
-  process.on('uncaughtException', (error) => {
-    process.stderr.write(lastWords(error));
-    process.exit(1);
-  });
+export async function finish(command: () => Promise<number>): Promise<number> {
   try {
-    process.exitCode = await command();
+    return await command();
   } catch (error) {
     if (!(error instanceof CloseloopError || isSystemError(error))) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exitCode = error instanceof CloseloopError && error.advice.kind === 'config' ? 2 : 1;
+    return error instanceof CloseloopError && error.advice.kind === 'config' ? 2 : 1;
   }
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { standins } from '../../standins/index.ts';
 import { journeyStates } from '../journey/states.ts';
@@ -12,7 +12,8 @@ import { version } from './version.ts';
 export const program = new Command('closeloop')
   .description('Asks customers for feedback when their ticket, deal or order closes, and writes the grade back on it.')
   .version(version)
-  .showHelpAfterError('(add --help for how to use it)');
+  .showHelpAfterError('(add --help for how to use it)')
+  .exitOverride();
 
 const config = 'YAML configuration; left out: closeloop.yaml in this folder, else what CLOSELOOP_CONFIG names';
 const where = (command: Command): Command =>
@@ -488,6 +489,9 @@ function positiveNumber(text: string): number {
   return n;
 }
 
+/** Of the command that ran last. */
+let exitCode = 0;
+
 /** Only the command that runs is loaded, so that each starts fast. */
 async function run<Module>(
   loading: Promise<Module>,
@@ -495,17 +499,22 @@ async function run<Module>(
 ): Promise<void> {
   const parts = [loading, import('./finish.ts'), import('../../connectors/built-in.ts')] as const;
   const [module, { finish }, { builtIn }] = await Promise.all(parts);
-  await finish(() => command(module, builtIn));
+  exitCode = await finish(() => command(module, builtIn));
 }
 
-// A mistake on the command line exits with 2, like one in a configuration file.
-program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-const groups = [source, journeys, events, alerts, contact, erasures, campaigns, surveys, requests];
-for (const command of [...program.commands, ...groups.flatMap((group) => group.commands)]) {
-  command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+/** Runs the command that these arguments name, one at a time in a process. @returns its exit code */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // A mistake on the command line exits with 2, like one in a configuration file.
+    return error.exitCode === 0 ? 0 : 2;
+  }
 }
 
-/** Reads the command line, and does what it says. */
+/** Reads the process's command line, and does what it says. */
 export async function main(): Promise<void> {
   // Output that can't be written ends the process without a trace; silently where the reader has gone (SIGPIPE), like other tools.
   for (const stream of [process.stdout, process.stderr]) {
@@ -515,7 +524,15 @@ export async function main(): Promise<void> {
       process.exit(isClosed ? 141 : 1);
     });
   }
-  await program.parseAsync();
+  program.hook('preAction', async () => {
+    const { lastWords } = await import('./last-words.ts');
+    // Also for a rejection that nobody caught.
+    process.on('uncaughtException', (error) => {
+      process.stderr.write(lastWords(error));
+      process.exit(1);
+    });
+  });
+  process.exitCode = await runCommand(process.argv.slice(2));
   // A connection that can't be ended (Redis gone) must not keep a finished process alive.
   setTimeout(() => process.exit(), 5_000).unref();
 }

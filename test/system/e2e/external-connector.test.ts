@@ -4,14 +4,15 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
 import { until } from '../../support/loop.ts';
-import { background, type Running, standin } from '../../support/processes.ts';
+import { background, type Running } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
+import { standinHere } from '../../support/standin-here.ts';
 
 const example = resolve(import.meta.dirname, '../../../examples/helpdesk-connector/connector.ts');
 const redis = useRedis();
 const secret = 'deskly-e2e-secret';
 let dir: string;
-let service: Awaited<ReturnType<typeof standin>>;
+let service: Awaited<ReturnType<typeof standinHere>>;
 let desk: Awaited<ReturnType<typeof startDesk>>;
 let loop: Running;
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'closeloop-outside-'));
   cpSync(example, join(dir, 'my-connector.ts'));
   [service, desk] = await Promise.all([
-    standin('feedback'),
+    standinHere('feedback'),
     startDesk({ email: 'carl@example.com', subject: 'No heating' }),
   ]);
   writeFileSync(
@@ -45,7 +46,7 @@ sources:
 
 afterAll(async () => {
   await loop?.stop();
-  await service?.stop();
+  await service?.close();
   await desk?.stop();
   rmSync(dir, { recursive: true, force: true });
 });

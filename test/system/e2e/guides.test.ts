@@ -10,9 +10,9 @@ import type { StandinServer } from '../../../standins/kit/server.ts';
 import { type App, run } from '../../../worker/cli/app.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
+import { commandHere } from '../../support/command-here.ts';
 import { freePort } from '../../support/free-port.ts';
 import { memoryLog, until } from '../../support/loop.ts';
-import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 
 // What `closeloop standin` prints is typed by people as it stands. So it is here: into one file, call after call.
@@ -43,7 +43,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'closeloop-guides-'));
   const file = join(dir, 'closeloop.yaml');
   writeFileSync(file, config);
-  const { code, err } = await command(['setup', '--yes', '--config', file]);
+  const { code, err } = await commandHere(['setup', '--yes', '--config', file]);
   expect([code, err]).toEqual([0, expect.any(String)]);
   const runtime = {
     config: loadConfig(config, { env: {}, connectors }),

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../support/loop.ts';
-import { standin } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { openScenario, outOfOrder } from '../../support/scenario.ts';
+import { standinHere } from '../../support/standin-here.ts';
 
 // Many short-lived processes: on a busy machine each takes seconds to begin.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const redis = useRedis();
 const secret = 'hubspot-client-secret';
 let on: Awaited<ReturnType<typeof openScenario>>;
-let crm: Awaited<ReturnType<typeof standin>>;
+let crm: Awaited<ReturnType<typeof standinHere>>;
 let first: Made;
 let second: Made;
 
@@ -48,7 +48,7 @@ const notesOn = async (ticket: number) =>
   z.array(z.string()).parse(await crm.control('GET', `tickets/${ticket}/notes`));
 
 beforeAll(async () => {
-  [on, crm] = await Promise.all([openScenario(redis, 'crm'), standin('hubspot')]);
+  [on, crm] = await Promise.all([openScenario(redis, 'crm'), standinHere('hubspot')]);
   const owner = Id.parse(await crm.control('POST', 'owners', { firstName: 'Ann', lastName: 'Agent' })).id;
   first = await makeTicket('Hanna', 'hanna@example.com', owner);
   second = await makeTicket('Vera', 'vera@example.com', owner);
@@ -70,7 +70,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await on?.close();
-  await crm?.stop();
+  await crm?.close();
 });
 
 const Findings = z.object({ errors: z.number(), warnings: z.number(), findings: z.array(z.unknown()) });

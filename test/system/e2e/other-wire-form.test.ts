@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { OperationsForm } from '../../../standins/feedback/operations-form.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { commandHere } from '../../support/command-here.ts';
 import { startLoop, until } from '../../support/loop.ts';
-import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 
 /** The example of another wire form, against a stand-in that serves that form and no other. */
@@ -68,7 +68,7 @@ test('the example works with all five operations and the list, by hand (audit 37
   writeFileSync(config, example.replace('https://feedback.example.com/api', `${service.url}/api`));
   const env = { FEEDBACK_API_KEY: 'demo-key', JOBS_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
   const ok = async (...args: string[]): Promise<unknown> => {
-    const { code, out, err } = await command([...args, '--config', config, '--json'], env);
+    const { code, out, err } = await commandHere([...args, '--config', config, '--json'], env);
     expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
     return JSON.parse(out.trim());
   };

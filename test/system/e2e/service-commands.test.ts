@@ -6,30 +6,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { commandHere } from '../../support/command-here.ts';
 import { deskConfiguration } from '../../support/configurations.ts';
-import { closeloop, command, standin } from '../../support/processes.ts';
+import { closeloop, command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
+import { standinHere } from '../../support/standin-here.ts';
 
 const redis = useRedis();
 let dir: string;
 let config: string;
-let service: Awaited<ReturnType<typeof standin>>;
+let service: Awaited<ReturnType<typeof standinHere>>;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'closeloop-service-'));
   config = join(dir, 'closeloop.yaml');
-  service = await standin('feedback');
+  service = await standinHere('feedback');
   writeFileSync(config, deskConfiguration(redis, { serviceUrl: service.url }));
 });
 afterAll(async () => {
-  await service?.stop();
+  await service?.close();
   rmSync(dir, { recursive: true, force: true });
 });
 
 const Row = z.looseObject({ id: z.coerce.string().optional() });
 /** A command that goes well, and its lines. */
 async function ok(...args: string[]): Promise<z.output<typeof Row>[]> {
-  const { code, out, err } = await command([...args, '--config', config, '--json']);
+  const { code, out, err } = await commandHere([...args, '--config', config, '--json']);
   expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, expect.anything()]);
   return out
     .split('\n')
@@ -68,7 +70,7 @@ test.each(scheduled)(
 
 test('--help of every command that takes a moment says on whose clock it is read (audit 32)', async () => {
   for (const args of [['requests', 'create'], ['backfill'], ['journeys', 'list'], ['journeys', 'replay']]) {
-    const { out } = await command([...args, '--help']);
+    const { out } = await commandHere([...args, '--help']);
     expect(out.replace(/\s+/g, ' ')).toContain('without an offset on the clock of feedback.timeZone');
   }
 });
@@ -85,7 +87,7 @@ test.each(identifiers)('in an external campaign %s is an identifier (audit 33)',
 
 test('--as says what a contact is, and the service has its say on it (audit 33)', async () => {
   const args = ['requests', 'create', '--campaign', '12', '--contact', '+37255512345', '--as', 'identifier'];
-  const { code, err } = await command([...args, '--config', config]);
+  const { code, err } = await commandHere([...args, '--config', config]);
   expect([code, err]).toEqual([1, expect.stringMatching(/identifier/)]);
 });
 
@@ -109,7 +111,7 @@ test('--fields may name a field __proto__, which the campaign has or has not (au
     '--fields',
     '{"__proto__":"x"}',
   ];
-  const { code, err } = await command([...args, '--config', config]);
+  const { code, err } = await commandHere([...args, '--config', config]);
   expect([code, err]).toEqual([1, expect.stringContaining('create')]);
 });
 
@@ -122,15 +124,15 @@ test('what only looks, or only calls the service, runs without the variables of 
   writeFileSync(noKey, `${text.replace('demo-key', '"${KEY}"')}${sealed}\n`);
   await redis.handle.client.del('{cl}:data-key');
   for (const args of [['status'], ['journeys', 'list']]) {
-    const { code, err } = await command([...args, '--config', noKey, '--json']);
+    const { code, err } = await commandHere([...args, '--config', noKey, '--json']);
     expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
   }
   await redis.handle.client.del('{cl}:data-key');
   for (const args of [['status'], ['journeys', 'list'], ['requests', 'list']]) {
-    const { code, err } = await command([...args, '--config', file, '--json']);
+    const { code, err } = await commandHere([...args, '--config', file, '--json']);
     expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
   }
-  const { code, err } = await command(['check', '--config', file]);
+  const { code, err } = await commandHere(['check', '--config', file]);
   expect([code, err]).toEqual([2, expect.stringMatching(/2 mistakes[\s\S]*CLIENT is not set[\s\S]*HOOK is not set/)]);
 });
 
@@ -138,12 +140,12 @@ test('a person is shown, masked only with --yes, and then unknown', async () => 
   await ok('requests', 'create', '--campaign', '12', '--contact', 'mona@example.com');
   expect(await ok('contact', 'show', 'mona@example.com')).toMatchObject([{ num_appeals: 1 }]);
   expect(await ok('contact', 'access-log', 'mona@example.com')).toEqual([]);
-  const log = await command(['contact', 'access-log', 'mona@example.com', '--config', config]);
+  const log = await commandHere(['contact', 'access-log', 'mona@example.com', '--config', config]);
   expect([log.code, log.out, log.err]).toEqual([0, '', expect.stringContaining('knows of nobody who looked')]);
-  const refused = await command(['contact', 'mask', 'mona@example.com', '--config', config]);
+  const refused = await commandHere(['contact', 'mask', 'mona@example.com', '--config', config]);
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--yes')]);
   expect(await ok('contact', 'mask', 'mona@example.com', '--yes')).toMatchObject([{ contacts: 1, requestsMasked: 1 }]);
-  const gone = await command(['contact', 'show', 'mona@example.com', '--config', config]);
+  const gone = await commandHere(['contact', 'show', 'mona@example.com', '--config', config]);
   expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('masked')]);
 });
 
@@ -186,6 +188,6 @@ const mistakes: [args: string[], says: RegExp][] = [
   [['export', 'surveys', '--campaign', '12'], /--campaign is for requests and custom-fields/],
 ];
 test.each(mistakes)('%j is a mistake that is told, with exit code 2', async (args, says) => {
-  const { code, err } = await command([...args, '--config', config]);
+  const { code, err } = await commandHere([...args, '--config', config]);
   expect([code, err]).toEqual([2, expect.stringMatching(says)]);
 });

@@ -10,9 +10,9 @@ import { loadConfig } from '../../../worker/config/config.ts';
 import type { Journey, JourneyState } from '../../../worker/journey/journey.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
+import { commandHere } from '../../support/command-here.ts';
 import { freePort } from '../../support/free-port.ts';
 import { memoryLog, type Told, until } from '../../support/loop.ts';
-import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 
 const redis = useRedis();
@@ -119,16 +119,16 @@ const answerTo = async (id: string, grade: number, comment: string) => {
 };
 
 test('setup makes metafields and webhooks, and check then finds nothing', async () => {
-  const before = await command(['check', '--config', config, '--json']);
+  const before = await commandHere(['check', '--config', config, '--json']);
   expect([before.code, before.out]).toEqual([1, expect.stringContaining('webhook ORDERS_FULFILLED')]);
-  const made = await command(['setup', '--config', config, '--yes']);
+  const made = await commandHere(['setup', '--config', config, '--yes']);
   expect([made.code, made.err]).toEqual([0, expect.stringContaining('create the webhook ORDERS_FULFILLED')]);
   expect(shop.standin.subscriptions().map(({ topic, uri }) => [topic, uri])).toEqual(
     topics.map((topic) => [topic, hooks()]),
   );
-  const after = await command(['check', '--config', config, '--json']);
+  const after = await commandHere(['check', '--config', config, '--json']);
   expect([after.code, after.out]).toEqual([0, expect.stringMatching(/"findings":\[\]/)]);
-  expect((await command(['setup', '--config', config, '--yes'])).err).toContain('Nothing to do');
+  expect((await commandHere(['setup', '--config', config, '--yes'])).err).toContain('Nothing to do');
 });
 
 test('a bad signature is refused, also for privacy', async () => {

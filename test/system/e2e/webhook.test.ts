@@ -12,8 +12,8 @@ import { loadConfig } from '../../../worker/config/config.ts';
 import type { JourneyState } from '../../../worker/journey/journey.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
+import { commandHere } from '../../support/command-here.ts';
 import { memoryLog, type Told, until } from '../../support/loop.ts';
-import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 
 const redis = useRedis();
@@ -131,9 +131,9 @@ const job = (title: string, name: string) =>
 
 test('the source is ready: nothing to set up, nothing found', async () => {
   const about = ['--config', file, '--source', 'jobs', '--json'];
-  const setup = await command(['setup', '--yes', ...about]);
+  const setup = await commandHere(['setup', '--yes', ...about]);
   expect([setup.code, setup.out]).toEqual([0, '{"missing":[],"done":[]}\n']);
-  const check = await command(['check', ...about]);
+  const check = await commandHere(['check', ...about]);
   expect([JSON.parse(check.out).findings, check.code]).toEqual([[], 0]);
 });
 

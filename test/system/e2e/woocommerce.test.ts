@@ -10,9 +10,9 @@ import { loadConfig } from '../../../worker/config/config.ts';
 import type { JourneyState } from '../../../worker/journey/journey.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
+import { commandHere } from '../../support/command-here.ts';
 import { freePort } from '../../support/free-port.ts';
 import { memoryLog, type Told, until } from '../../support/loop.ts';
-import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 
 const redis = useRedis();
@@ -94,17 +94,17 @@ const journeyIn = (id: number, state: JourneyState) =>
 const hooks = () => `${app.url}/hooks/shop`;
 
 test('setup makes the webhooks, and check then finds nothing', async () => {
-  const before = await command(['check', '--config', config, '--json']);
+  const before = await commandHere(['check', '--config', config, '--json']);
   expect([before.code, before.out]).toEqual([1, expect.stringContaining('no webhook of the topic order.updated')]);
-  const made = await command(['setup', '--config', config, '--yes']);
+  const made = await commandHere(['setup', '--config', config, '--yes']);
   expect([made.code, made.err]).toEqual([0, expect.stringContaining('create a webhook of the topic order.updated')]);
   expect(shop.standin.webhooks()).toMatchObject([
     { topic: 'order.updated', deliveryUrl: hooks(), secret },
     { topic: 'order.deleted', deliveryUrl: hooks(), secret },
   ]);
-  const after = await command(['check', '--config', config, '--json']);
+  const after = await commandHere(['check', '--config', config, '--json']);
   expect([after.code, after.out]).toEqual([0, expect.stringMatching(/"findings":\[\]/)]);
-  expect((await command(['setup', '--config', config, '--yes'])).err).toContain('Nothing to do');
+  expect((await commandHere(['setup', '--config', config, '--yes'])).err).toContain('Nothing to do');
 });
 
 test('the ping of a saved webhook is answered 200, a bad signature 401', async () => {
@@ -154,7 +154,7 @@ test('a customer who is to be forgotten is masked at the service, gone here and 
   feedback.standin.answer({ request, grade: 1, comment: 'My neighbour took it' });
   await journeyIn(id, 'written');
   // WooCommerce tells nobody of it: a person does.
-  const masked = await command(['contact', 'mask', 'dora@example.com', '--yes', '--config', config, '--json']);
+  const masked = await commandHere(['contact', 'mask', 'dora@example.com', '--yes', '--config', config, '--json']);
   expect(masked.code, masked.err).toBe(0);
   const proof = await until(async () => (await context().erasures.all()).find(({ copies }) => copies === 'none left'));
   expect(proof).toMatchObject({ journeys: 1, contacts: 1 });

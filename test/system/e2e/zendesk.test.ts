@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../support/loop.ts';
-import { command, standin } from '../../support/processes.ts';
+import { command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { openScenario, outOfOrder } from '../../support/scenario.ts';
+import { standinHere } from '../../support/standin-here.ts';
 
 // Many short-lived processes: on a busy machine each takes seconds to begin.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -12,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 // One story in the order of its tests: each goes on where the one before ended.
 const redis = useRedis();
 let on: Awaited<ReturnType<typeof openScenario>>;
-let desk: Awaited<ReturnType<typeof standin>>;
+let desk: Awaited<ReturnType<typeof standinHere>>;
 
 const personal = /carl@example|Carl|Great "help"|Not so great|vera@example|Vera/;
 
@@ -70,7 +71,7 @@ ${whenClosed}`);
 }
 
 beforeAll(async () => {
-  [on, desk] = await Promise.all([openScenario(redis, 'support'), standin('zendesk')]);
+  [on, desk] = await Promise.all([openScenario(redis, 'support'), standinHere('zendesk')]);
   // A minute is the vendor's; a second is enough here.
   await desk.control('PATCH', 'settings', { exportLagMs: 0, exportsPerMinute: 1_000 });
   await desk.control('POST', 'users', { id: 9001, name: 'Ann Agent', role: 'agent' });
@@ -99,7 +100,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await on?.close();
-  await desk?.stop();
+  await desk?.close();
 });
 
 /** As a person would with curl: the body signed by hand. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../../standins/kit/server.ts';
-import { command } from '../../../support/processes.ts';
+import { commandHere } from '../../../support/command-here.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'closeloop-alerts-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -27,11 +27,11 @@ test('"alerts test" tries everybody, without the variables of anything else, and
   onTestFinished(() => server.close());
   const config = configured(`alerts: { slack: "\${SLACK_URL}" }`);
   const env = { SLACK_URL: `${server.url}/services/secret` };
-  const good = await command(['alerts', 'test', '--config', config], env);
+  const good = await commandHere(['alerts', 'test', '--config', config], env);
   expect(good).toMatchObject({ code: 0, err: '' });
   expect(good.out).toContain('slack took it');
   expect(sent[0]).toContain('this is a test');
-  const bad = await command(['alerts', 'test', '--json', '--config', config], env);
+  const bad = await commandHere(['alerts', 'test', '--json', '--config', config], env);
   expect([bad.code, JSON.parse(bad.out)]).toEqual([
     1,
     { receiver: 'slack', setting: 'alerts.slack', taken: false, why: 'it answered 404' },
@@ -39,8 +39,8 @@ test('"alerts test" tries everybody, without the variables of anything else, and
 });
 
 test('"alerts test" says that nobody is named, and which of its own variables is missing', async () => {
-  const none = await command(['alerts', 'test', '--config', configured('')]);
+  const none = await commandHere(['alerts', 'test', '--config', configured('')]);
   expect([none.code, none.err]).toEqual([1, expect.stringContaining('names no receiver')]);
-  const missing = await command(['alerts', 'test', '--config', configured(`alerts: { teams: "\${TEAMS_URL}" }`)]);
+  const missing = await commandHere(['alerts', 'test', '--config', configured(`alerts: { teams: "\${TEAMS_URL}" }`)]);
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('TEAMS_URL')]);
 });
