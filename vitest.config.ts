@@ -43,7 +43,11 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'system', include: ['test/system/**/*.test.ts'], exclude: long } },
+      // What they start ends with each test; what runs in this process is nothing that the next file could trip over.
+      {
+        extends: true,
+        test: { name: 'system', include: ['test/system/**/*.test.ts'], exclude: long, isolate: false },
+      },
       { extends: true, test: { name: 'long', include: long, testTimeout: 300_000, hookTimeout: 300_000 } },
     ],
   },
