@@ -185,7 +185,7 @@ const mistakes: [args: string[], says: RegExp][] = [
   [['export', 'everything'], /campaigns, requests/],
   [['requests', 'list', '--limit', '0'], /more than 0/],
   [['journeys', 'list', '--limit', '0'], /more than 0/],
-  [['export', 'surveys', '--campaign', '12'], /--campaign is for requests and custom-fields/],
+  [['export', 'surveys', '--campaign', '12'], /--campaign does not narrow surveys, which are exported whole/],
 ];
 test.each(mistakes)('%j is a mistake that is told, with exit code 2', async (args, says) => {
   const { code, err } = await commandHere([...args, '--config', config]);
