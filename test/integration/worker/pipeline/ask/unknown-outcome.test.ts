@@ -182,8 +182,8 @@ test("… and asks where only another person's was masked, or another journey's 
   const { context, unknown, looks, asks, asksNow } = unit({
     rule: '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }',
   });
-  const nobody = { customer: { email: 'nobody@example.com' }, store: 'Tallinn' };
-  await unknown('x', 'cut', nobody);
+  const nora = { customer: { email: 'nora@example.com' }, store: 'Tallinn' };
+  await unknown('x', 'cut', nora);
   await context.feedback.create({
     campaign: 12,
     contact: { kind: 'email', value: 'anna@example.com' },
