@@ -6,7 +6,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
-import { type Found, findJourney, type JourneyFilter, type Searched, select } from './journey-filter.ts';
+import { type Found, findJourney, type JourneyFilter, type Searched, select } from '../support/journey-filter.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { inZone } from './shown-time.ts';
 import { waitingInQueue } from './status.ts';
