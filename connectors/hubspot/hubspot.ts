@@ -4,7 +4,7 @@ import { hubSpotApi } from './api.ts';
 import { checker } from './check.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
-import { recordNames } from './objects.ts';
+import { recordNames, recordUrl } from './objects.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
@@ -56,6 +56,7 @@ export const hubspot = defineConnector({
       forget: forgetter(settings, api),
       writesNoAnswer: settings.writeBack.noAnswer,
       recordNames: recordNames(settings.objects),
+      recordUrl: (id) => recordUrl(settings.portalId, id),
       surveyQuestions: Object.keys(settings.writeBack.answers),
     };
   },

@@ -87,3 +87,10 @@ export function recordNames(objects: readonly ObjectType[]): NonNullable<Source[
     },
   };
 }
+
+/** The record's address in HubSpot's own pages, where the account is known. */
+export function recordUrl(portalId: string | undefined, recordId: string): string | undefined {
+  const parsed = parseRecordId(recordId);
+  if (portalId === undefined || !parsed) return undefined;
+  return `https://app.hubspot.com/contacts/${portalId}/record/${objectTypes[parsed.type].objectTypeId}/${parsed.id}`;
+}

@@ -5,7 +5,7 @@ import { checker } from './check.ts';
 import { events } from './events.ts';
 import { poller } from './poll.ts';
 import { batchSize, reader } from './read.ts';
-import { settings } from './settings.ts';
+import { recordUrl, settings } from './settings.ts';
 import { installer } from './setup.ts';
 import { forgetter, writer } from './write-back.ts';
 
@@ -48,6 +48,7 @@ export const intercom = defineConnector({
       // The Developer Hub tests an address by HEAD.
       handshake: ({ method }) => (method === 'HEAD' ? { status: 200 } : undefined),
       bringsExternalGrades: settings.ratings,
+      recordUrl: (id) => recordUrl(settings, id),
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
       verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signature),

@@ -5,7 +5,7 @@ import { events } from './events.ts';
 import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
-import { settings } from './settings.ts';
+import { addressOf, settings } from './settings.ts';
 import { setupOf } from './setup.ts';
 import { verify } from './signature.ts';
 import { writer } from './write-back.ts';
@@ -40,6 +40,7 @@ export const shopify = defineConnector({
       poll: poller(settings, api, ports),
       check: checker(settings, api),
       setup: setupOf(settings, api),
+      recordUrl: (id) => `${addressOf(settings)}/admin/orders/${encodeURIComponent(id)}`,
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
     };

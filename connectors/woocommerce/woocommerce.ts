@@ -34,6 +34,7 @@ export const woocommerce = defineConnector({
       taken: { status: 200 },
       alsoTakes: ['form'],
       handshake: ping,
+      recordUrl: (id) => `${settings.site}/wp-admin/post.php?post=${encodeURIComponent(id)}&action=edit`,
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
       verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signature),

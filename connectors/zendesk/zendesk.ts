@@ -6,7 +6,7 @@ import { fieldCatalogue, suggestionsOf } from './fields.ts';
 import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
-import { settings } from './settings.ts';
+import { addressOf, settings } from './settings.ts';
 import { installer } from './setup.ts';
 import { verify } from './signature.ts';
 import { batchSize } from './ticket.ts';
@@ -50,6 +50,7 @@ export const zendesk = defineConnector({
       fields: async () => suggestionsOf(await catalogue()),
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
+      recordUrl: (id) => `${addressOf(settings)}/agent/tickets/${encodeURIComponent(id)}`,
       bringsExternalGrades: settings.csat !== undefined,
     };
   },

@@ -223,6 +223,8 @@ export interface Source<Shape extends object = object> {
     /** Examples: 'deal-7 or ticket-7'. */
     like: string;
   };
+  /** Where people see the record at the vendor: an https address. Left out, or undefined: nobody can tell. */
+  recordUrl?(recordId: string): string | undefined;
   /** How many records one vendor call takes; the worker collects this many before it calls `read` or `writeBack`. */
   batchSize: number;
   /** The response to a stored delivery: 202 unless the vendor needs exactly 200, and the body that the vendor wants. */
