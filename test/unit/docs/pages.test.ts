@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { builtIn } from '../../connectors/built-in.ts';
-import { connectors } from '../../connectors/index.ts';
-import { addQuestions } from '../../worker/cli/init/flags.ts';
-import { program } from '../../worker/cli/main.ts';
-import { loadConfig } from '../../worker/config/config.ts';
+import { builtIn } from '../../../connectors/built-in.ts';
+import { connectors } from '../../../connectors/index.ts';
+import { addQuestions } from '../../../worker/cli/init/flags.ts';
+import { program } from '../../../worker/cli/main.ts';
+import { loadConfig } from '../../../worker/config/config.ts';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const pages = [
   'README.md',
