@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, of installing the package and of benchmarks:
- * `npm run test:long`, which CI runs as well.
+ * Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, of installing the package, of restoring a copy of
+ * Redis and of benchmarks: `npm run test:long`, which CI runs as well.
  */
 const long = [
   'test/system/{chaos,fuzz,package,redis-outages,steering}/*.test.ts',
   'test/system/bench.test.ts',
+  'test/system/worker/backup.test.ts',
   'test/system/monitoring/*.test.ts',
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];
