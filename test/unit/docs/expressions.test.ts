@@ -26,6 +26,7 @@ const zendesk: ZendeskShape = {
     fields: { store: 'Tartu', 360001: 'Tartu', product: 'product_washing_machine' },
     labels: { product: 'Washing machine' },
     createdAt: '2026-11-21T08:00:00.000Z',
+    replies: 2,
     solvedAt: '2026-11-21T13:00:00.000Z',
     group: thing('2001', 'Phone'),
     organization: undefined,
