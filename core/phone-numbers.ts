@@ -10,6 +10,11 @@ export function isSupportedCountry(code: string): code is CountryCode {
   return plans().isSupportedCountry(code);
 }
 
+/** The country (ISO 3166) of a number in international form; undefined where it belongs to none, or to no known one. */
+export function countryOfPhone(number: string): string | undefined {
+  return parsePhoneNumberFromString(number)?.country;
+}
+
 /** Undefined for text that is no phone number. */
 export function parsePhoneNumberFromString(
   text: string,

@@ -89,6 +89,9 @@ export interface PresentedRecord<Shape extends object = object> {
   /** The customer's IANA zone and language (BCP 47) where the vendor knows them. */
   timeZone?: string;
   locale?: string;
+  /** Of the customer's address: ISO 3166 code or English name, and its state or province as code or name. They tell the zone where the vendor doesn't. */
+  country?: string;
+  region?: string;
 }
 
 /** An answer to write on a record, or the fact that none came. */

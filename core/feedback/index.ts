@@ -14,16 +14,12 @@ export {
 } from '../mapping/expression.ts';
 export type { FieldDefinition } from '../mapping/field-value.ts';
 export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';
+export { checkWindows } from '../schedule/check-windows.ts';
 export type { Day } from '../schedule/days.ts';
 export { formatDuration, parseDuration } from '../schedule/duration.ts';
-export {
-  type CampaignHours,
-  checkWindows,
-  hoursOf,
-  nextSendTime,
-  type RuleWindow,
-  type SendTimeInput,
-} from '../schedule/send-time.ts';
+export { type CampaignHours, hoursOf, type MessageHours, type RuleWindow } from '../schedule/message-windows.ts';
+export { type PlaceHints, type RecipientPlace, recipientPlace } from '../schedule/recipient-place.ts';
+export { nextSendTime, type SendTime, type SendTimeInput } from '../schedule/send-time.ts';
 export type {
   CallOptions,
   CampaignQuery,

@@ -1,4 +1,4 @@
-import { Temporal } from 'temporal-polyfill';
+import { dayMs, readingOf, spanAt, type WallTime, wallTime, weekdayOf } from './wall-clock.ts';
 
 /*
  * One rule decides every question of clock changes: a window is open exactly when the clock on the wall, in the
@@ -20,74 +20,69 @@ export interface SendWindow {
   days: ReadonlySet<number> | undefined;
   /** IANA name. */
   zone: string;
+  /** The holiday for which the window is closed on a date of its zone (days since 1 January 1970), from midnight to midnight. */
+  holidayOn?: ((date: number) => string | undefined) | undefined;
 }
 
 /** How far an opening is looked for. A weekly window may lose one opening to a clock change, hence more than a week. */
 export const searchDays = 15;
 
-const daySeconds = 86_400;
-
 export function isOpen(window: SendWindow, epochMs: number): boolean {
-  const clock = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(window.zone);
-  const second = clock.hour * 3_600 + clock.minute * 60 + clock.second;
-  return opensOn(window, clock.dayOfWeek, second);
+  return isOpenOn(window, wallTime(window.zone, epochMs));
 }
 
-function opensOn({ from, until, days }: SendWindow, day: number, second: number): boolean {
-  const today = days === undefined || days.has(day);
+function isOpenOn({ from, until, days, holidayOn }: SendWindow, { date, ms }: WallTime): boolean {
+  if (holidayOn?.(date) !== undefined) return false;
+  const second = ms / 1_000;
+  const today = days === undefined || days.has(weekdayOf(date));
   if (from === until) return today;
   if (from < until) return today && from <= second && second < until;
-  const yesterday = days === undefined || days.has(day === 1 ? 7 : day - 1);
+  const yesterday = days === undefined || days.has(weekdayOf(date - 1));
   return (today && second >= from) || (yesterday && second < until);
 }
 
 /** The first instant from `epochMs` on at which the window is open; undefined if that is more than 15 days ahead. */
 export function nextOpening(window: SendWindow, epochMs: number): number | undefined {
-  if (isOpen(window, epochMs)) return epochMs;
-  let date = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(window.zone).toPlainDate();
-  for (let day = 0; day <= searchDays; day += 1) {
-    const openings = turns(window, date).filter((turn) => turn >= epochMs && isOpen(window, turn));
-    if (openings.length > 0) return Math.min(...openings);
-    date = date.add({ days: 1 });
+  return firstThat(window, epochMs, true);
+}
+
+/** The first instant from `epochMs` on at which the window is closed; undefined if that is more than 15 days ahead. */
+export function nextClosing(window: SendWindow, epochMs: number): number | undefined {
+  return firstThat(window, epochMs, false);
+}
+
+/** Between two clock changes a day on the wall is a day. */
+function firstThat(window: SendWindow, epochMs: number, open: boolean): number | undefined {
+  const latest = epochMs + searchDays * dayMs;
+  for (let at = epochMs; at <= latest; ) {
+    const { offsetMs, until } = spanAt(window.zone, at);
+    const local = firstOnWall(window, at + offsetMs, open);
+    const found = local === undefined ? undefined : local - offsetMs;
+    if (found !== undefined && found < until) return found <= latest ? found : undefined;
+    at = until;
   }
   return undefined;
 }
 
-/** The instants of a day at which a closed window can turn open: its hour, midnight (another day's rule), a clock change. */
-function turns(window: SendWindow, date: Temporal.PlainDate): number[] {
-  const { zone, from } = window;
-  const start = date.toZonedDateTime({ timeZone: zone });
-  const end = date.add({ days: 1 }).toZonedDateTime({ timeZone: zone });
-  const midnight = start.epochMilliseconds;
-  // A day without a clock change, which is nearly every day. Some zones change at midnight: such a day begins at 01:00.
-  if (start.offsetNanoseconds === end.offsetNanoseconds && start.hour === 0) return [midnight, midnight + from * 1_000];
-
-  const local = date.toPlainDateTime().add({ seconds: from });
-  const change = start.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
-  return [
-    midnight,
-    ...(['earlier', 'later'] as const).map(
-      (disambiguation) => local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
-    ),
-    ...(change <= end.epochMilliseconds ? [change] : []),
-  ];
+/** A window turns at its hours, and at midnight, when another day's rule begins. */
+function firstOnWall(window: SendWindow, localMs: number, open: boolean): number | undefined {
+  const wanted = (ms: number) => ms >= localMs && isOpenOn(window, readingOf(ms)) === open;
+  if (wanted(localMs)) return localMs;
+  const hour = (open ? window.from : window.until) * 1_000;
+  const { date } = readingOf(localMs);
+  for (let day = date; day <= date + searchDays; day += 1) {
+    const turn = [day * dayMs, day * dayMs + hour].find(wanted);
+    if (turn !== undefined) return turn;
+  }
+  return undefined;
 }
 
-/** Whether two windows of one zone are ever open together, clock changes aside. */
-export function meet(one: SendWindow, other: SendWindow): boolean {
-  const week = 7 * daySeconds;
-  return openHours(one).some(([start, end]) =>
-    openHours(other).some(([from, until]) =>
-      [-week, 0, week].some((shift) => Math.max(start, from + shift) < Math.min(end, until + shift)),
-    ),
+/** Whether windows of one zone are ever open together, clock changes aside: where they are, it begins as one of them opens. */
+export function meet(windows: readonly SendWindow[]): boolean {
+  return windows.some(({ from, until }) =>
+    [1, 2, 3, 4, 5, 6, 7].some((date) => {
+      const opens = { date, ms: from === until ? 0 : from * 1_000 };
+      return windows.every((window) => isOpenOn(window, opens));
+    }),
   );
-}
-
-/** Half-open, in seconds since the midnight in which the Sunday before began; the last Sunday's may go beyond the week. */
-function openHours({ from, until, days }: SendWindow): [start: number, end: number][] {
-  return [...(days ?? [1, 2, 3, 4, 5, 6, 7])].map((day) => {
-    const midnight = day * daySeconds;
-    if (from === until) return [midnight, midnight + daySeconds];
-    return [midnight + from, midnight + until + (until < from ? daySeconds : 0)];
-  });
 }

@@ -139,6 +139,7 @@ function configuration(options: {
   const { url, socket, port, rule, callsAtOnce } = options;
   return `
 feedback: { baseUrl: "${url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, callsAtOnce: ${callsAtOnce} }
+policy: { sms: { from: "00:00", until: "24:00" } }
 redis: { path: ${socket} }
 http: { port: ${port} }
 collect: { every: 1h }

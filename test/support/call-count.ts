@@ -30,6 +30,7 @@ export async function countCalls(redis: ReturnType<typeof useRedis>, thousand: T
   const source = `${vendor.toLowerCase()}-thousand`;
   const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+policy: { sms: { from: "00:00", until: "24:00" } }
 http: { port: 0 }
 collect: { every: 1h }
 poll: { every: 1h }

@@ -33,6 +33,7 @@ export async function startWorld(redis: TestRedis, source: string, ids: readonly
     config,
     `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, timeoutMs: 1000 }
+policy: { sms: { from: "00:00", until: "24:00" } }
 http: { port: 0 }
 lookup: { after: 50ms }
 collect: { every: 200ms }

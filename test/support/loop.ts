@@ -12,6 +12,7 @@ import type { Tracing } from '../../worker/operations/tracing.ts';
 import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { Engine } from '../../worker/pipeline/engine.ts';
 import { accountKey, knownSourcesKey, seenKey } from '../../worker/redis/keys.ts';
+import { atAnyHour } from './any-hour.ts';
 import type { TestRedis } from './redis.ts';
 import { type ToyRecord, ToyVendor } from './toy-connector.ts';
 
@@ -117,6 +118,7 @@ feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/T
 http: { port: 0 }
 lookup: { after: ${options.lookAfter ?? '50ms'} }
 collect: { every: 200ms }
+${atAnyHour(options.general)}
 ${options.general ?? ''}
 sources:${sources.join('')}
 `;

@@ -14,6 +14,7 @@ import type { RecordJob } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import type { RedisClient } from '../../worker/redis/client.ts';
 import type { Seal } from '../../worker/redis/seal.ts';
+import { atAnyHour } from './any-hour.ts';
 import { memoryLog } from './loop.ts';
 import { useRedis } from './redis.ts';
 import { sealOf } from './seal.ts';
@@ -65,6 +66,7 @@ export function useManual() {
     const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 lookup: { after: 0ms }
+${atAnyHour(options.general)}
 ${options.general ?? ''}
 sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rules: [${rule}] }`).join(', ')} }
 `;

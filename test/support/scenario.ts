@@ -102,6 +102,7 @@ feedback:
   apiKey: "\${FEEDBACK_API_KEY}"
   timeZone: Europe/Tallinn
   operations: { create: { body: { scheduled: null } } }    # so that the service adds its campaign's delay
+policy: { sms: { from: "00:00", until: "24:00" } }
 redis: { path: ${redis.socket} }
 secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
 http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }

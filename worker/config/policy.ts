@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AskAnyway } from './ask-anyway.ts';
 import { Campaigns, Groups } from './campaign-policy.ts';
 import { Never } from './never.ts';
+import { SmsHours } from './sms-hours.ts';
 import { Throttle } from './throttle.ts';
 
 /** Who is asked, when and how often, over all sources: each member's schema is in a file of its own. */
@@ -11,5 +12,8 @@ export const Policy = z.strictObject({
   throttle: Throttle.optional().describe('No request to a person who was asked this recently, whatever the rule'),
   campaigns: Campaigns.optional().describe('Of single campaigns, by their number'),
   groups: Groups.optional().describe('Of several campaigns together, by a name of your own'),
+  sms: SmsHours.prefault({}).describe(
+    "When text messages go out, at the earliest and the latest, on the recipient's clock: no rule's window and no campaign's exceeds these hours",
+  ),
 });
 export type Policy = z.output<typeof Policy>;

@@ -3,10 +3,9 @@ import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 import { Throttle } from './throttle.ts';
+import { TimeOfDay } from './time-of-day.ts';
 
 const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
-
-const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like "09:00", in quotes');
 
 const Window = z.strictObject({
   from: TimeOfDay.optional().describe('From this time of day on'),

@@ -4,6 +4,13 @@ import { keepingUnknown } from './keeping-unknown.ts';
 import { skipReasons } from './reasons.ts';
 import { journeyStates } from './states.ts';
 
+const PlaceHints = keepingUnknown({
+  timeZone: z.string().optional(),
+  country: z.string().optional(),
+  region: z.string().optional(),
+  phoneCountry: z.string().optional(),
+});
+
 export { type JourneyState, journeyStates } from './states.ts';
 
 const Contact = keepingUnknown({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() });
@@ -80,7 +87,8 @@ const fields = {
   /** The record that this record was merged into: answers are written there. */
   currentId: z.string().optional(),
   values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-  recipientZone: z.string().optional(),
+  /** What is known of where the recipient is. */
+  place: PlaceHints.optional(),
   dueAt: z.coerce.date().optional(),
   intent: Intent.optional(),
   lookedFor: LookedFor.optional(),

@@ -4,6 +4,7 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
 import type { SourceContext } from '../pipeline/context.ts';
+import { windowDoubts } from '../pipeline/plan/asking-time.ts';
 import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 import { statusOf } from '../pipeline/vendor.ts';
@@ -101,7 +102,10 @@ async function checkRule(rule: LoadedRule, at: string, context: SourceContext): 
       remedy: `mend rule "${rule.name}", or campaign ${campaign.id} ("${campaign.name}") in the service`,
     }),
   );
-  const findings = [...problems, ...contactFindings(rule, campaign, at)];
+  const doubts = windowDoubts(rule, campaign, context).map(
+    (doubt): Finding => ({ level: 'warning', at: `${at}.window`, ...doubt }),
+  );
+  const findings = [...problems, ...doubts, ...contactFindings(rule, campaign, at)];
   return { campaign, findings };
 }
 

@@ -54,6 +54,7 @@ test.each([50, 100, 1_000])(
     const name = `plan-${restoreRate}`;
     const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+policy: { sms: { from: "00:00", until: "24:00" } }
 http: { port: 0 }
 collect: { every: 1h }
 poll: { every: 1h }

@@ -241,6 +241,7 @@ beforeAll(async () => {
   });
   const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: canary-key, timeZone: Europe/Tallinn, timeoutMs: 2000 }
+policy: { sms: { from: "00:00", until: "24:00" } }
 http: { port: 0 }
 collect: { every: 300ms }
 lookup: { after: 50ms }

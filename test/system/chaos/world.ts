@@ -144,6 +144,7 @@ export async function openWorld(options: {
     taken,
     config: (redisSocket, collectEveryMs, deskName = sources.desk) => `
 feedback: { baseUrl: "${servers.feedback.url}/api", apiKey: chaos-key, timeZone: ${timeZone}, timeoutMs: 1000 }
+policy: { sms: { from: "00:00", until: "24:00" } }
 redis: { path: ${redisSocket} }
 http: { port: 0, publicUrl: "${publicUrl}" }
 lookup: { after: ${slowestMs + 500}ms }

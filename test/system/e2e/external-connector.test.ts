@@ -28,6 +28,7 @@ beforeAll(async () => {
     join(dir, 'closeloop.yaml'),
     `
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+policy: { sms: { from: "00:00", until: "24:00" } }
 redis: { path: ${redis.socket} }
 http: { port: 0 }
 collect: { every: 300ms }

@@ -49,6 +49,7 @@ beforeAll(async () => {
   feedback.standin.addCampaign({ account: 'acme', id: grades, name: 'After the job', type: 'email', customFields });
   const text = `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+policy: { sms: { from: "00:00", until: "24:00" } }
 http: { port: 0, publicUrl: "http://127.0.0.1:8080" }
 collect: { every: 200ms }
 sources:

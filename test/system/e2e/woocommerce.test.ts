@@ -40,6 +40,7 @@ beforeAll(async () => {
     config,
     `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+policy: { sms: { from: "00:00", until: "24:00" } }
 redis: { path: ${redis.socket} }
 secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
 http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }

@@ -1,7 +1,8 @@
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
-import { campaignOf, needsOf, sendTime } from '../plan/decide.ts';
+import { askingTime } from '../plan/asking-time.ts';
+import { campaignOf, needsOf } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
@@ -29,8 +30,9 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
 
   await context.holds.pass('ask', [...needsOf(rule), createNeed]);
   const campaign = await campaignOf(rule, context);
-  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
-  if (due.at > context.clock.now()) return await postpone(journey, due, context);
+  const time = askingTime(rule, campaign, { ...journey, contact }, context);
+  if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
+  if (time.at > context.clock.now()) return await postpone(journey, time, context);
 
   const gone = await recheck(journey, context);
   if (gone) return await endJourney(journey, { why: gone.why }, context, { isOut: gone.isOut });

@@ -12,15 +12,8 @@ import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Policy, Service } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
-import {
-  asCampaignFault,
-  askedAlready,
-  campaignFault,
-  campaignOf,
-  mapFields,
-  needsOf,
-  sendTime,
-} from '../plan/decide.ts';
+import { askingTime } from '../plan/asking-time.ts';
+import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields, needsOf } from '../plan/decide.ts';
 import type { LoadedRule } from '../rules.ts';
 import {
   type AskContext,
@@ -82,7 +75,7 @@ interface Attempt {
   /** The last request to this contact that isn't this journey's. */
   last: LastAsked | undefined;
   scopes: readonly Scope[];
-  /** After this moment the readings are too old to send. Real time. */
+  /** After this moment the readings are too old to send, or a window has closed. Real time. */
   leaveBy: Date;
 }
 
@@ -97,8 +90,9 @@ export async function create(
   const { store, contacts, clock, feedback } = context;
   const ref = markOf(journey);
   // The window may have closed while the job waited for a slot.
-  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context);
-  if (due.at > clock.now()) return await postpone(journey, due, context);
+  const time = askingTime(rule, campaign, { ...journey, contact }, context);
+  if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
+  if (time.at > clock.now()) return await postpone(journey, time, context);
 
   if (await erasedMeanwhile(journey, context)) return done;
   const { id: journeyId, recordId, closedAt } = journey;
@@ -106,7 +100,7 @@ export async function create(
   const already = askedAlready(rule, { journeyId, closedAt, history }, context.name);
   if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
-  const leaveBy = new Date(Date.now() + staleMs);
+  const leaveBy = new Date(Date.now() + Math.min(staleMs, openForMs(time.until, clock)));
   const lastHere = await contacts.lastAsked(contactKey(contact));
   // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
@@ -123,16 +117,26 @@ export async function create(
   const now = clock.now();
   const no = throttled(holdsOfLast(lastCounted(known, last), scopes, now), now);
   if (no) return await holdBack(attempt, no, context);
-  // The process was suspended: the lock may have expired.
+  // The process was suspended: the lock may have expired, or the window has closed.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);
 }
 
 /** Ends the journey, or puts it off until the throttles are over and the windows open. */
-async function holdBack({ journey, rule, campaign }: Attempt, no: Throttled, context: AskContext): Promise<JobResult> {
+async function holdBack(
+  { journey, rule, campaign, contact }: Attempt,
+  no: Throttled,
+  context: AskContext,
+): Promise<JobResult> {
   if (no.do === 'skip') return await endJourney(journey, no, context);
-  const due = sendTime(rule, campaign, journey.closedAt, journey.recipientZone, context, no.until);
-  return await postpone(journey, { at: due.at, why: [`waits: ${no.why}`, ...due.why] }, context);
+  const time = askingTime(rule, campaign, { ...journey, contact }, context, no.until);
+  if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
+  return await postpone(journey, { at: time.at, why: [`waits: ${no.why}`, ...time.why] }, context);
+}
+
+/** The real time that is left to send until a window closes, but for its end, which is outside. */
+function openForMs(until: Date | undefined, clock: AskContext['clock']): number {
+  return until === undefined ? Number.POSITIVE_INFINITY : clock.until(until) - 1;
 }
 
 /** The intent that is stored before anything is sent. */

@@ -13,8 +13,10 @@ export interface Scope extends Throttle {
   campaigns: ReadonlySet<number> | undefined;
 }
 
+type Throttles = Pick<Policy, 'throttle' | 'campaigns' | 'groups'>;
+
 /** Every throttle that a request of this rule has to keep to. */
-export function scopesOf({ name, throttle, campaign }: LoadedRule, policy: Policy): Scope[] {
+export function scopesOf({ name, throttle, campaign }: LoadedRule, policy: Throttles): Scope[] {
   const own = policy.campaigns?.[campaign]?.throttle;
   const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
   return [
@@ -28,7 +30,7 @@ export function scopesOf({ name, throttle, campaign }: LoadedRule, policy: Polic
 }
 
 /** The longest throttle of all: for how long it has to be known who was asked. 0: there is none. */
-export function longestThrottle(rules: readonly Pick<LoadedRule, 'throttle'>[], policy: Policy): number {
+export function longestThrottle(rules: readonly Pick<LoadedRule, 'throttle'>[], policy: Throttles): number {
   const parts = [policy, ...rules, ...Object.values(policy.campaigns ?? {}), ...Object.values(policy.groups ?? {})];
   return Math.max(0, ...parts.map(({ throttle }) => throttle?.period ?? 0));
 }

@@ -1,6 +1,7 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Holds } from '../../operations/holds.ts';
 import type { Operations } from '../context.ts';
+import { windowDoubts } from './asking-time.ts';
 import { campaignOf, type DecisionContext, ruleFault } from './decide.ts';
 
 /** Reports problems of rules that can be found without a record; journeys of such a rule wait until it is mended. */
@@ -10,8 +11,12 @@ export async function checkRules(
 ): Promise<void> {
   for (const rule of context.rules) {
     try {
-      const problem = ruleFault(rule, await campaignOf(rule, context), context);
+      const campaign = await campaignOf(rule, context);
+      const problem = ruleFault(rule, campaign, context);
       if (problem) throw problem;
+      for (const doubt of windowDoubts(rule, campaign, context)) {
+        context.log.warn({ source: context.name, rule: rule.name, ...doubt }, 'a window may not do what was meant');
+      }
     } catch (error) {
       const advice = adviceOf(error);
       if (advice.kind === 'config' && advice.only !== undefined && advice.doubtful !== true) {

@@ -12,21 +12,22 @@ import {
   isTrue,
 } from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
-import { checkWindows, hoursOf, nextSendTime } from '../../../core/schedule/send-time.ts';
+import type { PlaceHints } from '../../../core/schedule/recipient-place.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
-import type { Named, Policy, Service, Timing } from '../context.ts';
+import type { Named, Policy, Service } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
+import { askingTime, placeOf, type TimingContext, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
 
 /** What a decision takes of a source. A preview has all of it, without a journey. */
 export type DecisionContext = Pick<Named, 'name'> &
-  Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'timeZone' | 'defaultCountry' | 'marker' | 'serviceAddsDelay'> &
-  Pick<Service, 'campaigns'> &
-  Pick<Timing, 'clock'>;
+  TimingContext &
+  Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry' | 'marker'> &
+  Pick<Service, 'campaigns'>;
 
 /** A closing to decide about. `journeyId`: the journey that it has, or would get; `history`: what its record's customer was asked. */
 export interface Closing {
@@ -46,6 +47,7 @@ export type Verdict =
       contact: Contact;
       /** The keys of further addresses of the same person. */
       others: string[];
+      place: PlaceHints;
       values: NonNullable<Journey['values']>;
       /** The expression of each value. */
       sources: Record<string, string>;
@@ -97,17 +99,13 @@ export async function decide(
   if (!contact.ok) return no('no-contact', `no usable contact: ${passedOver.join('; ')}`);
   trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
 
-  try {
-    const send = sendTime(rule, campaign, closing.closedAt, record.timeZone, context);
-    trace.push(...send.why, `to be asked at ${send.at.toISOString()}`);
-    const { values, sources } = mapped;
-    const others = furtherAddresses(candidates, rule, contact.contact, context);
-    return { do: 'ask', trace, rule, campaign, contact: contact.contact, others, values, sources, dueAt: send.at };
-  } catch (error) {
-    // The windows never meet in this recipient's zone; the rule works for others.
-    if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
-    return no('no-time', error.message);
-  }
+  const place = placeOf(record, contact.contact);
+  const time = askingTime(rule, campaign, { closedAt: closing.closedAt, contact: contact.contact, place }, context);
+  if (!time.ok) return no('no-time', time.why);
+  trace.push(...time.why, `to be asked at ${time.at.toISOString()}`);
+  const { values, sources } = mapped;
+  const others = furtherAddresses(candidates, rule, contact.contact, context);
+  return { do: 'ask', trace, rule, campaign, contact: contact.contact, others, place, values, sources, dueAt: time.at };
 }
 
 type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; skip: Skip };
@@ -250,36 +248,13 @@ export function ruleFault(rule: LoadedRule, campaign: Campaign, context: Decisio
 
 /** The problems of a rule that can be found without a record. */
 export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: DecisionContext): string[] {
-  const hours = { campaign: hoursOf(campaign), window: rule.window, accountZone: context.timeZone };
-  return [...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)), ...checkWindows(hours)];
+  return [
+    ...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)),
+    ...windowProblems(rule, campaign, context),
+  ];
 }
 
 /** Without the marker field, which closeloop fills: a rule need not map it, even where it is required. */
 function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
   return campaign.custom_fields.filter((field) => field.name !== marker);
-}
-
-/**
- * When to ask, by the rule, the campaign and the zones (core/schedule/send-time.ts).
- * @param now the earliest that it may be
- */
-export function sendTime(
-  rule: LoadedRule,
-  campaign: Campaign,
-  closedAt: Date,
-  recipientZone: string | undefined,
-  context: DecisionContext,
-  now = context.clock.now(),
-): { at: Date; why: string[] } {
-  if (campaign.type === 'external') return { at: now, why: ['nothing is sent: the campaign is external'] };
-  return nextSendTime({
-    now,
-    closedAt,
-    delayMs: rule.delay,
-    campaign: hoursOf(campaign),
-    ...(rule.window === undefined ? {} : { window: rule.window }),
-    accountZone: context.timeZone,
-    ...(recipientZone === undefined ? {} : { recipientZone }),
-    serviceAddsDelay: context.serviceAddsDelay,
-  });
 }

@@ -75,7 +75,7 @@ export function neverByPerson(never: Never, findings: Findings, contact: readonl
 
 /** Why an address of an e-mail contact is as good as none, if so. For `contactFor`. */
 export function unfitAddress(
-  { askAnyway = [] }: Policy,
+  { askAnyway = [] }: Pick<Policy, 'askAnyway'>,
   { isRehearsal }: { isRehearsal: boolean },
 ): (address: string) => string | undefined {
   const isReserved = askAnyway.includes('reserved-domains') || isRehearsal ? () => false : isReservedAddress;

@@ -45,7 +45,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     };
     return await skipJourney(journey, verdict, verdict.trace, context, chosen);
   }
-  const { rule, campaign, contact, others, values, dueAt, trace } = verdict;
+  const { rule, campaign, contact, others, place, values, dueAt, trace } = verdict;
   const alsoKnownAs = addressesOf(others, record, context);
   const grades = campaign.grade_list;
   const change = {
@@ -53,7 +53,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     campaign: campaign.id,
     campaignName: campaign.name,
     ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
-    ...(record.timeZone === undefined ? {} : { recipientZone: record.timeZone }),
+    place,
     ...(record.personId === undefined ? {} : { personId: record.personId }),
     contact,
     ...(alsoKnownAs.length > 0 && { alsoKnownAs }),

@@ -32,6 +32,7 @@ beforeEach(async () => {
   service.standin.addCampaign({ account: 'acme', id: campaign, name: 'After the job', type: 'mixed', customFields });
   const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
+policy: { sms: { from: "00:00", until: "24:00" } }
 http: { port: 0 }
 collect: { every: 200ms }
 sources:

@@ -132,9 +132,12 @@ test('what a newer version has stored in a journey is kept by one that does not 
     journey: Object.assign(step(one, 'waiting', now(), { contact }), { ofNextYear: { at: 'noon' } }),
     trace: [],
   }));
-  await store.update('r.1', (one) => ({ journey: step(one, 'waiting', now(), { recipientZone: 'UTC' }), trace: [] }));
+  await store.update('r.1', (one) => ({
+    journey: step(one, 'waiting', now(), { place: { timeZone: 'UTC' } }),
+    trace: [],
+  }));
   const kept = await store.get('r.1');
-  expect(kept).toMatchObject({ ofNextYear: { at: 'noon' }, contact: { verified: true }, recipientZone: 'UTC' });
+  expect(kept).toMatchObject({ ofNextYear: { at: 'noon' }, contact: { verified: true }, place: { timeZone: 'UTC' } });
   await store.update('r.1', (one) => ({ journey: erased(one, now()), trace: [] }));
   expect(await store.get('r.1')).not.toHaveProperty('ofNextYear');
 });

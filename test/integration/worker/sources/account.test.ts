@@ -33,6 +33,7 @@ beforeEach(async () => void (await redis.handle.client.flushall()));
 const vendor = new ToyVendor();
 const textOf = (apiKey: string, campaign = 12, service = production) => `
 feedback: { baseUrl: "${service.url}/api", apiKey: ${apiKey}, timeZone: Europe/Tallinn, timeoutMs: 1000 }
+policy: { sms: { from: "00:00", until: "24:00" } }
 http: { port: 0 }
 redis: { path: ${redis.socket} }
 sources: { one: { connector: toy, secret: good, rules: [{ name: all, campaign: ${campaign}, contact: customer.email }] } }

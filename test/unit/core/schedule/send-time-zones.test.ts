@@ -3,7 +3,9 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { days } from '../../../../core/schedule/days.ts';
-import { nextSendTime, type RuleWindow, type SendTimeInput } from '../../../../core/schedule/send-time.ts';
+import type { RuleWindow } from '../../../../core/schedule/message-windows.ts';
+import { recipientPlace } from '../../../../core/schedule/recipient-place.ts';
+import { nextSendTime, type SendTimeInput } from '../../../../core/schedule/send-time.ts';
 
 /*
  * The windows are computed here a second time, by other means: Intl's wall clock, looked at every quarter of an hour.
@@ -71,7 +73,7 @@ function inputOf({ zone, recipientZone, now, closedAt, delayMs, campaign, rule }
     campaign: { sendFrom: `${hhmm(campaign.from)}:00`, sendUntil: `${hhmm(campaign.until)}:00`, sendDelayMinutes: 45 },
     window,
     accountZone: zone,
-    recipientZone,
+    recipient: recipientPlace({ timeZone: recipientZone }, zone),
   };
 }
 

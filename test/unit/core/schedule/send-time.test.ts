@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
-import {
-  checkWindows,
-  nextSendTime,
-  type RuleWindow,
-  type SendTimeInput,
-} from '../../../../core/schedule/send-time.ts';
+import { checkWindows, doubtsAbout } from '../../../../core/schedule/check-windows.ts';
+import type { RuleWindow } from '../../../../core/schedule/message-windows.ts';
+import { recipientPlace } from '../../../../core/schedule/recipient-place.ts';
+import { nextSendTime, type SendTimeInput } from '../../../../core/schedule/send-time.ts';
 
 /** Saturday, 17:30 in Tallinn (UTC+2 in winter, +3 from 29 March to 25 October 2026). */
 const saturday = '2026-11-21T15:30:00Z';
@@ -22,6 +20,9 @@ interface Row {
   zone?: string;
   recipientZone?: string;
   serviceAddsDelay?: boolean;
+  phoneCountry?: string;
+  /** 'HH:MM-HH:MM'; given for a text message. */
+  sms?: string;
 }
 
 function inputOf(row: Row): SendTimeInput {
@@ -35,7 +36,11 @@ function inputOf(row: Row): SendTimeInput {
     campaign: { id: 12, sendFrom, sendUntil, sendDelayMinutes: row.sendDelay ?? null },
     window: row.window,
     accountZone: row.zone ?? 'Europe/Tallinn',
-    recipientZone: row.recipientZone,
+    recipient: recipientPlace(
+      { timeZone: row.recipientZone, phoneCountry: row.phoneCountry },
+      row.zone ?? 'Europe/Tallinn',
+    ),
+    sms: row.sms === undefined ? undefined : { from: row.sms.slice(0, 5), until: row.sms.slice(6) },
     serviceAddsDelay: row.serviceAddsDelay,
   };
 }
@@ -216,6 +221,38 @@ table("the recipient's zone", [
   ],
 ]);
 
+const day = '08:00-21:00';
+table('a text message', [
+  ['goes out by day', { sms: day }, saturday],
+  ['waits for the morning', { now: '2026-11-21T20:00:00Z', sms: day }, '2026-11-22T06:00:00Z'],
+  ["waits for the recipient's morning", { sms: day, phoneCountry: 'JP' }, '2026-11-21T23:00:00Z'],
+  [
+    "waits also where the rule's window is wider",
+    { now: '2026-11-21T20:00:00Z', sms: day, window: { from: '07:00', until: '23:00', zone: 'account' } },
+    '2026-11-22T06:00:00Z',
+  ],
+  [
+    "waits for the rule's window, where that is narrower",
+    { now: '2026-11-21T20:00:00Z', sms: day, window: { from: '11:00', until: '12:00', zone: 'recipient' } },
+    '2026-11-22T09:00:00Z',
+  ],
+  [
+    'is counted from when the service sends it, not from the request',
+    { now: '2026-11-21T18:30:00Z', sms: day, sendDelay: 60, serviceAddsDelay: true },
+    '2026-11-22T05:00:00Z',
+  ],
+  [
+    'goes out when it is day all over the country of a number that may be anywhere in it: from 08:00 in Honolulu',
+    { now: '2026-11-21T15:30:00Z', sms: day, phoneCountry: 'US' },
+    '2026-11-21T18:00:00Z',
+  ],
+  [
+    'goes out until 21:00 in New York, though it is afternoon in Honolulu',
+    { now: '2026-11-22T02:00:00Z', sms: day, phoneCountry: 'US' },
+    '2026-11-22T18:00:00Z',
+  ],
+]);
+
 // Tallinn: 03:00 becomes 04:00 on 29 March 2026 (01:00Z); 04:00 becomes 03:00 on 25 October 2026 (01:00Z).
 table('a clock change', [
   [
@@ -313,6 +350,7 @@ describe('the trace', () => {
     };
     expect(why(row)).toStrictEqual([
       "the rule's delay of 2h ends Sat 21 Nov 21:00",
+      'zone Europe/London, from the record',
       'campaign 12 sends 09:00–20:00 Europe/Tallinn; closed until Sun 22 Nov 09:00',
       'the rule sends 10:00–16:30 mon, tue, wed, thu, fri Europe/London; closed until Mon 23 Nov 10:00',
     ]);
@@ -320,7 +358,7 @@ describe('the trace', () => {
 
   test('says that a zone is not known, without quoting what the vendor called it', () => {
     expect(why({ window: { zone: 'recipient' }, recipientZone: 'Mordor' })).toStrictEqual([
-      "the recipient's time zone is not known: the rule's window is in the account's, Europe/Tallinn",
+      "the recipient's zone is not known: the account's, Europe/Tallinn",
     ]);
   });
 
@@ -354,6 +392,61 @@ describe('the trace', () => {
       "the campaign's delay of 1h ends Sat 21 Nov 18:30",
       'the service itself waits 1h after the request: message Sat 21 Nov 18:30',
     ]);
+  });
+});
+
+describe('the end of the open time', () => {
+  const until = (row: Row) => nextSendTime(inputOf(row)).until?.toISOString();
+  const rows: [name: string, row: Row, expected: string | undefined][] = [
+    ['is when the first of the windows closes', { campaign: '09:00-20:00', sms: day }, '2026-11-21T18:00:00.000Z'],
+    ['is not known where nothing closes', {}, undefined],
+    [
+      'is earlier by what the service waits',
+      { campaign: '09:00-20:00', sendDelay: 60, serviceAddsDelay: true },
+      '2026-11-21T17:00:00.000Z',
+    ],
+    [
+      'is midnight where the next day is closed',
+      { window: { days: ['sat'], zone: 'account' } },
+      '2026-11-21T22:00:00.000Z',
+    ],
+  ];
+  test.each(rows)('%s', (_, row, expected) => expect(until(row)).toBe(expected));
+});
+
+describe('a window that may not do what was meant', () => {
+  const doubts = (row: Row) => doubtsAbout(inputOf(row));
+
+  test('has its hours swapped', () => {
+    expect(doubts({ window: { from: '20:00', until: '09:00', zone: 'account' } })).toStrictEqual([
+      {
+        problem: 'its window asks at night, from 20:00 to 09:00 the next morning',
+        remedy: 'write from "09:00" and until "20:00" if the day was meant',
+      },
+    ]);
+  });
+
+  test('leaves no hour for text messages in the account’s zone', () => {
+    expect(doubts({ campaign: '22:00-06:00', sms: day })).toStrictEqual([
+      {
+        problem:
+          'campaign 12 sends 22:00–06:00 Europe/Tallinn, and text messages go out 08:00–21:00 Europe/Tallinn: nobody whose zone is Europe/Tallinn, or not known, is sent a text message',
+        remedy: "change the rule's window, the campaign's hours or policy.sms",
+      },
+    ]);
+  });
+
+  test('is an error where it leaves no hour in anybody’s zone', () => {
+    expect(
+      checkWindows(inputOf({ sms: day, window: { from: '21:00', until: '23:00', zone: 'recipient' } })),
+    ).toStrictEqual([
+      "the rule sends 21:00–23:00 Europe/Tallinn, and text messages go out 08:00–21:00 Europe/Tallinn: never open together. Change the rule's window, or the campaign's hours",
+    ]);
+  });
+
+  test('is no other', () => {
+    const window: RuleWindow = { from: '09:00', until: '20:00', zone: 'recipient' };
+    expect(doubts({ campaign: '09:00-20:00', sms: day, window })).toStrictEqual([]);
   });
 });
 

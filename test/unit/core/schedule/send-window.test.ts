@@ -27,5 +27,5 @@ describe('a window', () => {
     ["of Sunday's night misses Tuesday", { ...night, days: new Set([7]) }, { ...early, days: new Set([2]) }, false],
     ['of another day is another', { ...window, days: new Set([3]) }, { ...window, days: new Set([4]) }, false],
   ];
-  for (const [name, one, other, expected] of rows) test(`it ${name}`, () => expect(meet(one, other)).toBe(expected));
+  for (const [name, one, other, expected] of rows) test(`it ${name}`, () => expect(meet([one, other])).toBe(expected));
 });

@@ -97,7 +97,7 @@ sources:
       retention: { journeys: 400 * 86_400_000 },
       expireAfter: 14 * 86_400_000,
       marker: 'closeloop',
-      policy: {},
+      policy: { sms: { from: '08:00', until: '21:00' } },
       contactLists: new Map(),
       sources: [
         {

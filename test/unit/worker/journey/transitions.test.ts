@@ -114,7 +114,7 @@ describe('an erased journey', () => {
     survey: { at, answers: { 1: 'Erika' } },
     given: { at, grade: 4, comment: 'Frau Muster', delivered: true },
     intent: { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, lookAfter: at },
-    recipientZone: 'Europe/Tallinn',
+    place: { timeZone: 'Europe/Tallinn' },
     why: 'Erika was out of office',
   };
 

@@ -1,0 +1,62 @@
+import { clocksOf, countryCode, regionCode } from './country-clocks.ts';
+import { isZone } from './wall-clock.ts';
+
+/** All that is known of where a recipient is, as vendors and phone numbers give it. Kept with the journey. */
+export interface PlaceHints {
+  /** The customer's own zone at the vendor; what is no IANA name counts as not known. */
+  timeZone?: string | undefined;
+  /** Of the customer's address: ISO 3166 code or English name. */
+  country?: string | undefined;
+  /** State or province of that address, as code or name. */
+  region?: string | undefined;
+  /** The country (ISO 3166) that the contact's phone number belongs to. */
+  phoneCountry?: string | undefined;
+}
+
+/** Where the recipient is, as far as clocks and calendars go. */
+export interface RecipientPlace {
+  /** The recipient's; where it isn't known, the account's. */
+  zone: string;
+  /** Every clock that may be the recipient's: what must not happen at night keeps to all of them. */
+  zones: readonly [string, ...string[]];
+  /** Of the address, else of the phone number, with the address's region where it is known. */
+  country: string | undefined;
+  region: string | undefined;
+  /** Whether `zone` is the recipient's, and how it is known: a sentence for the trace. */
+  isKnown: boolean;
+  why: string;
+}
+
+/**
+ * The recipient's zone: the record's own; else the one of the address's country and region; else the one of the phone number's
+ * country; else the account's. A country where people live by several clocks gives none, but limits what may be night there.
+ */
+export function recipientPlace(hints: PlaceHints, accountZone: string): RecipientPlace {
+  const country = countryCode(hints.country);
+  const region = country === undefined ? undefined : regionCode(country, hints.region);
+  const phoneCountry = countryCode(hints.phoneCountry);
+  const known = (zone: string, zones: readonly [string, ...string[]], from: string): RecipientPlace => {
+    return { zone, zones, country: country ?? phoneCountry, region, isKnown: true, why: `zone ${zone}, from ${from}` };
+  };
+
+  const { timeZone } = hints;
+  if (timeZone !== undefined && isZone(timeZone)) return known(timeZone, [timeZone], 'the record');
+  const where = `the address's country (${country}${region === undefined ? '' : `, ${region}`})`;
+  const ofAddress = country === undefined ? undefined : clocksOf(country, region);
+  if (ofAddress?.zone !== undefined) return known(ofAddress.zone, ofAddress.zones, where);
+  const ofPhone = phoneCountry === undefined ? undefined : clocksOf(phoneCountry);
+  if (ofPhone?.zone !== undefined) return known(ofPhone.zone, ofPhone.zones, `the phone's country (${phoneCountry})`);
+
+  const several = ofAddress ?? ofPhone;
+  const whose = ofAddress ? where : `the phone's country (${phoneCountry})`;
+  return {
+    zone: accountZone,
+    zones: several?.zones ?? [accountZone],
+    country: country ?? phoneCountry,
+    region,
+    isKnown: false,
+    why: several
+      ? `the recipient's zone is not known, as ${whose} has ${several.zones.length}: the account's, ${accountZone}`
+      : `the recipient's zone is not known: the account's, ${accountZone}`,
+  };
+}

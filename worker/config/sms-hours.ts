@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { TimeOfDay } from './time-of-day.ts';
+
+const Until = z.union([TimeOfDay, z.literal('24:00')], { error: 'must be a time of day like "21:00", in quotes' });
+
+/** The hours that no rule and no campaign exceeds with text messages, on every clock that may be the recipient's. */
+export const SmsHours = z
+  .strictObject({
+    from: TimeOfDay.default('08:00').describe("The first minute, on the recipient's clock"),
+    until: Until.default('21:00').describe('The first minute in which none goes out any more; 24:00 is midnight'),
+  })
+  .refine(({ from, until }) => from < until, {
+    path: ['until'],
+    message: 'must be later than from: no text message goes out at night',
+  });

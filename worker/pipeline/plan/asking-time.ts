@@ -1,0 +1,83 @@
+import type { PresentedRecord } from '../../../core/connector/contract.ts';
+import type { Contact } from '../../../core/contact.ts';
+import { CloseloopError } from '../../../core/errors.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
+import { countryOfPhone } from '../../../core/phone-numbers.ts';
+import { checkWindows, doubtsAbout } from '../../../core/schedule/check-windows.ts';
+import { hoursOf } from '../../../core/schedule/message-windows.ts';
+import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipient-place.ts';
+import { nextSendTime, type SendTime } from '../../../core/schedule/send-time.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { Policy, Timing } from '../context.ts';
+import type { LoadedRule } from '../rules.ts';
+
+/** What the time of asking takes of a source. */
+export type TimingContext = Pick<Policy, 'timeZone' | 'policy' | 'serviceAddsDelay'> & Pick<Timing, 'clock'>;
+
+/** When to ask, or why there will be no hour for it. */
+export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
+
+/** Whom to ask, about what happened when. */
+type Asked = Pick<Journey, 'closedAt' | 'place'> & { contact: Contact };
+
+/** What is known of where the person is who would be asked. */
+export function placeOf(record: PresentedRecord, { kind, value }: Contact): PlaceHints {
+  const { timeZone, country, region } = record;
+  const phoneCountry = kind === 'phone' ? countryOfPhone(value) : undefined;
+  return {
+    ...(timeZone !== undefined && { timeZone }),
+    ...(country !== undefined && { country }),
+    ...(region !== undefined && { region }),
+    ...(phoneCountry !== undefined && { phoneCountry }),
+  };
+}
+
+/**
+ * When to ask, by the rule, the campaign, the hours of text messages and the zones (core/schedule/send-time.ts).
+ * @param now the earliest that it may be
+ */
+export function askingTime(
+  rule: LoadedRule,
+  campaign: Campaign,
+  asked: Asked,
+  context: TimingContext,
+  now = context.clock.now(),
+): AskingTime {
+  if (campaign.type === 'external')
+    return { ok: true, at: now, until: undefined, why: ['nothing is sent: the campaign is external'] };
+  try {
+    const time = nextSendTime({
+      ...partsOf(rule, campaign, context),
+      now,
+      closedAt: asked.closedAt,
+      delayMs: rule.delay,
+      recipient: recipientPlace(asked.place ?? {}, context.timeZone),
+      sms: asked.contact.kind === 'phone' ? context.policy.sms : undefined,
+      serviceAddsDelay: context.serviceAddsDelay,
+    });
+    return { ok: true, ...time };
+  } catch (error) {
+    // The windows never meet in this recipient's zone; the rule works for others.
+    if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
+    return { ok: false, why: error.message };
+  }
+}
+
+/** What keeps the windows of a rule and its campaign from ever letting a request out, as far as no record is needed to see it. */
+export function windowProblems(rule: LoadedRule, campaign: Campaign, context: TimingContext): string[] {
+  return checkWindows({
+    ...partsOf(rule, campaign, context),
+    sms: campaign.type === 'sms' ? context.policy.sms : undefined,
+  });
+}
+
+/** What the windows of a rule may do otherwise than its writer meant. */
+export function windowDoubts(rule: LoadedRule, campaign: Campaign, context: TimingContext) {
+  if (windowProblems(rule, campaign, context).length > 0) return [];
+  const mayText = campaign.type === 'sms' || campaign.type === 'mixed';
+  return doubtsAbout({ ...partsOf(rule, campaign, context), sms: mayText ? context.policy.sms : undefined });
+}
+
+function partsOf(rule: LoadedRule, campaign: Campaign, { timeZone }: TimingContext) {
+  return { campaign: hoursOf(campaign), window: rule.window, accountZone: timeZone };
+}
