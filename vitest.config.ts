@@ -3,10 +3,10 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, of installing the package, of restoring a copy of
- * Redis and of benchmarks: `npm run test:long`, which CI runs as well.
+ * Redis, of every command that the pages show, and of benchmarks: `npm run test:long`, which CI runs as well.
  */
 const long = [
-  'test/system/{chaos,fuzz,package,redis-outages,steering}/*.test.ts',
+  'test/system/{chaos,docs,fuzz,package,redis-outages,steering}/*.test.ts',
   'test/system/bench.test.ts',
   'test/system/worker/backup.test.ts',
   'test/system/monitoring/*.test.ts',
