@@ -77,6 +77,7 @@ export function settingsOf(
     const ways = waysOf(one).filter((way) => way.properties !== undefined);
     for (const way of ways) visit(way, at, ways);
     if (one.items !== undefined) visit(one.items, `${at}[]`);
+    if (typeof one.additionalProperties === 'object') visit(one.additionalProperties, `${at}.<name>`);
   };
   const settingOf = (inner: SchemaNode, path: string, isRequired: boolean): Setting => ({
     path,
@@ -155,6 +156,9 @@ export function yamlOf(value: unknown): string {
       .map(([name, inner]) => `${name}: ${yamlOf(inner)}`)
       .join(', ')} }`;
   }
-  if (typeof value === 'string' && !/^[\w$/.(-][^#]*$/.test(value)) return JSON.stringify(value);
+  // YAML would read it as something else than a text.
+  const isOther = (text: string): boolean =>
+    /^-?\d+(\.\d+)?$|^(true|false|null)$/.test(text) || !/^[\w$/.(-][^#]*$/.test(text);
+  if (typeof value === 'string' && isOther(value)) return JSON.stringify(value);
   return String(value);
 }
