@@ -3,8 +3,12 @@ import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { connectors } from '../../connectors/index.ts';
 import { schemaText } from '../../worker/config/schema.ts';
+import { sourcePolicyNames } from '../../worker/config/source-policy.ts';
 import { parseSchema, type SchemaNode, type Setting, settingsOf, yamlOf } from './schema-settings.ts';
 import { code, table } from './table.ts';
+
+/** What all sources have, whatever their connector. */
+const shared = new Set(['connector', 'rules', ...sourcePolicyNames]);
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -27,7 +31,8 @@ export function configurationSections(): { title: string; settings: Setting[] }[
     { title: 'further settings', settings: alone.flatMap(({ settings }) => settings) },
     { title: 'rules', settings: settingsOf(rule, '', (path) => examples.get(`sources.rules[].${path}`)) },
     ...vendors.map((node) => {
-      const { connector: _, rules: _1, never: _2, ...own } = node.properties ?? {};
+      const entries = Object.entries(node.properties ?? {});
+      const own = Object.fromEntries(entries.filter(([name]) => !shared.has(name)));
       const settings = settingsOf({ ...node, properties: own }, '', (path) => examples.get(`${node.title}.${path}`));
       return { title: `sources: ${node.title}`, settings };
     }),
@@ -53,7 +58,7 @@ ${sections.join('\n')}`;
 
 const introductions: Record<string, string> = {
   rules:
-    'Below `sources.<name>.rules`. The first rule that fits a closing decides; `sources.<name>.never` excludes closings from all of them, with the settings of [policy.never](#policy).\n\n',
+    'Below `sources.<name>.rules`. The first rule that fits a closing decides; `sources.<name>.never` and `.maxAge` hold for all of them, with the settings of [policy](#policy).\n\n',
   'further settings': 'Each at the top of the file.\n\n',
 };
 

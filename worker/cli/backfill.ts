@@ -199,7 +199,7 @@ async function outcomeOf(
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   if (exists) return skip('its closing has a journey already');
   const history = await context.store.records.historyOf(record.currentId);
-  const verdict = await decide({ journeyId: id, closedAt, history }, record, context);
+  const verdict = await decide({ journeyId: id, closedAt, backfilled: true, history }, record, context);
   return verdict.do === 'ask'
     ? { decision: 'ask', rule: verdict.rule.name, campaign: verdict.campaign.id }
     : skip(verdict.why);

@@ -43,7 +43,7 @@ export async function preview(
       const why = 'it is not closed';
       const { lookAgainAt } = status;
       const { id } = await context.store.records.nameOf(record.currentId, notYet);
-      const ifClosed = await judge(record, id, lookAgainAt ?? context.clock.now(), context);
+      const ifClosed = await judge(record, id, { closedAt: lookAgainAt ?? context.clock.now() }, context);
       return print({ decision: 'skip', why, lookAgainAt, ifClosed: ifClosed.shown }, [
         heading('would not ask', why),
         ...(lookAgainAt ? [row('closed', `from ${lookAgainAt.toISOString()}, if nothing else happens`)] : []),
@@ -57,7 +57,11 @@ export async function preview(
     const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
     const journey = exists ? await context.store.get(id) : undefined;
     const ref = refOf(context.name, id);
-    const { decision, why, shown, lines } = unlessAsked(journey, ref, await judge(record, id, closedAt, context));
+    const { decision, why, shown, lines } = unlessAsked(
+      journey,
+      ref,
+      await judge(record, id, { ...journey, closedAt }, context),
+    );
     return print({ journey: ref, exists, state: journey?.state, closedAt, closing, ...shown }, [
       heading(decision, why),
       row('closed', `${closedAt.toISOString()} (closing ${closing})`),
@@ -117,11 +121,11 @@ interface Judged {
 async function judge(
   record: PresentedRecord,
   journeyId: string,
-  closedAt: Date,
+  closing: Pick<Journey, 'closedAt' | 'dueAt' | 'backfilled'>,
   context: SourceContext,
 ): Promise<Judged> {
   const history = await context.store.records.historyOf(record.currentId);
-  const verdict = await decide({ journeyId, closedAt, history }, record, context);
+  const verdict = await decide({ ...closing, journeyId, history }, record, context);
   if (verdict.do === 'skip') {
     const { reason, why, trace, rule } = verdict;
     const shown = { decision: 'skip', reason, why, rule: rule?.name, trace };

@@ -5,17 +5,18 @@ import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
-import { Never, type NeverCondition, unanswerable } from './never.ts';
+import { unanswerable } from './never.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
 import { type Rule, Rules } from './rule.ts';
+import { partsOf, SourcePolicy, sourcePolicyNames } from './source-policy.ts';
 import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts';
 
 export interface ConfiguredSource extends ParsedSource {
   name: string;
   connector: Connector;
   rules: Rule[];
-  /** Beside those of the policy. */
-  never: NeverCondition[];
+  /** What holds over all of them, beside the policy over all sources. */
+  policy: SourcePolicy;
 }
 
 export type Config = z.output<typeof General> & {
@@ -107,12 +108,13 @@ function readSources(
       found.push({ path: at, message: 'must be a section that begins with connector: and rules:' });
       return [];
     }
-    const { connector: kind, rules: writtenRules, never: writtenNever, ...settings } = sectionOf(value);
-    if (sources === 'named') return [{ name, ...unopened({ name: String(kind) }), rules: [], never: [] }];
+    const { connector: kind, rules: writtenRules, ...others } = sectionOf(value);
+    const { policy: writtenPolicy, settings } = partsOf(others);
+    if (sources === 'named') return [{ name, ...unopened({ name: String(kind) }), rules: [], policy: {} }];
     const rules = checkWritten(Rules, writtenRules, [...at, 'rules'], document);
     if (!rules.ok) found.push(...rules.found);
-    const never = checkWritten(Never.default([]), writtenNever, [...at, 'never'], document);
-    if (!never.ok) found.push(...never.found);
+    const policy = checkWritten(SourcePolicy, writtenPolicy, at, document);
+    if (!policy.ok) found.push(...policy.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
     if (!connector) {
@@ -120,14 +122,18 @@ function readSources(
       found.push({ path: [...at, 'connector'], message });
       return [];
     }
-    if (never.ok) found.push(...unanswerable(never.data, connector, [...at, 'never']));
+    if (policy.ok) found.push(...unanswerable(policy.data.never ?? [], connector, [...at, 'never']));
     if (unknown.has(name)) {
-      return rules.ok && never.ok ? [{ name, ...unopened(connector), rules: rules.data, never: never.data }] : [];
+      return rules.ok && policy.ok ? [{ name, ...unopened(connector), rules: rules.data, policy: policy.data }] : [];
     }
-    const checked = checkWritten(connector.sources, settings, at, document, ['connector', 'rules', 'never']);
+    const checked = checkWritten(connector.sources, settings, at, document, [
+      'connector',
+      'rules',
+      ...sourcePolicyNames,
+    ]);
     if (!checked.ok) found.push(...checked.found);
-    if (!checked.ok || !rules.ok || !never.ok) return [];
-    return [{ name, connector, ...checked.data, rules: rules.data, never: never.data }];
+    if (!checked.ok || !rules.ok || !policy.ok) return [];
+    return [{ name, connector, ...checked.data, rules: rules.data, policy: policy.data }];
   });
 }
 

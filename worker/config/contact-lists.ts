@@ -30,7 +30,7 @@ function sectionOf(written: unknown): object {
 function namedIn({ policy, sources }: Config): Map<string, Path> {
   const places: [Path, Config['policy']['never']][] = [
     [['policy', 'never'], policy.never],
-    ...sources.map(({ name, never }): [Path, typeof never] => [['sources', name, 'never'], never]),
+    ...sources.map((one): [Path, typeof one.policy.never] => [['sources', one.name, 'never'], one.policy.never]),
   ];
   const named = places.flatMap(([at, never = []]) =>
     never.flatMap(({ contactsIn }, i): [string, Path][] =>

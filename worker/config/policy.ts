@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AskAnyway } from './ask-anyway.ts';
 import { Campaigns, Groups } from './campaign-policy.ts';
+import { MaxAge } from './max-age.ts';
 import { Never } from './never.ts';
 import { SmsHours } from './sms-hours.ts';
 import { Throttle } from './throttle.ts';
@@ -15,5 +16,6 @@ export const Policy = z.strictObject({
   sms: SmsHours.prefault({}).describe(
     "When text messages go out, at the earliest and the latest, on the recipient's clock: no rule's window and no campaign's exceeds these hours",
   ),
+  maxAge: MaxAge.optional(),
 });
 export type Policy = z.output<typeof Policy>;

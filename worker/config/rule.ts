@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
+import { MaxAge } from './max-age.ts';
 import { Throttle } from './throttle.ts';
 import { TimeOfDay } from './time-of-day.ts';
 
@@ -45,6 +46,7 @@ export const Rule = z.strictObject({
     .describe('One expression, or several: the first that gives a contact usable in the campaign'),
   fields: z.record(z.string().min(1), Expression).default({}).describe('Custom field name → expression'),
   delay: Duration.optional().describe("From closing to asking. Left out: the campaign's own delay"),
+  maxAge: MaxAge.optional(),
   window: Window.optional().describe("Hours in which may be asked, within the campaign's own"),
   throttle: Throttle.optional().describe('No request to a person who was asked this recently, by any source'),
   sample: Share.optional().describe('Asks about this share of the closings, chosen by chance: 50% or 0.5'),

@@ -3,6 +3,7 @@ import type { Connector } from '../../core/connector/contract.ts';
 import { General } from './general.ts';
 import { Never } from './never.ts';
 import { Rule } from './rule.ts';
+import { SourcePolicy } from './source-policy.ts';
 
 /** The configuration as JSON Schema, for editors: what may be written, `${NAME}` included where text may stand. */
 export function schemaText(connectors: readonly Connector[]): string {
@@ -11,7 +12,8 @@ export function schemaText(connectors: readonly Connector[]): string {
     return rest;
   };
   const general = json(General);
-  const never = { $ref: '#/$defs/never' };
+  const { properties } = json(SourcePolicy);
+  const policy = { ...properties, never: { $ref: '#/$defs/never' } };
   const rules = { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } };
   const sources = connectors.map(({ name, settings }) => {
     const one = json(settings);
@@ -21,7 +23,7 @@ export function schemaText(connectors: readonly Connector[]): string {
       properties: {
         connector: { const: name },
         rules,
-        never,
+        ...policy,
         ...one.properties,
       },
       required: ['connector', 'rules', ...(one.required ?? [])],
@@ -39,7 +41,7 @@ export function schemaText(connectors: readonly Connector[]): string {
         description: 'A file, relative to this one (./my-connector.ts), or an installed npm package',
       },
       rules,
-      never,
+      ...policy,
     },
     required: ['connector', 'rules'],
   };

@@ -8,6 +8,7 @@ import {
 } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Path } from './problem.ts';
+import { sourcePolicyNames } from './source-policy.ts';
 
 /*
  * Settings that some commands don't need: a variable that isn't set where such a command runs (a webhook's secret, a vendor's
@@ -16,6 +17,9 @@ import type { Path } from './problem.ts';
 
 /** All that a command works with: what Redis keeps, the Feedback service, or whoever takes alerts. */
 export type Uses = 'redis' | 'service' | 'alerts';
+
+/** Of a source: what its connector doesn't read. */
+const ours = new Set(['connector', 'rules', ...sourcePolicyNames]);
 
 /** In place of a setting of `feedback` whose variable isn't set: nothing is called. */
 const placeholders: Readonly<Record<string, string>> = {
@@ -34,13 +38,7 @@ export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean
     if (uses === 'service' || !(String(name) in placeholders)) return false;
     return uses === 'alerts' || !(name === 'apiKey' && sealsByKey);
   }
-  return (
-    section === 'sources' &&
-    setting !== undefined &&
-    setting !== 'connector' &&
-    setting !== 'rules' &&
-    setting !== 'never'
-  );
+  return section === 'sources' && setting !== undefined && !ours.has(String(setting));
 }
 
 /** Everything but the sources, without what isn't known here. */

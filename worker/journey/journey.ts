@@ -75,6 +75,8 @@ const fields = {
   updatedAt: z.coerce.date(),
   closing: z.string(),
   closedAt: z.coerce.date(),
+  /** A person wants it asked about however old it is: `closeloop backfill`. */
+  backfilled: z.boolean().optional(),
   rule: z.string().optional(),
   campaign: z.number().int().optional(),
   campaignName: z.string().optional(),

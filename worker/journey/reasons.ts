@@ -13,6 +13,8 @@ export const skipReasons = [
   'no-rule',
   /** A condition could not be evaluated. */
   'condition-failed',
+  /** Closed too long ago, or asked too late (`maxAge`). */
+  'too-old',
   /** This record's customer was asked already. */
   'asked-already',
   /** Outside the rule's sample. */

@@ -131,6 +131,7 @@ interface NewClosing {
   /** Names the open→closed transition, see core/connector/contract.ts. */
   closing: string;
   closedAt: Date;
+  backfilled?: boolean;
   eventKey: string;
   receivedAt: Date;
 }
@@ -189,6 +190,7 @@ export class JourneyStore {
       updatedAt: now,
       closing: wanted.closing,
       closedAt: wanted.closedAt,
+      ...(wanted.backfilled && { backfilled: true }),
     };
     const answer = await runScript(
       this.#redis,

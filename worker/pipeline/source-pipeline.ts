@@ -158,10 +158,11 @@ function serviceOf(parts: SharedParts): Service {
 }
 
 function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Policy {
-  const rules = configured.rules.map(loadRule);
   const { policy, defaultCountry, contactLists: lists } = config;
+  const { maxAge = policy.maxAge } = configured.policy;
+  const rules = configured.rules.map((rule) => loadRule({ maxAge, ...rule }));
   const ownDomains = policy.askAnyway?.includes('own-domains') ? [] : configured.ownDomains;
-  const never = [...configured.never, ...(policy.never ?? [])];
+  const never = [...(configured.policy.never ?? []), ...(policy.never ?? [])];
   return {
     rules,
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),

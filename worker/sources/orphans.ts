@@ -71,7 +71,7 @@ export class Orphans {
 
   #pipelineOf(known: KnownSource): SourcePipeline {
     const pipeline =
-      this.#pipelines.get(known.name) ?? this.#create({ name: known.name, ...absent(known), rules: [], never: [] });
+      this.#pipelines.get(known.name) ?? this.#create({ name: known.name, ...absent(known), rules: [], policy: {} });
     this.#pipelines.set(known.name, pipeline);
     // The process that has the source may have other rules by now.
     const { customerContacts } = pipeline.context;

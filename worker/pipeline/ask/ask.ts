@@ -5,6 +5,7 @@ import { askingTime } from '../plan/asking-time.ts';
 import { campaignOf, needsOf } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
+import { tooOld } from '../plan/too-old.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
 import { create, createNeed, withContact } from './create.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
@@ -30,6 +31,9 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
 
   await context.holds.pass('ask', [...needsOf(rule), createNeed]);
   const campaign = await campaignOf(rule, context);
+  // Not where a request may have come of it: that is found out first.
+  const old = journey.lookedFor ? undefined : tooOld(journey, rule, campaign, context.clock.now());
+  if (old) return await endJourney(journey, old, context);
   const time = askingTime(rule, campaign, { ...journey, contact }, context);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   if (time.at > context.clock.now()) return await postpone(journey, time, context);

@@ -14,6 +14,7 @@ import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { askingTime } from '../plan/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields, needsOf } from '../plan/decide.ts';
+import { tooOld } from '../plan/too-old.ts';
 import type { LoadedRule } from '../rules.ts';
 import {
   type AskContext,
@@ -113,8 +114,9 @@ export async function create(
     const { sought = anew, isSuspicion, why } = lost;
     return await searchBeforeAsking(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
   }
-  if (listed) return await endJourney(journey, listed, context);
   const now = clock.now();
+  const out = listed ?? tooOld(journey, rule, campaign, now);
+  if (out) return await endJourney(journey, out, context);
   const no = throttled(holdsOfLast(lastCounted(known, last), scopes, now), now);
   if (no) return await holdBack(attempt, no, context);
   // The process was suspended: the lock may have expired, or the window has closed.
@@ -131,6 +133,9 @@ async function holdBack(
   if (no.do === 'skip') return await endJourney(journey, no, context);
   const time = askingTime(rule, campaign, { ...journey, contact }, context, no.until);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
+  const { closedAt, backfilled } = journey;
+  const old = backfilled ? undefined : tooOld({ closedAt }, rule, campaign, time.at);
+  if (old) return await endJourney(journey, { ...old, why: `${no.why}, and would be ${old.why} then` }, context);
   return await postpone(journey, { at: time.at, why: [`waits: ${no.why}`, ...time.why] }, context);
 }
 

@@ -22,6 +22,7 @@ import type { LoadedRule } from '../rules.ts';
 import { askingTime, placeOf, type TimingContext, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
+import { maxAgeProblems, tooOld } from './too-old.ts';
 
 /** What a decision takes of a source. A preview has all of it, without a journey. */
 export type DecisionContext = Pick<Named, 'name'> &
@@ -33,6 +34,10 @@ export type DecisionContext = Pick<Named, 'name'> &
 export interface Closing {
   journeyId: string;
   closedAt: Date;
+  /** For when it was planned, where it was. */
+  dueAt?: Date | undefined;
+  /** A person wants it asked about however old it is. */
+  backfilled?: boolean | undefined;
   history: RecordHistory;
 }
 
@@ -82,6 +87,8 @@ export async function decide(
 
   await chosen(rule);
   const campaign = await campaignOf(rule, context);
+  const old = closing.backfilled ? undefined : tooOld(closing, rule, campaign, context.clock.now());
+  if (old) return no(old.reason, old.why);
   const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok) return no('fields', `custom fields: ${mapped.problems.join('; ')}`);
   trace.push(`custom fields: ${describe(mapped.sources)}`);
@@ -251,6 +258,7 @@ export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: Dec
   return [
     ...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)),
     ...windowProblems(rule, campaign, context),
+    ...maxAgeProblems(rule, campaign),
   ];
 }
 

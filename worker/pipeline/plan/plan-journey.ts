@@ -28,15 +28,18 @@ export async function planJourney(
 
 async function decided(journey: Journey, record: PresentedRecord, context: PlanJourneyContext): Promise<Journey> {
   const { clock, store, log } = context;
-  const { id: journeyId, recordId, closedAt } = journey;
+  const { id: journeyId, recordId, closedAt, dueAt: plannedFor, backfilled } = journey;
   const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
   const history = await store.records.historyOf(recordId);
-  const verdict = await decide({ journeyId, closedAt, history }, record, context, pass).catch(
-    async (error: unknown) => {
-      if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
-      throw error;
-    },
-  );
+  const verdict = await decide(
+    { journeyId, closedAt, dueAt: plannedFor, backfilled, history },
+    record,
+    context,
+    pass,
+  ).catch(async (error: unknown) => {
+    if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
+    throw error;
+  });
   if (verdict.do === 'skip') {
     const { rule } = verdict;
     const chosen = {

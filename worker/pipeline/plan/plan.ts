@@ -163,7 +163,7 @@ async function getOrCreateJourney(
   const { key: eventKey, receivedAt, via } = event;
   const found =
     via === 'poll' ? ', found by the poll: no webhook had told of it' : via === 'backfill' ? ', backfill' : '';
-  const result = await context.store.getOrCreate({ ...closing, eventKey, receivedAt }, [
+  const result = await context.store.getOrCreate({ ...closing, eventKey, receivedAt, backfilled: via === 'backfill' }, [
     `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
   ]);
   if (result.created) {

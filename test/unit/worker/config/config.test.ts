@@ -105,7 +105,7 @@ sources:
           connector: shop,
           account: 'acct-98765',
           ownDomains: [],
-          never: [],
+          policy: {},
           open: expect.any(Function),
           rules: [
             {

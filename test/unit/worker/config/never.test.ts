@@ -19,7 +19,7 @@ test('conditions are expressions, with a reason of their own or without, and rea
       '[{ ownDomains: [ACME.com, münchen.de] }, { contactsIn: list.txt }]',
     ),
   );
-  expect(sources[0]?.never).toEqual([
+  expect(sources[0]?.policy.never).toEqual([
     { when: 'ticket.vip' },
     { when: 'ticket.small', reason: 'too small' },
     { tags: ['no_survey', '17'] },

@@ -97,7 +97,7 @@ test('it asks nobody anew about a closing from so long ago that its journey may 
   const { vendor } = polled(closings.map(([id, at]) => ({ id, at })));
   for (const [id, closedAt] of closings) vendor.close(id, { state: { is: 'closed', closing: 'one', closedAt } });
   await redis.handle.client.hset(`{cl:${source}}:poll`, 'since', minutesAgo(500 * day).getTime());
-  const general = 'poll: { every: 200ms }\nretention: { journeys: 10d }';
+  const general = 'poll: { every: 200ms }\nretention: { journeys: 10d }\npolicy: { maxAge: false }';
   const loop = await startLoop(redis, { source, vendor, general });
   await loop.journey('recent.1', 'asked');
   await until(async () => (await loop.app.engine.busy()) === 0);

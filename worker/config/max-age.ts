@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { Duration } from '../../core/schedule/duration.ts';
+
+/** How old a closing may be when its customer is asked; false: of any age. */
+export const MaxAge = z
+  .union([Duration, z.literal(false)])
+  .describe(
+    'About a closing older than this nobody is asked; false: of any age. Left out: 3 days longer than the delay',
+  );

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { MaxAge } from './max-age.ts';
+import { Never } from './never.ts';
+
+/** What holds over all rules of one source: settings beside its rules. */
+export const SourcePolicy = z.strictObject({
+  never: Never.optional(),
+  maxAge: MaxAge.optional(),
+});
+export type SourcePolicy = z.output<typeof SourcePolicy>;
+
+export const sourcePolicyNames = Object.keys(SourcePolicy.shape);
+
+/** A source's section without its connector and rules: what is its policy, and what its connector reads. */
+export function partsOf(section: Readonly<Record<string, unknown>>): {
+  policy: Record<string, unknown>;
+  settings: Record<string, unknown>;
+} {
+  const entries = Object.entries(section);
+  const isPolicy = ([name]: [string, unknown]) => sourcePolicyNames.includes(name);
+  return {
+    policy: Object.fromEntries(entries.filter(isPolicy)),
+    settings: Object.fromEntries(entries.filter((entry) => !isPolicy(entry))),
+  };
+}
