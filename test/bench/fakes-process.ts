@@ -10,6 +10,8 @@ const json = { 'content-type': 'application/json' };
 const counts: Counts = { vendor: 0, service: 0, creates: 0, firstCreateAt: 0, lastCreateAt: 0, pages: 0 };
 /** When requests were created. */
 const times: number[] = [];
+/** Of the last request created. None comes twice: a request belongs to one journey for good. */
+let lastId = 500_000;
 /** How many the export has. */
 let requests = 0;
 let wanted: number | undefined;
@@ -52,7 +54,7 @@ const Created = (body: string): string => {
   counts.firstCreateAt ||= counts.lastCreateAt;
   times.push(counts.lastCreateAt);
   if (counts.creates === wanted) tell();
-  return `{"id":${500_000 + counts.creates},"campaign":12,"phone":null,"email":"${email}","identifier":null,"scheduled":"${new Date().toISOString()}","status":"Sent","grade":null,"comment":null,"custom_fields":${fields}}`;
+  return `{"id":${++lastId},"campaign":12,"phone":null,"email":"${email}","identifier":null,"scheduled":"${new Date().toISOString()}","status":"Sent","grade":null,"comment":null,"custom_fields":${fields}}`;
 };
 
 const exportPageSize = 1_000;
