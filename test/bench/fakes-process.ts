@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { z } from 'zod';
 import { Command, type Counts } from './fakes.ts';
 
 // A help desk and the Feedback service in one process, as cheap as can be: no state but counts and what was asked, answers
@@ -7,21 +8,39 @@ import { Command, type Counts } from './fakes.ts';
 const closedAt = new Date(Date.now() - 60_000).toISOString();
 const json = { 'content-type': 'application/json' };
 
-const counts: Counts = { vendor: 0, service: 0, creates: 0, firstCreateAt: 0, lastCreateAt: 0, pages: 0 };
+const none: Counts = {
+  vendor: 0,
+  service: 0,
+  creates: 0,
+  firstCreateAt: 0,
+  lastCreateAt: 0,
+  pages: 0,
+  firstPageAt: 0,
+  writes: 0,
+  lastWriteAt: 0,
+};
+const counts: Counts = { ...none };
 /** When requests were created. */
 const times: number[] = [];
 /** Of the last request created. None comes twice: a request belongs to one journey for good. */
-let lastId = 500_000;
-/** How many the export has. */
+let lastId = 50_000_000;
+/** How many the export has beside those created here. */
 let requests = 0;
-let wanted: number | undefined;
+/** Of those created since the last reset: their records, up to the grade; and how many of them are graded. */
+const created: { id: number; record: string }[] = [];
+let graded = 0;
+const gradeGiven = 4;
+/** What was written on tickets. */
+const writtenOn = new Map<string, { grade: string; tags: string }>();
+let isDeskDown = false;
+let wanted: { of: 'creates' | 'writes'; count: number } | undefined;
 /** Of this server. */
 let origin = '';
 /** Answers wait so long. Real time. */
 let latencyMs = 0;
 
-const ticketOf = (id: string): string =>
-  `{"url":"http://127.0.0.1/api/v2/tickets/${id}.json","id":${id},"external_id":null,"via":{"channel":"email","source":{"from":{},"to":{},"rel":null}},"created_at":"${closedAt}","updated_at":"${closedAt}","generated_timestamp":1795367677,"type":null,"subject":"Printer","raw_subject":"Printer","description":"It does not print.","priority":null,"status":"solved","recipient":null,"requester_id":7${id},"submitter_id":7${id},"assignee_id":9001,"organization_id":null,"group_id":2001,"collaborator_ids":[],"follower_ids":[],"email_cc_ids":[],"forum_topic_id":null,"problem_id":null,"has_incidents":false,"is_public":true,"due_at":null,"tags":[],"custom_fields":[{"id":360001,"value":null},{"id":360002,"value":"Tallinn"}],"satisfaction_rating":{"score":"unoffered"},"sharing_agreement_ids":[],"custom_status_id":5005,"encoded_id":"${id}-ENC","fields":[{"id":360001,"value":null},{"id":360002,"value":"Tallinn"}],"followup_ids":[],"ticket_form_id":4001,"brand_id":3001,"allow_channelback":false,"allow_attachments":true,"from_messaging_channel":false}`;
+const ticketOf = (id: string, { grade, tags } = writtenOn.get(id) ?? { grade: 'null', tags: '' }): string =>
+  `{"url":"http://127.0.0.1/api/v2/tickets/${id}.json","id":${id},"external_id":null,"via":{"channel":"email","source":{"from":{},"to":{},"rel":null}},"created_at":"${closedAt}","updated_at":"${closedAt}","generated_timestamp":1795367677,"type":null,"subject":"Printer","raw_subject":"Printer","description":"It does not print.","priority":null,"status":"solved","recipient":null,"requester_id":7${id},"submitter_id":7${id},"assignee_id":9001,"organization_id":null,"group_id":2001,"collaborator_ids":[],"follower_ids":[],"email_cc_ids":[],"forum_topic_id":null,"problem_id":null,"has_incidents":false,"is_public":true,"due_at":null,"tags":[${tags}],"custom_fields":[{"id":360001,"value":${grade}},{"id":360002,"value":"Tallinn"}],"satisfaction_rating":{"score":"unoffered"},"sharing_agreement_ids":[],"custom_status_id":5005,"encoded_id":"${id}-ENC","fields":[{"id":360001,"value":${grade}},{"id":360002,"value":"Tallinn"}],"followup_ids":[],"ticket_form_id":4001,"brand_id":3001,"allow_channelback":false,"allow_attachments":true,"from_messaging_channel":false}`;
 
 const userOf = (id: string, name: string, email: string, role: string): string =>
   `{"id":${id},"url":"http://127.0.0.1/api/v2/users/${id}.json","name":"${name}","email":${email},"created_at":"${closedAt}","updated_at":"${closedAt}","time_zone":"Tallinn","iana_time_zone":"Europe/Tallinn","phone":null,"shared_phone_number":null,"photo":null,"locale_id":1,"locale":"en-US","organization_id":null,"role":"${role}","verified":true,"external_id":null,"tags":[],"alias":"","active":true,"shared":false,"shared_agent":false,"last_login_at":null,"signature":null,"details":"","notes":"","role_type":null,"custom_role_id":null,"moderator":false,"ticket_restriction":"requested","only_private_comments":false,"restricted_agent":true,"suspended":false,"default_group_id":null,"report_csv":false,"user_fields":{}}`;
@@ -40,11 +59,19 @@ const fieldOf = (id: number, type: string, title: string): string =>
 const ticketFields = `{"ticket_fields":[${fieldOf(360_001, 'integer', 'Grade')},${fieldOf(360_002, 'text', 'Store')}],"next_page":null,"count":2}`;
 
 function ticketsPage(ids: readonly string[]): string {
-  return `{"tickets":[${ids.map(ticketOf).join()}],"users":[${[agent, ...ids.map(customerOf)].join()}],${names},"metric_sets":[${ids.map(metricsOf).join()}],"next_page":null,"previous_page":null,"count":${ids.length}}`;
+  return `{"tickets":[${ids.map((id) => ticketOf(id)).join()}],"users":[${[agent, ...ids.map(customerOf)].join()}],${names},"metric_sets":[${ids.map(metricsOf).join()}],"next_page":null,"previous_page":null,"count":${ids.length}}`;
+}
+
+/** All before were graded, from 1 to 5 in turn, and commented on. */
+function stats(): string {
+  const fifth = requests / 5;
+  const perGrade = [1, 2, 3, 4, 5].map((grade) => `"${grade}":${fifth + (grade === gradeGiven ? graded : 0)}`);
+  const average = (requests * 3 + graded * gradeGiven) / Math.max(1, requests + graded);
+  return `{"csat_index":0,"appeals_total":${requests + created.length},"appeals_graded":${requests + graded},"appeals_commented":${requests},"average_grade":${average},"grade_counts":{${perGrade.join()}}}`;
 }
 
 const campaign = (): string =>
-  `{"id":12,"type":"mixed","metric":"csat","name":"After support","grade_list":[1,2,3,4,5],"send_from":"00:00:00","send_until":"00:00:00","send_delay":null,"custom_fields":[{"name":"Store","field_type":"Text","required":false,"choices":[]},{"name":"Agent","field_type":"Text","required":false,"choices":[]}],"stats":{"csat_index":0,"appeals_total":${counts.creates},"appeals_graded":0,"appeals_commented":0,"average_grade":0,"grade_counts":{"1":0,"2":0,"3":0,"4":0,"5":0}}}`;
+  `{"id":12,"type":"mixed","metric":"csat","name":"After support","grade_list":[1,2,3,4,5],"send_from":"00:00:00","send_until":"00:00:00","send_delay":null,"custom_fields":[{"name":"Store","field_type":"Text","required":false,"choices":[]},{"name":"Agent","field_type":"Text","required":false,"choices":[]}],"stats":${stats()}}`;
 
 const Created = (body: string): string => {
   const email = /"email":"([^"]+)"/.exec(body)?.[1] ?? 'nobody@example.com';
@@ -53,28 +80,60 @@ const Created = (body: string): string => {
   counts.lastCreateAt = performance.timeOrigin + performance.now();
   counts.firstCreateAt ||= counts.lastCreateAt;
   times.push(counts.lastCreateAt);
-  if (counts.creates === wanted) tell();
-  return `{"id":${++lastId},"campaign":12,"phone":null,"email":"${email}","identifier":null,"scheduled":"${new Date().toISOString()}","status":"Sent","grade":null,"comment":null,"custom_fields":${fields}}`;
+  const id = ++lastId;
+  const record = `{"id":${id},"campaign":12,"phone":null,"email":"${email}","identifier":null,"scheduled":"${new Date().toISOString()}","status":"Sent","comment":null,"custom_fields":${fields}`;
+  created.push({ id, record });
+  tellIfDone();
+  return `${record},"grade":null}`;
 };
 
-const exportPageSize = 1_000;
-/** Every page shows the same requests: nothing here tells them apart. */
-const exportedRows = Array.from(
-  { length: exportPageSize },
-  (_, i) =>
-    `{"id":${600_000 + i},"campaign":12,"phone":null,"email":"customer-${i}@example.com","identifier":null,"scheduled":"${closedAt}","status":"Sent","grade":${(i % 5) + 1},"comment":"Quick and friendly, thank you.","custom_fields":{"Store":"Tallinn","Agent":"Ann Agent"}}`,
-).join();
+/** A request created here as it is now. */
+const own = (index: number): string => `${created[index]?.record},"grade":${index < graded ? gradeGiven : null}}`;
 
+const exportPageSize = 1_000;
+const earlier = (index: number): string =>
+  `{"id":${1_000_000 + index},"campaign":12,"phone":null,"email":"customer-${index}@example.com","identifier":null,"scheduled":"${closedAt}","status":"Sent","grade":${(index % 5) + 1},"comment":"Quick and friendly, thank you.","custom_fields":{"Store":"Tallinn","Agent":"Ann Agent"}}`;
+
+/** Oldest first: those before, then those created here. */
 function exported(path: string): string {
   counts.pages++;
+  counts.firstPageAt ||= performance.timeOrigin + performance.now();
   const page = Number(/[?&]page=(\d+)/.exec(path)?.[1] ?? 1);
-  const isLast = page * exportPageSize >= requests;
-  const next = isLast ? 'null' : `"${origin}/api/appeals/?page=${page + 1}"`;
-  return `{"count":${requests},"next":${next},"previous":null,"results":[${requests === 0 ? '' : exportedRows}]}`;
+  const [from, count] = [(page - 1) * exportPageSize, requests + created.length];
+  const to = Math.min(count, from + exportPageSize);
+  const next = to === count ? 'null' : `"${origin}/api/appeals/?campaign=12&page=${page + 1}"`;
+  let rows = '';
+  for (let i = from; i < to; i++) rows += `${i > from ? ',' : ''}${i < requests ? earlier(i) : own(i - requests)}`;
+  return `{"count":${count},"next":${next},"previous":null,"results":[${rows}]}`;
 }
 
-function vendor(method: string, path: string): string | undefined {
+const Updates = z.object({
+  tickets: z.array(
+    z.object({
+      id: z.number(),
+      custom_fields: z.array(z.object({ id: z.number(), value: z.unknown() })).default([]),
+      additional_tags: z.array(z.string()).default([]),
+    }),
+  ),
+});
+
+/** Done at once, which Zendesk says with the job's first status. */
+function updateMany(body: string): string {
+  const { tickets } = Updates.parse(JSON.parse(body));
+  for (const { id, custom_fields: fields, additional_tags: tags } of tickets) {
+    const grade = fields.find((field) => field.id === 360_001)?.value ?? null;
+    writtenOn.set(String(id), { grade: JSON.stringify(grade), tags: JSON.stringify(tags).slice(1, -1) });
+  }
+  counts.writes += tickets.length;
+  counts.lastWriteAt = performance.timeOrigin + performance.now();
+  tellIfDone();
+  const results = tickets.map(({ id }) => `{"index":0,"id":${id},"action":"update","status":"Updated","success":true}`);
+  return `{"job_status":{"id":"job-${counts.vendor}","url":"http://127.0.0.1","total":${tickets.length},"progress":${tickets.length},"status":"completed","message":"","results":[${results.join()}]}}`;
+}
+
+function vendor(method: string, path: string, body: string): string | undefined {
   counts.vendor++;
+  if (method === 'PUT' && path === '/api/v2/tickets/update_many.json') return updateMany(body);
   const many = /^\/api\/v2\/tickets\/show_many\.json\?ids=([\d,]+)/.exec(path)?.[1];
   if (many !== undefined) return ticketsPage(many.split(','));
   const ticket = /^\/api\/v2\/tickets\/(\d+)\.json/.exec(path)?.[1];
@@ -93,14 +152,19 @@ function service(method: string, path: string, body: string): [status: number, b
   if (path.startsWith('/api/contacts/')) return [404, '{"detail":"Not found."}'];
   if (path.startsWith('/api/appeals/campaigns/12')) return [200, campaign()];
   if (/^\/api\/appeals\/(?:\?|$)/.test(path)) return [200, exported(path)];
+  const index = created.findIndex(({ id }) => path === `/api/appeals/${id}`);
+  if (index >= 0) return [200, own(index)];
   return undefined;
 }
 
 function handle(request: IncomingMessage, response: ServerResponse, body: string): void {
   const { method = 'GET', url = '/' } = request;
   const isVendor = url.startsWith('/api/v2/') || url.startsWith('/oauth/');
-  const page = isVendor ? vendor(method, url) : undefined;
-  const [status, text] = (isVendor ? page !== undefined && [200, page] : service(method, url, body)) || [404, '{}'];
+  const isDown = isVendor && isDeskDown;
+  if (isDown) counts.vendor++;
+  const page = isVendor && !isDown ? vendor(method, url, body) : undefined;
+  const ofDesk = isDown ? [503, '{}'] : page !== undefined && [200, page];
+  const [status, text] = (isVendor ? ofDesk : service(method, url, body)) || [404, '{}'];
   const answer = () => response.writeHead(Number(status), json).end(text);
   if (latencyMs > 0) setTimeout(answer, latencyMs);
   else answer();
@@ -117,21 +181,40 @@ const server = createServer((request, response) => {
 server.keepAliveTimeout = 120_000;
 
 function tell(): void {
-  wanted = undefined;
   process.send?.({ is: 'counts', counts });
+}
+
+function tellIfDone(): void {
+  if (wanted === undefined || counts[wanted.of] < wanted.count) return;
+  wanted = undefined;
+  tell();
+}
+
+function reset({ latencyMs: latency, requests: earlierOnes }: Extract<Command, { do: 'reset' }>): void {
+  Object.assign(counts, none);
+  times.length = 0;
+  created.length = 0;
+  [graded, latencyMs, requests, isDeskDown] = [0, latency, earlierOnes, false];
+  tell();
 }
 
 process.on('message', (message) => {
   const command = Command.parse(message);
-  if (command.do === 'reset') {
-    Object.assign(counts, { vendor: 0, service: 0, creates: 0, firstCreateAt: 0, lastCreateAt: 0, pages: 0 });
-    times.length = 0;
-    ({ latencyMs, requests } = command);
-    tell();
-  } else if (command.do === 'times') {
-    process.send?.({ is: 'times', times });
-  } else if (counts.creates >= command.creates) tell();
-  else wanted = command.creates;
+  switch (command.do) {
+    case 'reset':
+      return reset(command);
+    case 'times':
+      return void process.send?.({ is: 'times', times });
+    case 'wait':
+      wanted = command;
+      return tellIfDone();
+    case 'grade':
+      [graded, counts.firstPageAt] = [command.count, 0];
+      return tell();
+    case 'desk':
+      isDeskDown = command.isDown;
+      return tell();
+  }
 });
 process.on('disconnect', () => process.exit());
 

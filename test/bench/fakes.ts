@@ -6,11 +6,16 @@ import { z } from 'zod';
 /** What the fakes' process is told. */
 export const Command = z.discriminatedUnion('do', [
   z.object({ do: z.literal('reset'), latencyMs: z.number(), requests: z.number() }),
-  /** Tell when so many requests have been created. */
-  z.object({ do: z.literal('wait'), creates: z.number() }),
+  /** Tell when so many requests have been created, or tickets written. */
+  z.object({ do: z.literal('wait'), of: z.enum(['creates', 'writes']), count: z.number() }),
+  /** So many of the requests created since the last reset are graded, the first ones first. */
+  z.object({ do: z.literal('grade'), count: z.number() }),
+  /** The help desk answers no more, or again. */
+  z.object({ do: z.literal('desk'), isDown: z.boolean() }),
   /** Tell when each of them was created. */
   z.object({ do: z.literal('times') }),
 ]);
+export type Command = z.output<typeof Command>;
 
 const Counts = z.object({
   /** Calls to the help desk, and to the service. */
@@ -20,8 +25,12 @@ const Counts = z.object({
   creates: z.number(),
   firstCreateAt: z.number(),
   lastCreateAt: z.number(),
-  /** Pages of the export. */
+  /** Pages of the export, and when the first was read since the last grade was given. */
   pages: z.number(),
+  firstPageAt: z.number(),
+  /** Tickets that answers were written on, and when the last was. */
+  writes: z.number(),
+  lastWriteAt: z.number(),
 });
 export type Counts = z.output<typeof Counts>;
 
@@ -34,11 +43,17 @@ export interface Fakes {
   pid: number;
   /**
    * Counts from 0 again.
-   * @param options `latencyMs`: every answer waits so long; `requests`: so many are in the export
+   * @param options `latencyMs`: every answer waits so long; `requests`: so many are in the export, before those created from now on
    */
   reset(options?: { latencyMs?: number; requests?: number }): Promise<void>;
   /** Resolves when so many requests have been created since the last `reset`. */
   created(count: number): Promise<Counts>;
+  /** Resolves when answers have been written on so many tickets since the last `reset`. */
+  written(count: number): Promise<Counts>;
+  /** So many of the requests created since the last `reset` are graded, the first ones first. */
+  grade(count: number): Promise<Counts>;
+  /** From now on the help desk answers every call with 503, or well again. */
+  setDesk(state: 'down' | 'up'): Promise<Counts>;
   /** When requests were created, one after the other, since the last `reset`: milliseconds, since 1970. */
   times(): Promise<number[]>;
   /** When every ticket of its help desk was closed. */
@@ -57,7 +72,10 @@ export async function startFakes(): Promise<Fakes> {
     closedAt,
     reset: async ({ latencyMs = 0, requests = 0 } = {}) =>
       void Told.parse(await asked(child, { do: 'reset', latencyMs, requests })),
-    created: async (creates) => Told.parse(await asked(child, { do: 'wait', creates })).counts,
+    created: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'creates', count })).counts,
+    written: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'writes', count })).counts,
+    grade: async (count) => Told.parse(await asked(child, { do: 'grade', count })).counts,
+    setDesk: async (state) => Told.parse(await asked(child, { do: 'desk', isDown: state === 'down' })).counts,
     times: async () => Times.parse(await asked(child, { do: 'times' })).times,
     close: async () => {
       const closed = once(child, 'close');

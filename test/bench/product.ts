@@ -51,8 +51,10 @@ export async function startRedis(): Promise<BenchRedis> {
 }
 
 export interface ProductOptions {
-  /** Where the fakes are. */
+  /** Where the fakes are; the service alone, where `settings` name another desk. */
   url: string;
+  /** The source's section of the configuration, as YAML. Left out: the help desk of the fakes. */
+  settings?: string;
   redis: BenchRedis;
   role?: 'all' | 'intake' | 'worker';
   /** Further settings of the rule, as YAML. */
@@ -70,6 +72,8 @@ export interface Product {
   config: string;
   /** From its start until it took deliveries, milliseconds. */
   startedInMs: number;
+  /** Lines of its log so far. */
+  logLines(): number;
   stop(): Promise<void>;
 }
 
@@ -80,23 +84,18 @@ process.once('exit', () => {
 });
 
 /** A configuration as its users write it, for the fakes and this Redis. `config`: its file. */
-export async function configure({ url, redis, rule = '', callsAtOnce = 100 }: ProductOptions) {
+export async function configure(options: ProductOptions) {
+  const { url, redis, rule = '', callsAtOnce = 100, settings = deskOfFakes(url, rule) } = options;
   const { dir, remove } = temporaryFolder();
   const [config, port] = [join(dir, 'closeloop.yaml'), await freePort()];
-  writeFileSync(config, configuration({ url, socket: redis.socket, port, rule, callsAtOnce }));
+  writeFileSync(config, configuration({ url, socket: redis.socket, port, settings, callsAtOnce }));
   return { dir, config, port, remove };
 }
 
 /** One closeloop process, as its users start it. */
-export async function startProduct({
-  url,
-  redis,
-  role = 'all',
-  rule = '',
-  callsAtOnce = 100,
-  nodeOptions = [],
-}: ProductOptions): Promise<Product> {
-  const { dir, config, port, remove } = await configure({ url, redis, rule, callsAtOnce });
+export async function startProduct(options: ProductOptions): Promise<Product> {
+  const { role = 'all', nodeOptions = [] } = options;
+  const { dir, config, port, remove } = await configure(options);
   const log = join(dir, 'log');
   const begun = performance.now();
   const output = openSync(log, 'w');
@@ -110,6 +109,7 @@ export async function startProduct({
     hooks: `http://127.0.0.1:${port}/hooks/${source}`,
     config,
     startedInMs: performance.now() - begun,
+    logLines: () => readFileSync(log, 'utf8').split('\n').length - 1,
     stop: async () => {
       child.kill('SIGTERM');
       await closed;
@@ -133,10 +133,10 @@ function configuration(options: {
   url: string;
   socket: string;
   port: number;
-  rule: string;
+  settings: string;
   callsAtOnce: number;
 }): string {
-  const { url, socket, port, rule, callsAtOnce } = options;
+  const { url, socket, port, settings, callsAtOnce } = options;
   return `
 feedback: { baseUrl: "${url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, callsAtOnce: ${callsAtOnce} }
 policy: { sms: { from: "00:00", until: "24:00" } }
@@ -146,6 +146,11 @@ collect: { every: 1h }
 poll: { every: 1d }
 sources:
   ${source}:
+${settings}
+`;
+}
+
+const deskOfFakes = (url: string, rule: string): string => `
     connector: zendesk
     subdomain: acme
     baseUrl: ${url}
@@ -158,9 +163,7 @@ sources:
         contact: requester.email
         fields: { Store: ticket.fields.store, Agent: assignee.name }
         ${rule}
-    writeBack: { grade: 360001, note: true, tags: true }
-`;
-}
+    writeBack: { grade: 360001, note: true, tags: true }`;
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -1,13 +1,17 @@
 import type { Measure } from '../harness.ts';
 import { bytes } from './bytes.ts';
+import { calls } from './calls.ts';
 import { closings } from './closings.ts';
+import { collecting } from './collecting.ts';
 import { commands } from './commands.ts';
 import { deliveries } from './deliveries.ts';
 import { exporting } from './export.ts';
 import { lateness } from './lateness.ts';
 import { loneClosing } from './lone-closing.ts';
 import { memory } from './memory.ts';
+import { outage } from './outage.ts';
 import { processes } from './processes.ts';
+import { writeBacks } from './write-backs.ts';
 
 /** In the order in which they run. */
 export const measures: readonly Measure[] = [
@@ -18,6 +22,10 @@ export const measures: readonly Measure[] = [
   memory,
   bytes,
   lateness,
+  collecting,
+  calls,
   exporting,
   processes,
+  outage,
+  writeBacks,
 ];

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
+import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
+import { tagOf } from '../../../worker/redis/keys.ts';
+import type { Measure, Row } from '../harness.ts';
+import { program, source, startProduct, startRedis } from '../product.ts';
+import { node } from './commands.ts';
+
+const sizes = { full: 1_000, short: 40 };
+
+/** A vendor's stand-in: as strict as the vendor, and counting calls. */
+interface Desk {
+  vendor: string;
+  /** The source's section of the configuration. */
+  settings: string;
+  /** Closes all its records, and tells the hook. */
+  close(hook: string): Promise<unknown>;
+  calls(): number;
+  stop(): Promise<void>;
+  atMost: number;
+}
+
+async function zendesk(closings: number): Promise<Desk> {
+  const { standin, url, close } = await startZendeskStandin();
+  standin.addUser({ id: 9001, name: 'Ann Agent', role: 'agent' });
+  standin.addGroup({ id: 2001, name: 'Phone' });
+  standin.addTicketField({ id: 360001, title: 'Grade', type: 'integer' });
+  const ids = Array.from({ length: closings }, (_, i) => {
+    const user = standin.addUser({ name: `Customer ${i}`, email: `customer-${i}@example.com` });
+    return standin.addTicket({ id: 10_000 + i, requesterId: user.id, assigneeId: 9001, groupId: 2001 }).id;
+  });
+  const { clientId, clientSecret } = standin.credentials;
+  return {
+    vendor: 'Zendesk',
+    settings: `
+    connector: zendesk
+    subdomain: acme
+    baseUrl: ${url}
+    clientId: ${clientId}
+    clientSecret: ${clientSecret}
+    webhookSecrets: [a-secret]
+    rules: [{ name: all, campaign: 12, contact: requester.email, fields: { Agent: assignee.name } }]
+    writeBack: { grade: 360001, note: true, tags: true }`,
+    close: async (hook) => {
+      standin.setWebhook({ url: hook, secrets: ['a-secret'] });
+      standin.changeSender({ concurrency: 50 });
+      await Promise.all(ids.map((id) => standin.solve(id)));
+    },
+    calls: () => standin.totalCalls(),
+    stop: close,
+    atMost: 45,
+  };
+}
+
+async function hubspot(closings: number): Promise<Desk> {
+  const { standin, url, close } = await startHubspotStandin();
+  const owner = standin.addOwner({});
+  standin.addProperty({ type: 'tickets', name: 'feedback_grade', kind: 'number' });
+  const ids = Array.from({ length: closings }, (_, i) => {
+    const contact = standin.addContact({ properties: { email: `customer-${i}@example.com` } });
+    const properties = { hs_pipeline: '0', hs_pipeline_stage: '1', hubspot_owner_id: owner.id };
+    return standin.addTicket({ properties, contacts: [contact.id] }).id;
+  });
+  return {
+    vendor: 'HubSpot',
+    settings: `
+    connector: hubspot
+    baseUrl: ${url}
+    accessToken: hubspot-token
+    webhookSecrets: [a-secret]
+    rules: [{ name: all, campaign: 12, contact: contact.email, fields: { Agent: owner.name } }]
+    writeBack: { grade: feedback_grade, note: true }`,
+    close: async (hook) => {
+      standin.setWebhook({ url: hook, secrets: ['a-secret'] });
+      standin.changeSender({ pauseScale: 0 });
+      await standin.closeAll({ ids });
+    },
+    calls: () => standin.totalCalls(),
+    stop: close,
+    atMost: 60,
+  };
+}
+
+/** The whole loop, from closings that come together to their answers on the records. */
+async function loopOf(desk: Desk, closings: number): Promise<Row> {
+  const [service, redis] = await Promise.all([startFeedbackStandin({ seed: true }), startRedis()]);
+  const product = await startProduct({ url: service.url, redis, settings: desk.settings });
+  const until = async (state: string) => {
+    while ((await redis.client.zcard(`${tagOf(source)}:state:${state}`)) < closings) await sleep(50);
+  };
+  await desk.close(product.hooks);
+  await until('asked');
+  for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
+  await node(program, 'collect', '--once', '--config', product.config);
+  await until('written');
+  const counted = await redis.client.zcard(`${tagOf(source)}:state:written`);
+  const calls = desk.calls();
+  await product.stop();
+  await Promise.all([desk.stop(), service.close(), redis.stop()]);
+  return {
+    measure: `calls to ${desk.vendor} for 1,000 closings together, reads and write-backs with notes`,
+    unit: '',
+    closeloop: [(calls * 1_000) / closings],
+    counted,
+    target: { of: 'value', is: 'at most', figure: desk.atMost },
+  };
+}
+
+export const calls: Measure = {
+  name: 'calls',
+  async run(size) {
+    const closings = sizes[size];
+    const rows = [await loopOf(await zendesk(closings), closings)];
+    if (size === 'full') rows.push(await loopOf(await hubspot(closings), closings));
+    return rows;
+  },
+};
