@@ -118,11 +118,10 @@ feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/T
 http: { port: 0 }
 lookup: { after: ${options.lookAfter ?? '50ms'} }
 collect: { every: 200ms }
-${atAnyHour(options.general)}
 ${options.general ?? ''}
 sources:${sources.join('')}
 `;
-  const config = loadConfig(text, { env: {}, connectors: [vendor.connector] });
+  const config = atAnyHour(loadConfig(text, { env: {}, connectors: [vendor.connector] }), text);
   const { log, told } = memoryLog();
   const { handle } = redis;
   // Another service, whose requests have the same ids: what earlier tests had from theirs says nothing about it.

@@ -66,13 +66,12 @@ export function useManual() {
     const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 lookup: { after: 0ms }
-${atAnyHour(options.general)}
 ${options.general ?? ''}
 sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rules: [${rule}] }`).join(', ')} }
 `;
     const { log, told } = memoryLog();
     const engine = new Engine({
-      config: loadConfig(text, { env: {}, connectors: [vendor.connector] }),
+      config: atAnyHour(loadConfig(text, { env: {}, connectors: [vendor.connector] }), text),
       redis: options.client ?? redis.handle.client,
       seal,
       connection: redis.handle.bull(),
