@@ -1,47 +1,37 @@
-/*
- * Builds the documentation into a static site: `npm run docs`. Plain HTML and one style sheet: no script, nothing from elsewhere.
- * Fails on a link that leads nowhere.
- */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix, resolve } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, posix, resolve } from 'node:path';
 import { brokenLinks, escapeHtml, headingsOf, linksOf, targetOf, toHtml } from './markdown.ts';
 import { addressOf, pages, sidebar } from './sidebar.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const site = join(root, 'site');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const isFile = (path: string): boolean => existsSync(join(root, path)) && statSync(join(root, path)).isFile();
 
 const texts = new Map(pages.map((page) => [page, read(page)]));
-const isFile = (path: string): boolean => existsSync(join(root, path)) && statSync(join(root, path)).isFile();
-const broken = brokenLinks(texts, isFile);
-if (broken.length > 0) {
-  process.stderr.write(`Links that lead nowhere:\n${broken.join('\n')}\n`);
-  process.exit(1);
-}
-
 const titles = new Map([...texts].map(([page, text]) => [page, headingsOf(text)[0]?.text ?? page]));
 const titleOf = (page: string): string => (page === 'README.md' ? 'Closeloop' : (titles.get(page) ?? page));
 
-rmSync(site, { recursive: true, force: true });
-for (const [page, text] of texts) write(addressOf(page), pageHtml(page, text));
-const sources = new Set(
-  [...texts].flatMap(([page, text]) =>
-    linksOf(text).flatMap((href) => {
-      const target = targetOf(page, href);
-      return target.is === 'here' && !texts.has(target.file) ? [target.file] : [];
-    }),
-  ),
-);
-for (const file of sources) write(sourceAddress(file), sourceHtml(file));
-copyFileSync(join(import.meta.dirname, 'style.css'), join(site, 'style.css'));
-process.stdout.write(
-  `${pages.length} pages and ${sources.size} files of the repository in site/: open site/index.html\n`,
-);
-
-function write(address: string, html: string): void {
-  const file = join(site, address);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, html);
+/**
+ * The files of the site, by their addresses: the pages, and the files of this repository that they point at. Plain HTML and one
+ * style sheet: no script, nothing from elsewhere.
+ * @throws Error for links that lead nowhere
+ */
+export function siteFiles(): Map<string, string> {
+  const broken = brokenLinks(texts, isFile);
+  if (broken.length > 0) throw new Error(`Links that lead nowhere:\n${broken.join('\n')}`);
+  const sources = new Set(
+    [...texts].flatMap(([page, text]) =>
+      linksOf(text).flatMap((href) => {
+        const target = targetOf(page, href);
+        return target.is === 'here' && !texts.has(target.file) ? [target.file] : [];
+      }),
+    ),
+  );
+  return new Map([
+    ...[...texts].map(([page, text]) => [addressOf(page), pageHtml(page, text)] as const),
+    ...[...sources].map((file) => [sourceAddress(file), sourceHtml(file)] as const),
+    ['style.css', read('build/docs/style.css')],
+  ]);
 }
 
 function pageHtml(page: string, text: string): string {
