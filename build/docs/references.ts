@@ -3,6 +3,7 @@ import { schemaText } from '../../worker/config/schema.ts';
 import { assumptionReference } from './assumption-reference.ts';
 import { commandReference } from './command-reference.ts';
 import { configurationReference } from './configuration-reference.ts';
+import { reasonReference } from './reason-reference.ts';
 import { recordReference } from './record-reference.ts';
 
 /** The files that are made from the source, by path: `npm run schema` writes them, and a test compares them. */
@@ -12,6 +13,7 @@ export async function references(): Promise<Map<string, string>> {
     ['docs/reference/configuration.md', configurationReference()],
     ['docs/reference/commands.md', await commandReference()],
     ['docs/reference/records.md', recordReference()],
+    ['docs/reference/reasons.md', reasonReference()],
     ['docs/reference/assumptions.md', assumptionReference()],
   ]);
 }

@@ -40,6 +40,7 @@ export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
       'docs/reference/configuration.md',
       'docs/reference/commands.md',
       'docs/reference/records.md',
+      'docs/reference/reasons.md',
       'docs/reference/assumptions.md',
       'CHANGELOG.md',
     ],
