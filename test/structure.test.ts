@@ -163,6 +163,15 @@ test('what others send is read by listOf and mapOf: zod reports each wrong entry
   expect(read.filter((file) => ofZod.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
 });
 
+test('one place of the pipeline creates feedback requests: what redirects them in test mode', () => {
+  const creating = files.filter(
+    (file) => /^worker\//.test(file) && /\b(feedback|service)\.create\(/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  // By hand: a person names whom, and in test mode nobody but the test contact is taken.
+  const byHand = ['worker/cli/requests.ts', 'worker/cli/try-form.ts'];
+  expect(creating.sort()).toEqual([...byHand, 'worker/pipeline/ask/send-request.ts']);
+});
+
 test('core and worker name no vendor', () => {
   const vendors = /zendesk|hubspot|shopify|woocommerce|intercom/i;
   // The demo is told with a help desk; main.ts alone knows the list.

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector/contract.ts';
+import { testMeans, testPlaces } from '../config/tests.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { checkSource } from '../preflight/preflight.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
@@ -17,6 +18,14 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
     const problem = keyAdvice(runtime.config);
     if (problem !== undefined)
       all.push({ source: 'closeloop', level: 'warning', at: 'secretsKey', problem, remedy: keyRemedy });
+    for (const { at, what } of testPlaces(runtime.config))
+      all.push({
+        source: 'closeloop',
+        level: 'warning',
+        at,
+        problem: `TEST MODE for ${what}: ${testMeans}`,
+        remedy: leave,
+      });
     for (const { context } of pipelines(options.source)) {
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
@@ -35,6 +44,8 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
   else process.stdout.write(`${[...found.map(inWords), summary(errors, found.length - errors)].join('\n')}\n`);
   return errors > 0 ? 1 : 0;
 }
+
+const leave = 'remove the setting when the tests are done: what was asked as a test is not asked again';
 
 const keyRemedy =
   'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';

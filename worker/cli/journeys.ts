@@ -43,11 +43,14 @@ async function list(sources: readonly Waiting[], redis: RedisClient, options: Li
   await tellHeldUp(sources, redis);
   if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
   for (const { journey, context } of found.slice(0, options.limit)) {
-    const { id, state, why, reason, updatedAt, rule, campaign, requestId } = journey;
+    const { id, state, test, why, reason, updatedAt, rule, campaign, requestId } = journey;
     const ref = refOf(context.name, id);
     const line = options.json
-      ? JSON.stringify({ journey: ref, state, why, reason, updatedAt, rule, campaign, requestId })
-      : inZone(`${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${why ? `  ${why}` : ''}`, context.timeZone);
+      ? JSON.stringify({ journey: ref, state, test: test && true, why, reason, updatedAt, rule, campaign, requestId })
+      : inZone(
+          `${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${test ? '  TEST' : ''}${why ? `  ${why}` : ''}`,
+          context.timeZone,
+        );
     process.stdout.write(`${line}\n`);
   }
   return 0;
@@ -64,6 +67,7 @@ export async function showJourney(options: Options & { journey: string }): Promi
     const trace = await context.store.trace(journey.id);
     const {
       contact,
+      test,
       personId: _,
       values: _1,
       answer,
@@ -77,6 +81,7 @@ export async function showJourney(options: Options & { journey: string }): Promi
       const safe = {
         ...shown,
         contact: contact?.kind,
+        test: test && true,
         answer: answer && { ...answer, comment: answer.comment !== null },
         survey: survey && Object.keys(survey.answers),
       };
@@ -85,7 +90,10 @@ export async function showJourney(options: Options & { journey: string }): Promi
     }
     const moved = journey.currentId === undefined ? '' : ` (now ${journey.currentId})`;
     const lines = [
-      styleText('bold', `${options.journey}: ${journey.state}${journey.why ? ` (${journey.why})` : ''}`),
+      styleText(
+        'bold',
+        `${options.journey}: ${journey.state}${test ? ', TEST' : ''}${journey.why ? ` (${journey.why})` : ''}`,
+      ),
       `record ${journey.recordId}${moved} · rule ${journey.rule ?? '–'} · campaign ${journey.campaign ?? '–'} · request ${journey.requestId ?? '–'}`,
       ...trace.map(({ at, text }) => `  ${at.toISOString()}  ${text}`),
     ];

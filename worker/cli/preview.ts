@@ -6,6 +6,7 @@ import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
+import { recipientOf } from '../pipeline/ask/recipient.ts';
 import { holdsOf, holdsOfLast, limitsOf, scopesOf, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';
@@ -74,12 +75,14 @@ export async function preview(
 /** What would keep a person from being asked who is due then: the service's lists, and throttles. */
 async function heldBack(
   { rule, campaign, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
+  isTest: boolean,
   journeyId: string,
   { name, contacts, feedback, policy }: SourceContext,
 ): Promise<Throttled | undefined> {
   const known = await feedback.contact(contact);
   const listed = onList(known, rule);
   if (listed) return { do: 'skip', ...listed };
+  if (isTest) return undefined;
   const scopes = scopesOf(rule, policy);
   const key = contactKey(contact);
   const note = { at: dueAt, journey: refOf(name, journeyId) };
@@ -132,15 +135,19 @@ async function judge(
     return { decision: 'would not ask', why, shown, lines: trace.map((line) => row('', line)) };
   }
   const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
-  const held = await heldBack(verdict, journeyId, context);
+  const to = recipientOf(contact, rule, campaign.type);
+  const held = await heldBack({ ...verdict, contact: to.contact }, to.isTest, journeyId, context);
   if (held?.do === 'wait') trace.push(`waits: ${held.why}`);
   const { reason, why } = held?.do === 'skip' ? held : {};
   const decision = why === undefined ? 'ask' : 'skip';
+  const test = to.isTest ? to.contact : undefined;
+  const chosen = { rule: rule.name, campaign: campaign.id, contact, test, values, sources, dueAt };
   return {
     decision: why === undefined ? 'would ask' : 'would not ask',
     why,
-    shown: { decision, reason, why, rule: rule.name, campaign: campaign.id, contact, values, sources, dueAt, trace },
+    shown: { decision, reason, why, ...chosen, trace },
     lines: [
+      ...(test ? [row('TEST', `it would go to ${test.kind} ${test.value}, not to the customer`)] : []),
       row('rule', rule.name),
       row('campaign', `${campaign.id} ${campaign.name} (${campaign.type})`),
       row('contact', `${contact.kind} ${contact.value}`),

@@ -3,6 +3,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { changedPaths, needsRestart } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
+import { testLines } from '../config/tests.ts';
 import { createQuarantine, type Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { alertsOf } from './alerts-of.ts';
@@ -108,6 +109,7 @@ export class Reloading {
     this.#quarantine.close();
     this.#quarantine = quarantine;
     const atStart = changedPaths(this.#startedWith.written, read.written).filter(needsRestart);
+    for (const why of testLines(config)) log.warn({ why }, 'TEST');
     if (atStart.length > 0) log.warn({ settings: atStart }, 'these settings count from the next start on');
     log.info({ changed: changed.filter((path) => !needsRestart(path)) }, 'the configuration was reloaded');
   }

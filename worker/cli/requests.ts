@@ -4,7 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
 import { instant } from './instant.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { openAccount, print, type ServiceAccount } from './service.ts';
+import { openAccount, print, refuseCustomer, type ServiceAccount } from './service.ts';
 import { requestFilter, type ServiceFilter } from './service-filter.ts';
 
 type Options = RuntimeOptions & { json: boolean };
@@ -53,6 +53,7 @@ export async function createRequest(
       : instant(scheduled, '--scheduled', { timeZone: account.timeZone, now: new Date() });
   const customFields = fields === undefined ? {} : fieldsIn(fields);
   const contact = await contactIn(account, options);
+  refuseCustomer(contact, account.test);
   const { service, timeZone } = account;
   print(await service.create({ campaign, contact, scheduled: at, customFields }), { ...options, timeZone });
   return 0;

@@ -1,3 +1,5 @@
+import { type Contact, contactKey } from '../../core/contact.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
 import type { Config } from '../config/config.ts';
 import { livePorts } from './live-ports.ts';
@@ -9,17 +11,32 @@ export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   /** The account's. */
   timeZone: string;
   operations: Config['feedback']['operations'];
+  /** Who alone may be asked while test mode holds for everything. */
+  test: Config['policy']['test'];
 }
 
 /** The Feedback service alone, for commands that need no Redis, and what the configuration says of its account. */
 export async function openAccount(options: RuntimeOptions): Promise<ServiceAccount> {
-  const { feedback, defaultCountry } = await readConfig(options, { uses: 'service', sources: 'named' });
+  const { feedback, defaultCountry, policy } = await readConfig(options, { uses: 'service', sources: 'named' });
   return {
     service: createFeedbackClient(feedback, livePorts),
     timeZone: feedback.timeZone,
     operations: feedback.operations,
     defaultCountry,
+    test: policy.test,
   };
+}
+
+/** @throws CloseloopError config for anybody but the test contact, while test mode holds for everything */
+export function refuseCustomer({ value }: Contact, test: Config['policy']['test']): void {
+  if (test === undefined) return;
+  const keys = [test.email, test.phone, test.identifier].flatMap((one) =>
+    one === undefined ? [] : [contactKey({ kind: 'identifier', value: one })],
+  );
+  if (keys.includes(contactKey({ kind: 'identifier', value }))) return;
+  throw new CloseloopError('Test mode holds for everything (policy.test): only the test contact can be asked.', {
+    kind: 'config',
+  });
 }
 
 export async function openService(options: RuntimeOptions): Promise<FeedbackClient> {

@@ -3,6 +3,7 @@ import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { fingerprintOf } from '../config/changes.ts';
+import { testLines } from '../config/tests.ts';
 import { createLog } from '../operations/log.ts';
 import { openTracing } from '../operations/open-tracing.ts';
 import { Heartbeat } from '../operations/processes.ts';
@@ -49,6 +50,7 @@ export async function start(options: StartOptions): Promise<number> {
   const quarantine = quarantineOf(file, configText);
   const reloading = new Reloading({ file, runtime, log }, quarantine);
   onReload?.(() => reloading.ask());
+  for (const why of testLines(runtime.config)) log.warn({ why }, 'TEST');
   let data: HeldData | undefined;
   try {
     await refuseUnsafeRedis(runtime, log);

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
+import { testLines, testPlaces } from '../config/tests.ts';
 import { sumOf } from '../journey/hourly-counts.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
@@ -23,6 +24,12 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     const { timeZone } = config.feedback;
     const tell = (shown: object, lines: readonly string[]) =>
       void process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(lines.join('\n'), timeZone)}\n`);
+    const tests = testPlaces(config);
+    if (tests.length > 0)
+      tell(
+        { test: tests },
+        testLines(config).map((line) => styleText(['bold', 'yellow'], line)),
+      );
     const known = await new KnownSources(redis).all();
     const down = await service.down({ now: true });
     for (const one of sources()) {

@@ -8,6 +8,7 @@ import type { Campaign, FieldType } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
+import { refuseCustomer } from './service.ts';
 
 /** How far ahead the trial request is scheduled: it is cancelled long before it would be sent. */
 const aheadMs = 30 * 86_400_000;
@@ -45,6 +46,7 @@ export async function tryForm(
     throw new CloseloopError(message, { kind: 'config' });
   }
   const contact = contactOf(campaign, options.contact, config.defaultCountry);
+  if (options.contact !== undefined) refuseCustomer(contact, config.policy.test);
   const trial = await run(service, campaign, contact, valuesFor(campaign, config.marker));
   const isFine = trial.left === null && trial.steps.every(({ ok }) => ok);
   process.stdout.write(options.json ? `${JSON.stringify({ ok: isFine, ...trial })}\n` : inWords(trial, isFine));

@@ -4,6 +4,7 @@ import { Campaigns, Groups } from './campaign-policy.ts';
 import { MaxAge } from './max-age.ts';
 import { Never } from './never.ts';
 import { SmsHours } from './sms-hours.ts';
+import { TestContact } from './test-contact.ts';
 import { Throttle } from './throttle.ts';
 
 /** Who is asked, when and how often, over all sources: each member's schema is in a file of its own. */
@@ -17,5 +18,8 @@ export const Policy = z.strictObject({
     "When text messages go out, at the earliest and the latest, on the recipient's clock: no rule's window and no campaign's exceeds these hours",
   ),
   maxAge: MaxAge.optional(),
+  test: TestContact.optional().describe(
+    'Test mode for everything: every request goes to this contact instead of the customer, and no answer is written anywhere',
+  ),
 });
 export type Policy = z.output<typeof Policy>;

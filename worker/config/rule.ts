@@ -3,6 +3,7 @@ import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 import { MaxAge } from './max-age.ts';
+import { TestContact } from './test-contact.ts';
 import { Throttle } from './throttle.ts';
 import { TimeOfDay } from './time-of-day.ts';
 
@@ -54,6 +55,7 @@ export const Rule = z.strictObject({
     .enum(['never', 'each closing'])
     .default('never')
     .describe('A record that is closed again: `never` asks once in its life'),
+  test: TestContact.optional().describe('Test mode for this rule: every request of it goes to this contact'),
 });
 export type Rule = z.output<typeof Rule>;
 

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { MaxAge } from './max-age.ts';
 import { Never } from './never.ts';
+import { TestContact } from './test-contact.ts';
 
 /** What holds over all rules of one source: settings beside its rules. */
 export const SourcePolicy = z.strictObject({
   never: Never.optional(),
   maxAge: MaxAge.optional(),
+  test: TestContact.optional().describe('Test mode for this source: every request of it goes to this contact'),
 });
 export type SourcePolicy = z.output<typeof SourcePolicy>;
 

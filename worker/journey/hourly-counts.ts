@@ -18,7 +18,7 @@ interface CountChange {
 
 /**
  * Which counts a change of a journey changes: by campaign and by the hour, UTC, that the customer was asked or answered in. A
- * request that the service cancelled before sending asked nobody; an erasure leaves the counts as they are.
+ * request that the service cancelled before sending asked nobody, nor does a test; an erasure leaves the counts as they are.
  */
 export function countChanges(before: Journey, after: Journey): CountChange[] {
   if (after.erasedAt) return [];
@@ -32,7 +32,8 @@ export function countChanges(before: Journey, after: Journey): CountChange[] {
   });
 }
 
-function happenedTo({ state, askedAt: created, answer }: Journey): Record<keyof Counts, Date | undefined> {
+function happenedTo({ state, askedAt: created, answer, test }: Journey): Record<keyof Counts, Date | undefined> {
+  if (test) return { asked: undefined, answered: undefined, responses: undefined };
   const askedAt = state === 'cancelled' && !answer ? undefined : created;
   return { asked: askedAt, answered: answer?.seenAt, responses: answer && askedAt };
 }

@@ -3,6 +3,14 @@ import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { Journey, JourneyState } from './journey.ts';
 
+/** By whom journeys are found. Who was asked as a test is none of the people that the journeys are about. */
+export type Who = { personId: string } | { contact: Contact } | { testContact: Contact };
+
+function nameOf(who: Who): string {
+  if ('personId' in who) return `person:${who.personId}`;
+  return 'contact' in who ? contactKey(who.contact) : `test:${contactKey(who.testContact)}`;
+}
+
 /** The Redis keys, and fields within them, of one source's journeys. */
 export class JourneyKeys {
   readonly tag: string;
@@ -39,15 +47,15 @@ export class JourneyKeys {
     return `${this.tag}:requests:${sum}`;
   }
   /** Sets of journey ids by a keyed digest of the person, as an erasure must leave no personal data in the index. */
-  people({ personId, contact }: Pick<Journey, 'personId' | 'contact'>): string[] {
+  people({ personId, contact, test }: Pick<Journey, 'personId' | 'contact' | 'test'>): string[] {
     return [
       ...(personId === undefined ? [] : [this.person({ personId })]),
       ...(contact ? [this.person({ contact })] : []),
+      ...(test ? [this.person({ testContact: test.contact })] : []),
     ];
   }
-  person(who: { personId: string } | { contact: Contact }): string {
-    const name = 'personId' in who ? `person:${who.personId}` : contactKey(who.contact);
-    return `${this.tag}:who:${this.#seal.digest(name)}`;
+  person(who: Who): string {
+    return `${this.tag}:who:${this.#seal.digest(nameOf(who))}`;
   }
   /** Fields of a record's hash. Event keys and closings come from the vendor and may name a person, hence digests. */
   eventField(eventKey: string): string {

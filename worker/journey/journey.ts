@@ -94,6 +94,8 @@ const fields = {
   dueAt: z.coerce.date().optional(),
   intent: Intent.optional(),
   lookedFor: LookedFor.optional(),
+  /** Test mode held when it asked, or was about to: who got the request in place of `contact`. */
+  test: keepingUnknown({ contact: Contact }).optional(),
   /** Attempts to create the request so far. */
   attempts: z.number().int().optional(),
   /** The values were mapped anew, once, after the service had rejected some. */
@@ -126,6 +128,11 @@ const fields = {
 /** The life of one closing. Stored as JSON in Redis; parsed once, when read. */
 export const Journey = keepingUnknown(fields);
 export type Journey = z.output<typeof Journey>;
+
+/** Who got the journey's request, or is being sent it: in test mode the test contact. */
+export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'test'>): Journey['contact'] {
+  return test?.contact ?? contact;
+}
 
 /** One line of the decision trace. */
 export interface TraceLine {

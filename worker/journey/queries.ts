@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Contact } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import { type Counts, countsBetween } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
-import type { JourneyKeys } from './journey-keys.ts';
+import type { JourneyKeys, Who } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
 
 /**
@@ -38,8 +37,8 @@ export class JourneyQueries {
     this.#reader = reader;
   }
 
-  /** The journeys about a person: by the vendor's id of them, or by their contact. */
-  async of(who: { personId: string } | { contact: Contact }, left?: Left): Promise<Journey[]> {
+  /** The journeys about a person, by the vendor's id of them or by their contact; or those that asked a contact as a test. */
+  async of(who: Who, left?: Left): Promise<Journey[]> {
     const key = this.#keys.person(who);
     return await this.#reader.those(await this.#redis.smembers(key), left);
   }

@@ -34,6 +34,8 @@ export interface RecordHistory {
   asked: string | undefined;
   /** When the closing of `asked` was; undefined where the journey can't be read, or is another record's. */
   askedClosedAt?: Date | undefined;
+  /** It was asked as a test. */
+  wasTest?: boolean | undefined;
 }
 
 type RecordHash = { id: string; memory: Record<string, string> };
@@ -69,7 +71,8 @@ export class RecordMemory {
       const found = await this.#askedOf(one);
       if (!found) continue;
       const { asked, journey } = found;
-      return { latest, asked, askedClosedAt: journey?.recordId === recordId ? journey.closedAt : undefined };
+      const askedClosedAt = journey?.recordId === recordId ? journey.closedAt : undefined;
+      return { latest, asked, askedClosedAt, ...(journey?.test && { wasTest: true }) };
     }
     return { latest, asked: undefined };
   }

@@ -9,6 +9,7 @@ export const journeyStates = [
   'written',
   'cancelled',
   'expired',
+  'tested',
   'failed',
   'parked',
 ] as const;

@@ -332,7 +332,8 @@ export class JourneyStore {
 }
 
 function isAboutSame(one: Journey, other: Journey): boolean {
-  const isSameContact = one.contact?.kind === other.contact?.kind && one.contact?.value === other.contact?.value;
+  const isSame = (a: Journey['contact'], b: Journey['contact']) => a?.kind === b?.kind && a?.value === b?.value;
+  const isSameContact = isSame(one.contact, other.contact) && isSame(one.test?.contact, other.test?.contact);
   return isSameContact && one.personId === other.personId;
 }
 

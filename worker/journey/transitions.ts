@@ -4,16 +4,18 @@ import type { SkipReason } from './reasons.ts';
 /**
  * Which state may follow which. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
  * the service's answer came after a search had found nothing. Any other step is a bug, or a race that another worker won.
+ * `tested`: asked as a test, and answered or not; its answers stay in the journey.
  * A person may resume journeys in `failed`, `parked` and `skipped`; in `cancelled`, only those that `mayComeBack`.
  */
 const next: Record<JourneyState, readonly JourneyState[]> = {
   received: ['waiting', 'skipped', 'cancelled', 'failed', 'parked'],
   waiting: ['received', 'waiting', 'creating', 'asked', 'skipped', 'cancelled', 'failed', 'parked'],
   creating: ['creating', 'asked', 'waiting', 'failed', 'parked'],
-  asked: ['answered', 'expired', 'cancelled', 'failed'],
+  asked: ['answered', 'expired', 'tested', 'cancelled', 'failed'],
   answered: ['answered', 'written', 'cancelled', 'failed', 'parked'],
   written: ['answered'],
   expired: ['answered'],
+  tested: ['tested'],
   skipped: ['received'],
   cancelled: ['received'],
   failed: ['received', 'waiting', 'creating', 'answered', 'cancelled'],
@@ -26,6 +28,7 @@ export const settledStates: readonly JourneyState[] = [
   'written',
   'cancelled',
   'expired',
+  'tested',
   'failed',
   'parked',
 ];
@@ -34,7 +37,7 @@ export const settledStates: readonly JourneyState[] = [
 export const unaskedStates: readonly JourneyState[] = ['received', 'waiting'];
 
 /** The customer has been asked, or may have been. */
-export const askedStates: readonly JourneyState[] = ['creating', 'asked', 'answered', 'written', 'expired'];
+export const askedStates: readonly JourneyState[] = ['creating', 'asked', 'answered', 'written', 'expired', 'tested'];
 
 /**
  * Whether the journey counts as having asked, for rules of `again: never`: also where a person cancelled it while the outcome was
@@ -88,7 +91,7 @@ export interface Step {
   trace?: readonly string[];
   change?: Partial<Journey> | ((now: Journey) => Partial<Journey>);
   /** Fields that this step removes. */
-  without?: readonly ('intent' | 'lookedFor')[];
+  without?: readonly ('intent' | 'lookedFor' | 'test')[];
   /** A further condition, beside the state. */
   when?: (now: Journey) => boolean;
 }

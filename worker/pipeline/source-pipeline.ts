@@ -159,8 +159,9 @@ function serviceOf(parts: SharedParts): Service {
 
 function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Policy {
   const { policy, defaultCountry, contactLists: lists } = config;
-  const { maxAge = policy.maxAge } = configured.policy;
-  const rules = configured.rules.map((rule) => loadRule({ maxAge, ...rule }));
+  const { maxAge = policy.maxAge, test = policy.test } = configured.policy;
+  // A rule can name another test contact, and can't leave test mode.
+  const rules = configured.rules.map((rule) => loadRule({ maxAge, test, ...rule }));
   const ownDomains = policy.askAnyway?.includes('own-domains') ? [] : configured.ownDomains;
   const never = [...(configured.policy.never ?? []), ...(policy.never ?? [])];
   return {

@@ -1,6 +1,6 @@
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
-import { ifStill, settledStates } from '../journey/transitions.ts';
+import { firstOf, ifStill, settledStates } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import type { Journeys, Named, Operations, Queues, Timing, Vendor } from './context.ts';
 
@@ -87,8 +87,11 @@ async function expire(id: string, context: SweepContext): Promise<void> {
   const { store, clock, log } = context;
   // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
   if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
-  await store.update(id, ifStill('asked', { to: 'expired', at: clock.now(), trace: ['expired: no answer came'] }));
-  log.info({ journey: refOf(context.name, id) }, 'expired');
+  const at = clock.now();
+  const silent = ifStill('asked', { to: 'expired', at, trace: ['expired: no answer came'], when: ({ test }) => !test });
+  const tested = ifStill('asked', { to: 'tested', at, trace: ['TEST: no answer came'] });
+  const after = await store.update(id, firstOf(silent, tested));
+  log.info({ journey: refOf(context.name, id) }, after?.state ?? 'gone');
 }
 
 async function goOnWithErasures(context: SweepContext): Promise<void> {

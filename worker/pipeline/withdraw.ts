@@ -1,6 +1,6 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
-import type { Journey } from '../journey/journey.ts';
+import { askedContactOf, type Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
 import { isCancelled } from './ask/find-request.ts';
@@ -61,10 +61,11 @@ export async function withdraw(
   if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
   // The customer was not asked after all: the throttle must not count the request.
-  if (!after.contact) return 'ended';
+  const contact = askedContactOf(after);
+  if (!contact) return 'ended';
   const ref = markOf(journey);
-  if (after.requestId === undefined) await context.contacts.forgetAsked(after.contact, ref);
-  else await context.contacts.noteWithdrawn(after.contact, ref);
+  if (after.requestId === undefined) await context.contacts.forgetAsked(contact, ref);
+  else await context.contacts.noteWithdrawn(contact, ref);
   return 'ended';
 }
 

@@ -1,7 +1,7 @@
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
-import type { Journey, JourneyState } from '../journey/journey.ts';
+import { askedContactOf, type Journey, type JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill, step, unaskedStates } from '../journey/transitions.ts';
 import { withContact } from '../pipeline/ask/create.ts';
@@ -107,7 +107,8 @@ async function asWritten(journey: Journey, { store, clock }: SourceContext): Pro
 }
 
 async function asNotAsked(journey: Journey, context: SourceContext): Promise<JourneyState> {
-  const { answer, contact, intent } = journey;
+  const { answer, intent } = journey;
+  const contact = askedContactOf(journey);
   if (answer) throw refusal('It has an answer: the customer was asked');
   // The counters as the person saw them, or later: if they move before the next attempt, the earlier request arrived after all.
   const known = contact && intent && (await context.feedback.contact(contact));
@@ -142,7 +143,8 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
     throw refusal(`The service has no feedback request ${requestId}`);
   });
   const isShown = [request.phone, request.email, request.identifier].some((contact) => contact !== null);
-  if (journey.contact && isShown && !isTo(request, contactKey(journey.contact))) {
+  const contact = askedContactOf(journey);
+  if (contact && isShown && !isTo(request, contactKey(contact))) {
     throw refusal(`Feedback request ${requestId} went to another contact than the journey's`);
   }
   const campaign = journey.intent?.campaign ?? journey.campaign;
@@ -170,13 +172,14 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
 
 /** Runs alone among all journeys of this person, over all sources: another journey may be about to take the same request as its own. */
 async function aloneWith(
-  { contact, alsoKnownAs }: Journey,
+  journey: Journey,
   context: SourceContext,
   work: () => Promise<Journey | undefined>,
 ): Promise<Journey | undefined> {
+  const contact = askedContactOf(journey);
   if (!contact) return await work();
   const results: (Journey | undefined)[] = [];
-  await withContact({ contact, alsoKnownAs }, context, async () => {
+  await withContact(journey.test ? { contact } : { ...journey, contact }, context, async () => {
     results.push(await work());
     return { do: 'done' };
   });

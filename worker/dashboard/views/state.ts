@@ -11,6 +11,7 @@ const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
   written: 'good',
   cancelled: 'plain',
   expired: 'plain',
+  tested: 'plain',
   failed: 'bad',
   parked: 'bad',
 };

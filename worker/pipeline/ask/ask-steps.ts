@@ -73,7 +73,7 @@ export async function endJourney(
 /** The journey may have asked already: a search comes before anything is sent. */
 export async function searchBeforeAsking(
   journey: Journey,
-  intent: Intent,
+  { intent, test }: { intent: Intent } & Pick<Journey, 'test'>,
   why: string,
   context: AskContext,
 ): Promise<JobResult> {
@@ -82,7 +82,7 @@ export async function searchBeforeAsking(
     ifStill('waiting', {
       to: 'creating',
       at: context.clock.now(),
-      change: (now) => ({ intent, attempts: (now.attempts ?? 0) + 1 }),
+      change: (now) => ({ intent, test, attempts: (now.attempts ?? 0) + 1 }),
       trace: [`${why}: looks for that request first, at ${intent.lookAfter.toISOString()}`],
     }),
   );
@@ -136,7 +136,7 @@ export async function backToWaiting(
         attempts: (now.attempts ?? 1) - (options.counts ? 0 : 1),
         ...(options.counts && { lookedFor: options.lookedFor }),
       }),
-      without: ['intent'],
+      without: ['intent', 'test'],
       trace: [why],
       when: isAttemptOf(journey),
     }),

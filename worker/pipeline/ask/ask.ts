@@ -8,6 +8,7 @@ import { planJourney } from '../plan/plan-journey.ts';
 import { tooOld } from '../plan/too-old.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
 import { create, createNeed, withContact } from './create.ts';
+import { recipientOf } from './recipient.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /**
@@ -41,7 +42,9 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const gone = await recheck(journey, context);
   if (gone) return await endJourney(journey, { why: gone.why }, context, { isOut: gone.isOut });
 
-  return await withContact({ ...journey, contact }, context, () => create(journey, rule, campaign, contact, context));
+  const to = recipientOf(contact, rule, campaign.type);
+  const asked = to.isTest ? to : { ...journey, contact };
+  return await withContact(asked, context, () => create(journey, rule, campaign, { customer: contact, to }, context));
 }
 
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */

@@ -27,6 +27,8 @@ import {
   searchLater,
 } from './ask-steps.ts';
 import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
+import type { Recipient } from './recipient.ts';
+import { sendRequest } from './send-request.ts';
 import { holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, type Throttled, throttled } from './throttle.ts';
 
 /** The service client's name of the create call's form. */
@@ -70,28 +72,30 @@ interface Attempt {
   journey: Journey;
   rule: LoadedRule;
   campaign: Campaign;
-  contact: Contact;
-  /** The contact at the service, before the attempt. */
+  customer: Contact;
+  to: Recipient;
+  /** The recipient at the service, before the attempt. */
   known: ContactRecord | undefined;
-  /** The last request to this contact that isn't this journey's. */
+  /** The last request to the recipient that isn't this journey's. */
   last: LastAsked | undefined;
   scopes: readonly Scope[];
   /** After this moment the readings are too old to send, or a window has closed. Real time. */
   leaveBy: Date;
 }
 
-/** Creates the feedback request, once, under the contact's lock (`withContact`). */
+/** Creates the feedback request, once, under the recipient's lock (`withContact`). */
 export async function create(
   journey: Journey,
   rule: LoadedRule,
   campaign: Campaign,
-  contact: Contact,
+  people: { customer: Contact; to: Recipient },
   context: AskContext,
 ): Promise<JobResult> {
   const { store, contacts, clock, feedback } = context;
+  const { contact, isTest } = people.to;
   const ref = markOf(journey);
   // The window may have closed while the job waited for a slot.
-  const time = askingTime(rule, campaign, { ...journey, contact }, context);
+  const time = askingTime(rule, campaign, { ...journey, contact: people.customer }, context);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   if (time.at > clock.now()) return await postpone(journey, time, context);
 
@@ -105,14 +109,16 @@ export async function create(
   const lastHere = await contacts.lastAsked(contactKey(contact));
   // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
-  const scopes = scopesOf(rule, context.policy);
-  const attempt: Attempt = { journey, rule, campaign, contact, known, last, scopes, leaveBy };
-  const lost = lostRequest(journey, ref, known, lastHere);
+  // A test asks the same contact again and again: throttles are the customers'.
+  const scopes = isTest ? [] : scopesOf(rule, context.policy);
+  const attempt: Attempt = { journey, rule, campaign, ...people, known, last, scopes, leaveBy };
+  const lost = lostRequest({ ...journey, contact }, ref, known, lastHere);
   const listed = onList(known, rule);
   if (lost && !listed) {
     const { token, lookAfter, ...anew } = intentOf(attempt, lost.at, context);
     const { sought = anew, isSuspicion, why } = lost;
-    return await searchBeforeAsking(journey, { ...sought, token, lookAfter, isSuspicion, looks: 0 }, why, context);
+    const intent = { ...sought, token, lookAfter, isSuspicion, looks: 0 };
+    return await searchBeforeAsking(journey, { intent, ...testOf(people.to) }, why, context);
   }
   const now = clock.now();
   const out = listed ?? tooOld(journey, rule, campaign, now);
@@ -126,12 +132,12 @@ export async function create(
 
 /** Ends the journey, or puts it off until the throttles are over and the windows open. */
 async function holdBack(
-  { journey, rule, campaign, contact }: Attempt,
+  { journey, rule, campaign, customer }: Attempt,
   no: Throttled,
   context: AskContext,
 ): Promise<JobResult> {
   if (no.do === 'skip') return await endJourney(journey, no, context);
-  const time = askingTime(rule, campaign, { ...journey, contact }, context, no.until);
+  const time = askingTime(rule, campaign, { ...journey, contact: customer }, context, no.until);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   const { closedAt, backfilled } = journey;
   const old = backfilled ? undefined : tooOld({ closedAt }, rule, campaign, time.at);
@@ -142,6 +148,11 @@ async function holdBack(
 /** The real time that is left to send until a window closes, but for its end, which is outside. */
 function openForMs(until: Date | undefined, clock: AskContext['clock']): number {
   return until === undefined ? Number.POSITIVE_INFINITY : clock.until(until) - 1;
+}
+
+/** What the journey stores of its recipient: who is asked in the customer's place. */
+function testOf({ contact, isTest }: Recipient): Pick<Journey, 'test'> {
+  return { test: isTest ? { contact } : undefined };
 }
 
 /** The intent that is stored before anything is sent. */
@@ -167,9 +178,9 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
 
 /** Reserves the request with the contact's note, and stores the journey's intent, for a worker that takes over after a crash; then sends. */
 async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult> {
-  const { journey, campaign, contact, last, scopes } = attempt;
+  const { journey, campaign, to, last, scopes } = attempt;
   const { store, contacts, clock } = context;
-  const key = contactKey(contact);
+  const key = contactKey(to.contact);
   const at = clock.now();
   const intent = intentOf(attempt, at, context);
   const note = noteOf(attempt, at, context);
@@ -182,8 +193,8 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     ifStill('waiting', {
       to: 'creating',
       at,
-      change: (now) => ({ intent, attempts: (now.attempts ?? 0) + 1 }),
-      trace: ['creating the feedback request'],
+      change: (now) => ({ intent, ...testOf(to), attempts: (now.attempts ?? 0) + 1 }),
+      trace: [to.isTest ? 'TEST: creating a feedback request to the test contact' : 'creating the feedback request'],
     }),
   );
   // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
@@ -210,14 +221,14 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
 }
 
 async function send(
-  { rule, campaign, contact, leaveBy }: Attempt,
+  { rule, campaign, customer, leaveBy }: Attempt,
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
   context: AskContext,
 ): Promise<JobResult> {
   const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
-  const request = { campaign: campaign.id, contact, scheduled: intent.at, customFields };
+  const request = { rule, campaign, customer, scheduled: intent.at, customFields };
   try {
-    const { id } = await context.feedback.create(request, { leaveBy });
+    const { id } = await sendRequest(request, { leaveBy }, context);
     const result = await markAsked(creating, id, 'the service took it', context);
     await context.holds.lift('ask', [...needsOf(rule), createNeed]);
     return result;

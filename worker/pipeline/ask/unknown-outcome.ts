@@ -1,5 +1,5 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
-import type { Intent, Journey } from '../../journey/journey.ts';
+import { askedContactOf, type Intent, type Journey } from '../../journey/journey.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { asCampaignFault, needOf } from '../plan/decide.ts';
 import { type AskContext, backToWaiting, fail, lockedMs, markAsked, park, searchLater } from './ask-steps.ts';
@@ -13,14 +13,16 @@ const mostLooks = 4;
 
 /** A journey in `creating`: its worker was killed, its call timed out, or another worker is at it. Never creates a request. */
 export async function resolveUnknown(journey: Journey, context: AskContext): Promise<JobResult> {
-  const { intent, contact } = journey;
+  const { intent } = journey;
+  const contact = askedContactOf(journey);
   if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
   const notYet = context.clock.until(intent.lookAfter);
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
   const found = await look({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context);
   if (found.is === 'created') {
-    return await withContact({ ...journey, contact }, context, () => take(journey, intent, found, context));
+    const asked = journey.test ? { contact } : { ...journey, contact };
+    return await withContact(asked, context, () => take(journey, intent, found, context));
   }
   const looks = (intent.looks ?? 0) + 1;
   if (found.is === 'not yet clear' && looks < mostLooks) return await searchLater(journey, found.why, context, looks);
@@ -57,11 +59,14 @@ async function look(sought: Sought, context: AskContext): Promise<Found> {
   return found;
 }
 
-/** The other journeys of every source about this contact. */
+/** The other journeys of every source that may have asked this contact. */
 async function othersOf(journey: Journey, contact: Contact, context: AskContext): Promise<Journey[]> {
   const sources = await context.sources();
-  const ofSources = await Promise.all(sources.map(({ store }) => store.queries.of({ contact })));
-  return ofSources.flat().filter(({ source, id }) => source !== journey.source || id !== journey.id);
+  const who = journey.test === undefined ? { contact } : { testContact: contact };
+  const ofSources = await Promise.all(sources.map(({ store }) => store.queries.of(who)));
+  return ofSources
+    .flat()
+    .filter(({ source, id, test }) => (source !== journey.source || id !== journey.id) && !test === !journey.test);
 }
 
 /**

@@ -2,7 +2,7 @@ import { contactKey } from '../../../core/contact.ts';
 import type { RequestPage } from '../../../core/feedback/client.ts';
 import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { Log } from '../../../core/ports.ts';
-import type { Journey } from '../../journey/journey.ts';
+import { askedContactOf, type Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { CollectPass } from '../../journey/requests.ts';
@@ -78,8 +78,9 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
 }
 
 /** Whether the request is this journey's: request ids are unique in one account of the service only. */
-function isAnswerTo({ campaign, contact }: Journey, request: FeedbackRequest, pass: CollectPass): boolean {
-  if (campaign !== (request.campaign ?? pass.campaign)) return false;
+function isAnswerTo(journey: Journey, request: FeedbackRequest, pass: CollectPass): boolean {
+  const contact = askedContactOf(journey);
+  if (journey.campaign !== (request.campaign ?? pass.campaign)) return false;
   const { phone, email, identifier } = request;
   // A masked request shows no contact: the campaign has to suffice.
   const isShown = phone !== null || email !== null || identifier !== null;
@@ -119,7 +120,9 @@ async function takeAnswer(
   const { grade } = request;
   const comment = request.comment === '' ? null : request.comment;
   const decide = (now: Journey): Decision => {
-    if (now.erasedAt || !mayFollow(now.state, 'answered')) return undefined;
+    // A test's answer stays in the journey.
+    const to = now.test ? 'tested' : 'answered';
+    if (now.erasedAt || !mayFollow(now.state, to)) return undefined;
     if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
     if (!isAnswerTo(now, request, pass)) {
       pass.misfits.add(refOf(context.name, id));
@@ -130,9 +133,9 @@ async function takeAnswer(
     const what = version === 1 ? 'answered' : `answer changed (${version})`;
     context.log.info({ journey: refOf(context.name, id), version }, what);
     return {
-      journey: step(now, 'answered', seenAt, { answer: { grade, comment, seenAt, version } }),
+      journey: step(now, to, seenAt, { answer: { grade, comment, seenAt, version } }),
       trace: [
-        `${what}: ${grade === null ? 'no grade' : `grade ${grade}`}${comment === null ? '' : ', with a comment'}`,
+        `${now.test ? `TEST, written nowhere: ${what}` : what}: ${grade === null ? 'no grade' : `grade ${grade}`}${comment === null ? '' : ', with a comment'}`,
       ],
     };
   };

@@ -28,6 +28,7 @@ export async function expectedIn(campaign: number, sources: readonly SourceConte
       queries.oldestIn('asked', { limit: most }),
       queries.oldestIn('answered', { since, limit: most }),
       queries.oldestIn('written', { since, limit: most }),
+      queries.oldestIn('tested', { since, limit: most }),
     ]);
     areAll &&= lists.every(({ length }) => length < most);
     for (const journey of lists.flat()) {

@@ -24,7 +24,7 @@ export async function forget(found: Found, erasure: Erasure, context: EraseConte
   const heldRecords = new Set<string>();
   const free: { journey: Journey; of: EraseContext }[] = [];
   for await (const [ref, { journey, of }] of spread(found.journeys)) {
-    const contacts = journey.contact ? [contactKey(journey.contact)] : [];
+    const contacts = [journey.contact, journey.test?.contact].flatMap((one) => (one ? [contactKey(one)] : []));
     if (busy.has(ref) || isHeld(contacts)) heldRecords.add(refOf(of.name, journey.recordId));
     else free.push({ journey, of });
   }
@@ -117,7 +117,23 @@ async function maskAll(found: Found, held: Held[], { id }: Erasure, context: Era
       held.push(heldBy(error, 'contacts are not masked'));
     }
   }
+  for (const [key, contact] of testContactsOf(found)) {
+    try {
+      await maskForm(contact, context);
+    } catch (error) {
+      unmasked.add(key);
+      held.push(heldBy(error, 'requests of tests are not masked'));
+    }
+  }
   return unmasked;
+}
+
+/** A test request holds the customer's values, and is to the test contact: all of that contact's requests are masked. */
+function testContactsOf({ journeys }: Found): Map<string, Contact> {
+  const tests = [...journeys.values()].flatMap(({ journey: { test, requestId } }) =>
+    test && requestId !== undefined ? [test.contact] : [],
+  );
+  return new Map(tests.map((contact) => [contactKey(contact), contact]));
 }
 
 async function mask(contact: SubjectOf<'contact'>, id: string, context: EraseContext): Promise<void> {

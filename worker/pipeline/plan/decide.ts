@@ -17,6 +17,7 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
+import { testProblems } from '../ask/recipient.ts';
 import type { Named, Policy, Service } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
 import { askingTime, placeOf, type TimingContext, windowProblems } from './asking-time.ts';
@@ -181,13 +182,16 @@ export function inSample(share: number | undefined, journeyRef: string): boolean
  */
 export function askedAlready(
   rule: LoadedRule,
-  { journeyId, closedAt, history: { asked, askedClosedAt } }: Closing,
+  { journeyId, closedAt, history: { asked, askedClosedAt, wasTest } }: Closing,
   source: string,
 ): Skip | undefined {
   const no = (why: string): Skip => ({ reason: 'asked-already', why });
   if (asked === undefined || asked === journeyId) return undefined;
   const ref = refOf(source, asked);
-  if (rule.again === 'never') return no(`this record's customer was asked already: journey ${ref} (again: never)`);
+  // What was asked as a test counts, outside test mode, for its own closing only.
+  const counts = rule.test !== undefined || wasTest !== true;
+  if (rule.again === 'never' && counts)
+    return no(`this record's customer was asked already: journey ${ref} (again: never)`);
   if (askedClosedAt === undefined || closedAt > askedClosedAt) return undefined;
   return no(`this record's customer was asked already about this closing, or a later one: journey ${ref}`);
 }
@@ -259,6 +263,7 @@ export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: Dec
     ...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)),
     ...windowProblems(rule, campaign, context),
     ...maxAgeProblems(rule, campaign),
+    ...testProblems(rule, campaign),
   ];
 }
 

@@ -146,6 +146,10 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
     await store.note(journey.id, `the grade is not passed on: the journey is ${journey.state}`);
     return done;
   }
+  if (journey.test) {
+    await store.note(journey.id, 'the grade is not passed on: the journey is a test');
+    return done;
+  }
   const campaign = journey.campaign === undefined ? undefined : await context.campaigns.get(journey.campaign);
   if (campaign?.type !== 'external') {
     await store.note(journey.id, 'the grade is not passed on: the campaign is not external, it asks by itself');

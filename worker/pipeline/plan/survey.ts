@@ -20,13 +20,16 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
     const { at, answers } = event;
     const after = await of.store.update(id, (now) => {
       const isNews = !now.survey || now.survey.at < at;
-      if (now.erasedAt || !isNews || !mayFollow(now.state, 'answered')) return undefined;
+      const to = now.test ? 'tested' : 'answered';
+      if (now.erasedAt || !isNews || !mayFollow(now.state, to)) return undefined;
       const seenAt = of.clock.now();
       const { grade, comment } = now.answer ?? { grade: null, comment: null };
       const answer = { grade, comment, seenAt, version: (now.answer?.version ?? 0) + 1 };
       return {
-        journey: step(now, 'answered', seenAt, { answer, survey: { at, answers } }),
-        trace: [`answered: ${Object.keys(answers).length} questions of a survey`],
+        journey: step(now, to, seenAt, { answer, survey: { at, answers } }),
+        trace: [
+          `${now.test ? 'TEST, written nowhere: ' : ''}answered: ${Object.keys(answers).length} questions of a survey`,
+        ],
       };
     });
     if (after?.state === 'answered') await of.queueWriteBack([id]);

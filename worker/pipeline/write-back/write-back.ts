@@ -27,6 +27,8 @@ const again: JobResult = { do: 'wait', delayMs: 0 };
  */
 export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: WriteBackContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
+  // What came of a test is written nowhere.
+  if (journey?.test) return done;
   if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   // A killed worker may have written the answer after the erasure had removed the others.
   if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled'))
