@@ -31,8 +31,7 @@ export function exampleOf(command: Command): string | undefined {
 
 export async function commandReference(): Promise<string> {
   const init = program.commands.find((command) => command.name() === 'init');
-  const isAsked = init?.options.some(({ long }) => long === '--subdomain');
-  if (init !== undefined && !isAsked) await addQuestions(init, builtIn);
+  if (init !== undefined) await addQuestions(init, builtIn);
   const sections = commandsOf().map((command) => {
     const usage = ['closeloop', nameOf(command), command.usage()].join(' ');
     const parts = [

@@ -15,7 +15,7 @@ const pages = [
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
 ];
 const init = program.commands.find((command) => command.name() === 'init') ?? expect.fail('no init');
-if (init.options.every(({ long }) => long !== '--subdomain')) await addQuestions(init, builtIn);
+await addQuestions(init, builtIn);
 
 describe.each(pages.filter((page) => page.endsWith('.md')))('%s', (page) => {
   const text = read(page);

@@ -6,7 +6,7 @@ export function flagOf(setting: string): string {
   return setting.replaceAll('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** A flag for each of the vendors' questions; secrets have none, as other users of the machine see flags. */
+/** A flag for each of the vendors' questions that has none yet; secrets have none, as other users of the machine see flags. */
 export async function addQuestions(command: Command, connectors: readonly BuiltIn[]): Promise<void> {
   const asked = new Map<string, string[]>();
   for (const { name, onboarding } of connectors) {
@@ -16,5 +16,8 @@ export async function addQuestions(command: Command, connectors: readonly BuiltI
       asked.set(flag, [...(asked.get(flag) ?? []), `${name}: ${ask}`]);
     }
   }
-  for (const [flag, questions] of asked) command.option(`--${flag} <text>`, questions.join('; '));
+  const known = new Set(command.options.map(({ long }) => long));
+  for (const [flag, questions] of asked) {
+    if (!known.has(`--${flag}`)) command.option(`--${flag} <text>`, questions.join('; '));
+  }
 }

@@ -8,7 +8,8 @@ import { parse } from 'yaml';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { startZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { programOnPath } from '../../../../worker/redis/server-binary.ts';
-import { closeloop, command } from '../../../support/processes.ts';
+import { commandHere } from '../../../support/command-here.ts';
+import { closeloop } from '../../../support/processes.ts';
 
 /** A folder, the service, and a help desk with a ticket field of its own. */
 async function world() {
@@ -35,7 +36,7 @@ const rest = ['--campaign', '12', '--time-zone', 'Europe/Tallinn', '--public-url
 test('by flags it writes the configuration and the secrets apart, prepares the account, and finds nothing wrong', async () => {
   const { config, envFile, place, accounts } = await world();
   const fields = ['--field', 'Ticket=ticket.id', '--field', 'Agent=assignee.name'];
-  const { code, err } = await command(['init', ...place, ...accounts, ...vendor, ...rest, ...fields], secrets);
+  const { code, err } = await commandHere(['init', ...place, ...accounts, ...vendor, ...rest, ...fields], secrets);
   expect([code, err]).toEqual([0, expect.stringContaining('closeloop start')]);
   const yaml = readFileSync(config, 'utf8');
   expect(parse(yaml)).toMatchObject({
@@ -56,10 +57,10 @@ test('by flags it writes the configuration and the secrets apart, prepares the a
   expect(kept.ZENDESK_WEBHOOK_SECRET).toMatch(/^[A-Za-z0-9+/=]{20,}$/);
   for (const secret of Object.values(kept)) expect(yaml + err).not.toContain(secret);
   // From then on every command has them.
-  const check = await command(['check', ...place]);
+  const check = await commandHere(['check', ...place]);
   expect([check.code, check.out]).toEqual([0, expect.stringContaining('0 errors')]);
   const old = readFileSync(config, 'utf8');
-  const again = await command(['init', ...place, ...accounts, ...vendor, ...rest]);
+  const again = await commandHere(['init', ...place, ...accounts, ...vendor, ...rest]);
   expect([again.code, again.err, readFileSync(config, 'utf8')]).toEqual([
     2,
     expect.stringContaining('--overwrite'),
@@ -69,7 +70,7 @@ test('by flags it writes the configuration and the secrets apart, prepares the a
 
 test('where nobody can be asked it names all that is missing, and writes nothing', async () => {
   const { config, envFile, place } = await world();
-  const { code, err } = await command(['init', ...place, '--vendor', 'zendesk', '--subdomain', 'acme']);
+  const { code, err } = await commandHere(['init', ...place, '--vendor', 'zendesk', '--subdomain', 'acme']);
   expect(code).toBe(2);
   for (const one of ['--feedback-url', '--client-id', '--campaign', '--yes', ...Object.keys(secrets)])
     expect(err).toContain(one);
@@ -82,7 +83,7 @@ test.each([
   ['a setting that is none', ['--subdomain', 'acme corp'], 'subdomain'],
 ])('%s is refused before anything is written', async (_, flags, message) => {
   const { config, envFile, place, accounts } = await world();
-  const { code, err } = await command(['init', ...place, ...accounts, ...vendor, ...rest, ...flags], secrets);
+  const { code, err } = await commandHere(['init', ...place, ...accounts, ...vendor, ...rest, ...flags], secrets);
   expect([code, err]).toEqual([2, expect.stringContaining(message)]);
   expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
 });
@@ -90,7 +91,7 @@ test.each([
 test('a wrong key is told before anything is written', async () => {
   const { config, place, accounts } = await world();
   const wrong = { ...secrets, FEEDBACK_API_KEY: 'wrong' };
-  const { code, err } = await command(['init', ...place, ...accounts, ...vendor, ...rest], wrong);
+  const { code, err } = await commandHere(['init', ...place, ...accounts, ...vendor, ...rest], wrong);
   expect([code, err, existsSync(config)]).toEqual([2, expect.stringMatching(/key/i), false]);
 });
 

@@ -77,9 +77,16 @@ async function loadAll(cases: readonly Case[]): Promise<Loaded[]> {
   return places.map((place, i) => Loaded.parse(JSON.parse(lines[i]?.replaceAll(place, '<dir>') ?? '')));
 }
 
-async function load(files: Case['files'], ...sources: string[]): Promise<Loaded> {
-  const [loaded] = await loadAll([{ files, sources }]);
-  return loaded ?? expect.unreachable();
+const cases: Case[] = [];
+let loading: Promise<Loaded[]> | undefined;
+
+/** A configuration of this file: all of them are loaded by one process, when the first test asks for its own. */
+function loaded(files: Case['files'], ...sources: string[]): () => Promise<Loaded> {
+  const i = cases.push({ files, sources }) - 1;
+  return async () => {
+    loading ??= loadAll(cases);
+    return (await loading)[i] ?? expect.unreachable();
+  };
 }
 
 const Loaded = z.object({ sources: z.array(z.unknown()).optional(), problems: z.array(z.string()).optional() });
@@ -91,32 +98,37 @@ const source = (name: string, connector: string, more = 'key: k') =>
 describe('a connector from outside', () => {
   const mine = { name: 'main', connector: 'mine', isOurs: true };
 
+  const typed = { 'my-connector.ts': `${connectorFile('mine')}const typed: number = 1; void typed;` };
+  const beside = loaded(typed, source('main', './my-connector.ts'));
   test('it is loaded from a TypeScript file beside the configuration, and throws errors that are ours', async () => {
-    const files = { 'my-connector.ts': `${connectorFile('mine')}const typed: number = 1; void typed;` };
-    expect(await load(files, source('main', './my-connector.ts'))).toEqual({ sources: [mine] });
+    expect(await beside()).toEqual({ sources: [mine] });
   });
 
+  const both = [source('main', './x/a.ts'), source('other', './x/../x/a.ts')];
+  const twice = loaded({ 'x/a.ts': connectorFile('mine') }, ...both);
   test('it is loaded from a folder above, once for two sources', async () => {
-    const files = { 'x/a.ts': connectorFile('mine') };
-    const found = await load(files, source('main', './x/a.ts'), source('other', './x/../x/a.ts'));
-    expect(found).toEqual({ sources: [mine, { ...mine, name: 'other' }] });
+    expect(await twice()).toEqual({ sources: [mine, { ...mine, name: 'other' }] });
   });
 
-  test.each([
+  const packages: [what: string, files: Record<string, string>, manifest: object][] = [
     ['its main file', { 'index.js': connectorFile('mine') }, { main: './index.js' }],
     ['what it exports to importers only', { 'lib/a.js': connectorFile('mine') }, { exports: { import: './lib/a.js' } }],
     ['a named export', { 'index.js': connectorFile('mine', 'export const mine =') }, { main: './index.js' }],
-  ])('it is loaded from an npm package by %s', async (_what, files, manifest) => {
+  ];
+  const packaged = packages.map(([what, files, manifest]) => {
     const at = 'node_modules/@acme/closeloop-mine';
     const inside = Object.fromEntries(Object.entries(files).map(([name, text]) => [`${at}/${name}`, text]));
     const text = JSON.stringify({ name: '@acme/closeloop-mine', type: 'module', ...manifest });
-    const found = await load({ ...inside, [`${at}/package.json`]: text }, source('main', '@acme/closeloop-mine'));
-    expect(found).toEqual({ sources: [mine] });
+    const found = loaded({ ...inside, [`${at}/package.json`]: text }, source('main', '@acme/closeloop-mine'));
+    return [what, found] as const;
+  });
+  test.each(packaged)('it is loaded from an npm package by %s', async (_what, found) => {
+    expect(await found()).toEqual({ sources: [mine] });
   });
 
+  const misspelt = loaded({ 'a.ts': connectorFile('mine') }, source('main', './a.ts', 'kay: k'));
   test('its settings are checked like those of any other', async () => {
-    const found = await load({ 'a.ts': connectorFile('mine') }, source('main', './a.ts', 'kay: k'));
-    expect(found.problems).toEqual([
+    expect((await misspelt()).problems).toEqual([
       'sources.main.key: is missing: a text',
       'sources.main.kay: is not a setting; did you mean "key"?',
     ]);
@@ -169,28 +181,26 @@ describe('a connector that cannot be loaded is a mistake at its place', () => {
       /no TypeScript in node_modules: the package must ship \.js/,
     ],
   ];
-  let found: Loaded[];
-  beforeAll(async () => {
-    found = await loadAll(rows.map(([, connector, files]) => ({ files, sources: [source('main', connector)] })));
+  const wrong = rows.map(([what, connector, files, told]) => {
+    return [what, loaded(files, source('main', connector)), told] as const;
   });
-  test.each(rows.map((row, i) => [row[0], i] as const))('%s', (_what, i) => {
-    const told = rows[i]?.[3];
-    const { problems = [] } = found[i] ?? {};
+  test.each(wrong)('%s', async (_what, found, told) => {
+    const { problems = [] } = await found();
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(/^sources\.main\.connector: /);
-    expect(problems[0]?.slice(at.length)).toEqual(typeof told === 'string' ? told : expect.stringMatching(told ?? ''));
+    expect(problems[0]?.slice(at.length)).toEqual(typeof told === 'string' ? told : expect.stringMatching(told));
   });
 
+  const files = { 'a.ts': connectorFile('mine'), 'b.ts': connectorFile('mine') };
+  const sameName = loaded(files, source('one', './a.ts'), source('two', './b.ts'));
   test('two of one name', async () => {
-    const files = { 'a.ts': connectorFile('mine'), 'b.ts': connectorFile('mine') };
-    const { problems } = await load(files, source('one', './a.ts'), source('two', './b.ts'));
     const told = 'sources.two.connector: its own name is "mine", as the connector of "./a.ts" has; give it another';
-    expect(problems).toEqual([told]);
+    expect((await sameName()).problems).toEqual([told]);
   });
 
+  const withOthers = loaded({}, source('main', './none.ts'), source('Other', 'zendesk'));
   test('it is told with the other mistakes of the file', async () => {
-    const { problems } = await load({}, source('main', './none.ts'), source('Other', 'zendesk'));
-    expect(problems?.length).toBeGreaterThan(2);
+    expect((await withOthers()).problems?.length).toBeGreaterThan(2);
   });
 });
 
