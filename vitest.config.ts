@@ -13,9 +13,6 @@ const long = [
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];
 
-/** Sockets, and nothing that lives on: no Redis, no loop. */
-const sockets = ['test/integration/{conformance,connectors,core,standins}/**/*.test.ts', 'examples/**/*.test.ts'];
-
 export default defineConfig({
   // `closeloop` is this repository's TypeScript here, as in tsconfig.json.
   ssr: { resolve: { conditions: ['@closeloop/source', 'module', 'node', 'development|production'] } },
@@ -33,14 +30,13 @@ export default defineConfig({
       // They leave nothing behind that another could trip over: their files take turns in a few threads or processes, as
       // starting one for each costs half a second of work.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], pool: 'threads', isolate: false } },
-      { extends: true, test: { name: 'sockets', include: sockets, isolate: false } },
-      // Each file has a Redis of its own, and each test ends what it began.
+      // Whatever a test begins ends with it: Redis, loops, servers.
       {
         extends: true,
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
-          exclude: [...sockets, ...long],
+          include: ['test/integration/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: long,
           isolate: false,
         },
       },
