@@ -5,6 +5,7 @@ import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { windowDoubts } from '../pipeline/plan/asking-time.ts';
+import { deadRules } from '../pipeline/plan/dead-rules.ts';
 import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 import { statusOf } from '../pipeline/vendor.ts';
@@ -52,7 +53,11 @@ export async function checkSource(context: SourceContext, config: Config): Promi
     found.push(...findings);
     if (campaign) checked.push({ at, campaign });
   }
+  for (const { index, problem, remedy } of deadRules(context.rules, context.never.expressions)) {
+    found.push({ level: 'warning', at: `rules[${index}]`, problem, remedy });
+  }
   found.push(...markerFindings(checked, context));
+  found.push(...ungradedFindings(checked, context));
   if (context.source.bringsExternalGrades && checked.length === context.rules.length)
     found.push(...gradesFindings(checked.map(({ campaign }) => campaign)));
   found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
@@ -107,6 +112,21 @@ async function checkRule(rule: LoadedRule, at: string, context: SourceContext): 
   );
   const findings = [...problems, ...doubts, ...contactFindings(rule, campaign, at)];
   return { campaign, findings };
+}
+
+/** Nothing is sent in an external campaign: whoever has the grades passes them on. */
+function ungradedFindings(
+  checked: readonly { at: string; campaign: Campaign }[],
+  { source }: SourceContext,
+): Finding[] {
+  if (source.bringsExternalGrades) return [];
+  return checked.flatMap(({ at, campaign: { id, type } }): Finding[] => {
+    if (type !== 'external') return [];
+    const problem = `campaign ${id} is external: nothing is sent to anybody, and this source brings no grades`;
+    const remedy =
+      'turn on what passes grades on in the source, grade requests by "closeloop requests grade", or name another campaign';
+    return [{ level: 'warning', at: `${at}.campaign`, problem, remedy }];
+  });
 }
 
 function gradesFindings(campaigns: readonly Campaign[]): Finding[] {

@@ -2,6 +2,7 @@ import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Holds } from '../../operations/holds.ts';
 import type { Operations } from '../context.ts';
 import { windowDoubts } from './asking-time.ts';
+import { deadRules } from './dead-rules.ts';
 import { campaignOf, type DecisionContext, ruleFault } from './decide.ts';
 
 /** Reports problems of rules that can be found without a record; journeys of such a rule wait until it is mended. */
@@ -9,6 +10,9 @@ export async function checkRules(
   context: DecisionContext & Pick<Operations, 'log'>,
   holds: Pick<Holds, 'set'>,
 ): Promise<void> {
+  for (const { problem, remedy } of deadRules(context.rules, context.never.expressions)) {
+    context.log.warn({ source: context.name, why: problem, remedy }, 'a rule is never chosen');
+  }
   for (const rule of context.rules) {
     try {
       const campaign = await campaignOf(rule, context);

@@ -264,7 +264,13 @@ export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: Dec
     ...windowProblems(rule, campaign, context),
     ...maxAgeProblems(rule, campaign),
     ...testProblems(rule, campaign),
+    ...widgetProblems(campaign),
   ];
+}
+
+/** The service refuses requests in a widget's campaign (section 2 of its specification): people come upon the widget. */
+function widgetProblems({ id, type }: Campaign): string[] {
+  return type === 'widget' ? [`campaign ${id} is a widget's: nobody can be asked in it`] : [];
 }
 
 /** Without the marker field, which closeloop fills: a rule need not map it, even where it is required. */

@@ -48,6 +48,31 @@ describe('check and setup', () => {
     await loop.close();
   });
 
+  test('it finds rules that no closing reaches, and campaigns in which nobody can be asked or graded', async () => {
+    const rule = `{ name: all, campaign: 12, contact: customer.email }
+      - { name: web, when: ticket.store = "Web", campaign: 16, contact: customer.email }
+      - { name: given, when: ticket.store = "Given", campaign: 15, contact: customer.email }`;
+    const loop = await startLoop(redis, { source: fresh(), rule });
+    const { code, rows } = await printed(() => check(beside(loop)));
+    expect(code).toBe(1);
+    const found: Finding[] = Object(rows[0]).findings;
+    expect(found.map(({ level, at, problem }) => `${level} ${at}: ${problem}`)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^error rules\[1\]: campaign 16 is a widget's: nobody can be asked in it/),
+        'warning rules[1]: rule "web" asks about nothing: rule "all" above takes every closing',
+        'warning rules[2]: rule "given" asks about nothing: rule "all" above takes every closing',
+        'warning rules[2].campaign: campaign 15 is external: nothing is sent to anybody, and this source brings no grades',
+      ]),
+    );
+    expect(loop.told).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        message: 'a rule is never chosen',
+        fields: expect.objectContaining({ why: expect.stringMatching(/"web"/) }),
+      }),
+    );
+  });
+
   test('it compares the questions of writeBack.answers with the surveys of the service (audit 35)', async () => {
     const vendor = new ToyVendor();
     vendor.surveyQuestions = ['711', '718', '7110'];

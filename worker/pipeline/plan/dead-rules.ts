@@ -1,0 +1,44 @@
+import { type Expression, isTrue } from '../../../core/mapping/expression.ts';
+import type { LoadedRule } from '../rules.ts';
+
+/** A rule that no closing reaches, or none that its own condition takes. */
+export interface DeadRule {
+  /** Of the rule, among the source's. */
+  index: number;
+  problem: string;
+  remedy: string;
+}
+
+type Conditional = Pick<LoadedRule, 'name' | 'when'>;
+
+/**
+ * Rules that can never be chosen, as far as conditions tell without a record: by what they say of every record alike (`true`,
+ * `1 = 2`), and by standing twice in the same words. Pure.
+ */
+export function deadRules(rules: readonly Conditional[], never: readonly { when: Expression }[] = []): DeadRule[] {
+  const always = never.find(({ when }) => truthOf(when) === true);
+  return rules.flatMap((rule, index): DeadRule[] => {
+    const dead = (problem: string, remedy: string) => [
+      { index, problem: `rule "${rule.name}" asks about nothing: ${problem}`, remedy },
+    ];
+    if (always)
+      return dead(`\`${always.when.source}\` in never is true of every closing`, 'mend the condition, or take it out');
+    if (rule.when && truthOf(rule.when) === false)
+      return dead('its condition is false for every closing', 'mend the condition, or take the rule out');
+    if (never.some(({ when }) => when.source === rule.when?.source))
+      return dead('never has the same condition', 'take one of the two out');
+    for (const earlier of rules.slice(0, index)) {
+      if (truthOf(earlier.when) === true)
+        return dead(`rule "${earlier.name}" above takes every closing`, 'give that rule a condition, or put it last');
+      if (earlier.when && earlier.when.source === rule.when?.source)
+        return dead(`rule "${earlier.name}" above has the same condition`, 'take one of the two out');
+    }
+    return [];
+  });
+}
+
+/** What a condition is for every record; undefined where that depends on the record, or is not known. */
+function truthOf(when: Expression | undefined): boolean | undefined {
+  if (when === undefined) return true;
+  return when.constant === undefined || !when.constant.ok ? undefined : isTrue(when.constant);
+}
