@@ -20,8 +20,8 @@ export default defineConfig({
     // Against hanging for ever, on machines that are many times slower; no test is about time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Most tests wait for sockets, Redis and other processes: on two cores, three files at once take half the time of one.
-    maxWorkers: 3,
+    // Most tests wait for sockets, Redis and other processes: four files at once keep two cores busy.
+    maxWorkers: 4,
     setupFiles: ['test/support/same-inputs.ts'],
     // Processes that tests start load what an earlier one compiled: half the work of a start.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, '.closeloop/compiled') },
