@@ -13,6 +13,10 @@ describe('a CloseloopError', () => {
     expect(new CloseloopError('?', { kind: 'transient' }, { outcome: 'unknown' }).outcome).toBe('unknown');
   });
 
+  test('it asks for no wait where the other side asked for none', () => {
+    expect(new CloseloopError('later', { kind: 'transient' }).advice).toStrictEqual({ kind: 'transient' });
+  });
+
   test('it has a cause only where there is one: a log would show "cause: undefined"', () => {
     const cause = new Error('socket hang up');
     expect(new CloseloopError('cut', { kind: 'transient' }, { cause }).cause).toBe(cause);
