@@ -92,3 +92,7 @@ export function notes(standin: ZendeskStandin, id: number): string[] {
 }
 
 export const written: WriteResult = { ok: true, findings: [] };
+
+/** That nobody answered in time. */
+export const noAnswer = (recordId: number): WriteBack =>
+  answer(recordId, { outcome: 'no-answer', grade: null, comment: null });
