@@ -163,7 +163,7 @@ describe('the loop', () => {
     await loop.post(loop.vendor.close('t', { customer: { email: 'twice@example.com' } }).delivery);
     expect((await loop.journey('b.1', 'skipped')).why).toMatch(/blacklist/);
     expect((await loop.journey('g.1', 'skipped')).why).toMatch(/graylist of campaign 12/);
-    expect((await loop.journey('t.1', 'skipped')).why).toMatch(/throttle 30 days/);
+    expect((await loop.journey('t.1', 'skipped')).why).toMatch(/throttle of rule "all", 30d/);
     await other.close();
     await loop.close();
   });
