@@ -9,10 +9,11 @@ import { deadRules } from '../pipeline/plan/dead-rules.ts';
 import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 import { statusOf } from '../pipeline/vendor.ts';
+import { unmatched } from './condition-counts.ts';
 import { surveyFindings } from './survey-questions.ts';
 
 /** How many of the latest closed records are tried, and how far back they are searched for. */
-const trialRecords = 20;
+const trialRecords = 50;
 const trialMs = 7 * 86_400_000;
 const dayMs = 86_400_000;
 
@@ -229,21 +230,26 @@ async function tryRecords(context: SourceContext): Promise<Finding[]> {
   const ids = [...new Set(events.flatMap((event) => (event.kind === 'closed' ? [event.recordId] : [])))];
   const results = await source.read(ids.slice(-trialRecords), 'plan');
   const whys = new Map<string, number>();
+  const shapes: object[] = [];
   let tried = 0;
   for (const result of results) {
     const status = result.ok ? statusOf(result) : undefined;
     if (status?.is !== 'closed') continue;
     tried++;
+    shapes.push(status.record.shape);
     const journeyId = `${status.record.currentId}.trial`;
     const closing = { journeyId, closedAt: clock.now(), history: { latest: undefined, asked: undefined } };
     const verdict = await decide(closing, status.record, context);
     if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
     whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
   }
-  return [...whys].map(([why, count]) => ({
-    level: 'warning',
-    at: 'rules',
-    problem: `${count} of ${tried} records that closed in the last days would not be asked: ${why}`,
-    remedy: '"closeloop preview" shows one of them; mend the rule, the campaign or the data',
-  }));
+  const found = [...whys].map(
+    ([why, count]): Finding => ({
+      level: 'warning',
+      at: 'rules',
+      problem: `${count} of ${tried} records that closed in the last days would not be asked: ${why}`,
+      remedy: '"closeloop preview" shows one of them; mend the rule, the campaign or the data',
+    }),
+  );
+  return [...found, ...(await unmatched(context.rules, shapes))];
 }

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { Rule } from '../../../../worker/config/rule.ts';
+import { loadRule } from '../../../../worker/pipeline/rules.ts';
+import { unmatched } from '../../../../worker/preflight/condition-counts.ts';
+
+const closing = (group: string | null, more: object = {}) => ({
+  ticket: { group: group === null ? null : { name: group }, tags: ['a'], ...more },
+  requester: { name: 'Ann Smith', email: 'ann@b.ee' },
+});
+const rule = (when?: string) =>
+  loadRule(Rule.parse({ name: 'x', campaign: 1, contact: 'requester.email', ...(when && { when }) }));
+const closings = [...Array(31).fill(closing('Support')), ...Array(18).fill(closing('Sales')), closing(null)];
+const problems = async (when: string | undefined, shapes: readonly object[] = closings) =>
+  (await unmatched([rule(when)], shapes)).map(({ at, problem }) => `${at}: ${problem}`);
+
+test('a condition that no closing fulfils is told, with what its names were', async () => {
+  expect(await problems('ticket.group.name = "Suport"')).toEqual([
+    'rules[0].when: 0 of 50 closings of the last days match rule "x": `ticket.group.name` was Support 31 times, Sales 18 times, nothing once',
+  ]);
+  expect(await problems('ticket.nothing.here')).toEqual([
+    expect.stringMatching(/`ticket\.nothing\.here` was nothing 50 times$/),
+  ]);
+  expect(await problems('"b" in ticket.tags')).toEqual([expect.stringMatching(/`ticket\.tags` was a 50 times$/)]);
+});
+
+test('nothing is told of a condition that one fulfils, of a rule without one, and of few closings', async () => {
+  expect(await problems('ticket.group.name = "Sales"')).toEqual([]);
+  expect(await problems(undefined)).toEqual([]);
+  expect(await problems('false', closings.slice(0, 9))).toEqual([]);
+});
+
+test('no value of the customer is shown, none that looks like a contact, and none that a single closing has', async () => {
+  const personal = Array.from({ length: 20 }, (_, i) =>
+    closing(`Only ${i}`, { cc: 'bob@b.ee', number: '5551 2345', long: 'x'.repeat(60) }),
+  );
+  const [told = ''] = await problems(
+    'requester.name = "B" or ticket.group.name = "y" or ticket.cc = "z" or ticket.number = "1" or ticket.long = "q"',
+    personal,
+  );
+  expect(told).toBe(
+    `rules[0].when: 0 of 20 closings of the last days match rule "x": \`ticket.long\` was ${'x'.repeat(39)}… 20 times`,
+  );
+});
