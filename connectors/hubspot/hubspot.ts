@@ -28,6 +28,7 @@ export const hubspot = defineConnector({
     pipelines: ['ticket.pipeline.label', 'ticket.pipeline.id', 'deal.pipeline.label', 'deal.pipeline.id'],
     agents: ['owner.name', 'owner.email', 'owner.id'],
     openedAt: ['ticket.createdAt', 'deal.createdAt'],
+    customer: ['contact.email', 'contact.phone', 'contact.mobilePhone'],
   },
   // The limits are per app and account. Of OAuth's tokens only the configured one never changes.
   account: ({ accessToken, clientId, refreshToken, portalId }) =>

@@ -35,6 +35,7 @@ export const intercom = defineConnector({
     channels: ['conversation.channel'],
     agents: ['agent.name', 'agent.email', 'agent.id'],
     openedAt: ['conversation.createdAt'],
+    customer: ['contact.email', 'contact.phone'],
   },
   open: (settings, ports) => {
     const workspace = openWorkspace(settings, ports);

@@ -26,6 +26,7 @@ export const shopify = defineConnector({
     tags: ['order.tags', 'customer.tags'],
     channels: ['order.source'],
     openedAt: ['order.createdAt'],
+    customer: ['contact.email', 'contact.phones'],
   },
   open: (settings, ports) => {
     const api = shopifyApi(settings, ports);

@@ -26,6 +26,7 @@ export const woocommerce = defineConnector({
   parts: {
     channels: ['order.createdVia'],
     openedAt: ['order.createdAt'],
+    customer: ['customer.email', 'customer.phone', 'shipping.phone'],
   },
   open: (settings, ports) => {
     const shop = openShop(settings, ports);

@@ -32,6 +32,7 @@ export const zendesk = defineConnector({
     agents: ['assignee.name', 'assignee.email', 'assignee.id'],
     openedAt: ['ticket.createdAt'],
     replies: ['ticket.replies'],
+    customer: ['requester.email', 'requester.phone'],
   },
   open: (settings, ports) => {
     const api = zendeskApi(settings, ports);

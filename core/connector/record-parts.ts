@@ -1,4 +1,4 @@
-/** What ready-made conditions (`never`) ask about a record. */
+/** Parts of a record that ready-made conditions (`never`) and searches ask for. */
 export const recordParts = [
   'tags',
   'brands',
@@ -11,6 +11,8 @@ export const recordParts = [
   'openedAt',
   /** How often agents replied: 0 is none, nothing is not known. */
   'replies',
+  /** Every address of the customer: e-mail addresses, phone numbers. A person's journeys are found by each of them. */
+  'customer',
 ] as const;
 export type RecordPart = (typeof recordParts)[number];
 

@@ -59,6 +59,16 @@ export function records(
     assert.deepEqual(JSON.parse(JSON.stringify(shape)), withoutHoles(shape));
   });
 
+  test("it presents the customer's address where its data sheet says (`parts.customer`)", async () => {
+    const { customer: paths } = connector.parts;
+    if (paths === undefined) return;
+    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    if (!result?.ok) return assert.fail('the record was not read');
+    const { shape } = result.record;
+    const found = await Promise.all(paths.map((path) => compileExpression(path).evaluate(shape)));
+    assert.ok(found.flat().includes(customer.email), `${paths.join(', ')}: none is the customer's address`);
+  });
+
   test('it presents what its data sheet says of its records (`parts`): the opening, before the closing', async () => {
     const { openedAt } = connector.parts;
     if (openedAt === undefined) return;
