@@ -6,6 +6,7 @@ import { globalTag } from '../redis/keys.ts';
 import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
+import { addressDigest } from './address-digest.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 import { forgetScript, giveBackScript, lockScript, reserveScript } from './people-scripts.ts';
 
@@ -126,7 +127,7 @@ export class ContactMemory {
 
   /** What an address, or a vendor's id of a person, is called here. */
   addressOf(contactKey: string): string {
-    return this.#seal.digest(contactKey).slice(0, 22);
+    return addressDigest(this.#seal, contactKey);
   }
 
   async lastAsked(contactKey: string): Promise<LastAsked | undefined> {

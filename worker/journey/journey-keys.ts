@@ -1,6 +1,7 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
+import { addressDigest } from './address-digest.ts';
 import type { Journey, JourneyState } from './journey.ts';
 
 /** By whom journeys are found. Who was asked as a test is none of the people that the journeys are about. */
@@ -47,15 +48,21 @@ export class JourneyKeys {
     return `${this.tag}:requests:${sum}`;
   }
   /** Sets of journey ids by a keyed digest of the person, as an erasure must leave no personal data in the index. */
-  people({ personId, contact, test }: Pick<Journey, 'personId' | 'contact' | 'test'>): string[] {
-    return [
+  people(journey: Pick<Journey, 'personId' | 'contact' | 'alsoKnownAs' | 'test'>): string[] {
+    const { personId, contact, alsoKnownAs = [], test } = journey;
+    const keys = [
       ...(personId === undefined ? [] : [this.person({ personId })]),
       ...(contact ? [this.person({ contact })] : []),
       ...(test ? [this.person({ testContact: test.contact })] : []),
+      ...alsoKnownAs.map((address) => this.#who(address)),
     ];
+    return [...new Set(keys)];
   }
   person(who: Who): string {
-    return `${this.tag}:who:${this.#seal.digest(nameOf(who))}`;
+    return this.#who(addressDigest(this.#seal, nameOf(who)));
+  }
+  #who(address: string): string {
+    return `${this.tag}:who:${address}`;
   }
   /** Fields of a record's hash. Event keys and closings come from the vendor and may name a person, hence digests. */
   eventField(eventKey: string): string {

@@ -84,7 +84,7 @@ const fields = {
   contact: Contact.optional(),
   /** The vendor's id of the person. */
   personId: z.string().optional(),
-  /** Further addresses of the person, and the vendor's id, as throttles call them (`ContactMemory.addressOf`). */
+  /** Digests (address-digest.ts) of every further address of the record's customer, also where nobody was chosen. */
   alsoKnownAs: z.array(z.string()).optional(),
   /** The record that this record was merged into: answers are written there. */
   currentId: z.string().optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
@@ -37,10 +38,25 @@ export class JourneyQueries {
     this.#reader = reader;
   }
 
-  /** The journeys about a person, by the vendor's id of them or by their contact; or those that asked a contact as a test. */
+  /**
+   * The journeys about a person, by the vendor's id of them or by the contact that was chosen; or those that asked a contact as a
+   * test.
+   */
   async of(who: Who, left?: Left): Promise<Journey[]> {
-    const key = this.#keys.person(who);
-    return await this.#reader.those(await this.#redis.smembers(key), left);
+    const found = await this.knownBy(who, left);
+    if (!('contact' in who)) return found;
+    const wanted = contactKey(who.contact);
+    return found.filter(({ contact }) => contact && contactKey(contact) === wanted);
+  }
+
+  /** Every journey of a record whose customer has this address, or this id at the vendor, whoever was chosen to be asked. */
+  async knownBy(who: Who, left?: Left): Promise<Journey[]> {
+    return await this.#reader.those(await this.#redis.smembers(this.#keys.person(who)), left);
+  }
+
+  /** Whether `knownBy` has this journey. */
+  isKnownBy(journey: Journey, contact: Contact): boolean {
+    return this.#keys.people(journey).includes(this.#keys.person({ contact }));
   }
 
   /** Every journey, unordered; journeys that are made or change state meanwhile may be missing or come twice. */

@@ -334,7 +334,7 @@ export class JourneyStore {
 function isAboutSame(one: Journey, other: Journey): boolean {
   const isSame = (a: Journey['contact'], b: Journey['contact']) => a?.kind === b?.kind && a?.value === b?.value;
   const isSameContact = isSame(one.contact, other.contact) && isSame(one.test?.contact, other.test?.contact);
-  return isSameContact && one.personId === other.personId;
+  return isSameContact && one.personId === other.personId && `${one.alsoKnownAs}` === `${other.alsoKnownAs}`;
 }
 
 /**

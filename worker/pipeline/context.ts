@@ -78,6 +78,8 @@ export interface Policy {
   policy: Config['policy'];
   /** The contact expressions of all rules, also of an orphan's: they find the contacts of a record's customer. */
   customerContacts: readonly Expression[];
+  /** Paths to the addresses of a record's customer. */
+  customerPaths: readonly Expression[];
   /** A settled journey, and with it the memory of a closing, is kept this long. */
   keepMs: number;
   /** The Feedback account's zone. */

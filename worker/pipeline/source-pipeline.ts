@@ -1,5 +1,6 @@
 import { isLoopback } from '../../core/address.ts';
 import { resolveOperations } from '../../core/feedback/operations.ts';
+import { compileExpression } from '../../core/mapping/expression.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { RecordAliases } from '../journey/aliases.ts';
 import { ContactMemory } from '../journey/contacts.ts';
@@ -164,12 +165,16 @@ function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Poli
   const rules = configured.rules.map((rule) => loadRule({ maxAge, test, ...rule }));
   const ownDomains = policy.askAnyway?.includes('own-domains') ? [] : configured.ownDomains;
   const never = [...(configured.policy.never ?? []), ...(policy.never ?? [])];
+  const contacts = rules.flatMap(({ contact }) => contact);
+  const { parts } = configured.connector;
   return {
     rules,
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
     unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
     policy,
-    customerContacts: rules.flatMap(({ contact }) => contact),
+    customerContacts: contacts,
+    customerPaths:
+      parts.customer?.map(compileExpression) ?? contacts.filter(({ plain, constant }) => plain && !constant),
     keepMs: config.retention.journeys,
     timeZone: config.feedback.timeZone,
     defaultCountry,

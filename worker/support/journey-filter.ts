@@ -1,5 +1,5 @@
 import type { Source } from '../../core/connector/contract.ts';
-import { contactKey, parseContact } from '../../core/contact.ts';
+import { parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import type { SourceContext } from '../pipeline/context.ts';
@@ -47,23 +47,23 @@ async function* candidates(context: Searched, { contact, record, state }: Journe
   }
   const found =
     record === undefined
-      ? await store.queries.of({ contact: parseContact(contact ?? '', { defaultCountry }) })
+      ? await store.queries.knownBy({ contact: parseContact(contact ?? '', { defaultCountry }) })
       : await store.records.journeysOf(aliases.of(source?.recordNames?.parse(record) ?? record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 
 async function fitting(
   { state, since, error, contact }: JourneyFilter,
-  { defaultCountry, timeZone }: Searched,
+  { defaultCountry, timeZone, store }: Searched,
 ): Promise<(journey: Journey) => boolean> {
-  const who = contact === undefined ? undefined : contactKey(parseContact(contact, { defaultCountry }));
+  const who = contact === undefined ? undefined : parseContact(contact, { defaultCountry });
   // Loaded with its calendar only where somebody writes a time.
   const { instant } = since === undefined ? {} : await import('../cli/instant.ts');
   const from = since === undefined ? undefined : instant?.(since, '--since', { timeZone, now: new Date() });
   const text = error?.toLowerCase();
   return (journey) =>
     (state === undefined || journey.state === state) &&
-    (who === undefined || (journey.contact !== undefined && contactKey(journey.contact) === who)) &&
+    (who === undefined || store.queries.isKnownBy(journey, who)) &&
     (from === undefined || journey.updatedAt >= from) &&
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
 }

@@ -9,11 +9,12 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Policy, Service } from '../context.ts';
+import type { Journeys, Named, Policy, Service } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { askingTime } from '../plan/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields, needsOf } from '../plan/decide.ts';
+import { linksOf } from '../plan/known-as.ts';
 import { tooOld } from '../plan/too-old.ts';
 import type { LoadedRule } from '../rules.ts';
 import {
@@ -37,14 +38,17 @@ export const createNeed = 'operation create';
 /** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
 const staleMs = 5_000;
 
-type ContactContext = Pick<Journeys, 'contacts'> & Pick<Service, 'limited' | 'untilService'> & Pick<Policy, 'callMs'>;
+type ContactContext = Named &
+  Pick<Journeys, 'contacts'> &
+  Pick<Service, 'limited' | 'untilService'> &
+  Pick<Policy, 'callMs'>;
 
 /**
  * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this process's slots for calls
  * to the service is free, so that no job holds the lock while it waits for a slot.
  */
 export async function withContact(
-  { contact, alsoKnownAs }: Pick<Journey, 'alsoKnownAs'> & { contact: Contact },
+  { contact, ...journey }: Pick<Journey, 'alsoKnownAs' | 'personId'> & { contact: Contact },
   context: ContactContext,
   work: () => Promise<JobResult>,
 ): Promise<JobResult> {
@@ -57,7 +61,7 @@ export async function withContact(
     // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
     // killed worker expires after this time.
     const lockMs = 3 * context.callMs + 2 * staleMs;
-    const person = await contacts.lock(contactKey(contact), token, lockMs, alsoKnownAs);
+    const person = await contacts.lock(contactKey(contact), token, lockMs, linksOf(journey, context));
     if (person === undefined) return { do: 'wait', delayMs: lockedMs };
     try {
       return await work();

@@ -2,7 +2,8 @@ import { contactKey } from '../../../core/contact.ts';
 import { keysOf, type Subject } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { erased } from '../../journey/transitions.ts';
-import type { Journeys, Policy, Timing } from '../context.ts';
+import type { Journeys, Named, Policy, Timing } from '../context.ts';
+import { linksOf } from '../plan/known-as.ts';
 import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
 
 /** The keys by which erased people are remembered, and searched for in journeys and snapshots. */
@@ -37,12 +38,12 @@ function identityKeysIn({ recordId, personId, contact }: Journey): string[] {
  */
 export async function erasedMeanwhile(
   journey: Journey,
-  context: Pick<Journeys, 'erasures' | 'store' | 'contacts'> & Pick<Timing, 'clock'>,
+  context: Named & Pick<Journeys, 'erasures' | 'store' | 'contacts'> & Pick<Timing, 'clock'>,
 ): Promise<Journey | undefined> {
   const forgotten = await context.erasures.forgottenSince(journey.receivedAt, identityKeysIn(journey));
   if (forgotten.length === 0) return undefined;
   // Linked since by this journey.
-  for (const address of journey.alsoKnownAs ?? []) await context.contacts.unlink(address);
+  for (const address of linksOf(journey, context)) await context.contacts.unlink(address);
   const after = await context.store.update(journey.id, (now) =>
     now.erasedAt || now.state === 'creating'
       ? undefined

@@ -149,8 +149,14 @@ class Search implements Found {
     const left = (id: string) => this.#left(id, of);
     if (subject.kind === 'contact') {
       const forms = new Map(subject.forms.map((contact) => [contactKey(contact), contact]));
-      const found = await Promise.all([...forms.values()].map((contact) => of.store.queries.of({ contact }, left)));
-      return found.flat();
+      const found = await Promise.all(
+        [...forms.values()].map((contact) => of.store.queries.knownBy({ contact }, left)),
+      );
+      // An address may be known of several people (the number of an office): the one who was chosen by it is meant, or the
+      // customer of whom nothing else is known.
+      return found.flat().filter(({ contact, personId }) => {
+        return contact ? forms.has(contactKey(contact)) : personId === undefined;
+      });
     }
     if (subject.source !== of.name) return [];
     if (subject.kind === 'person') return await of.store.queries.of({ personId: subject.id }, left);

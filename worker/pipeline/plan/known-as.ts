@@ -1,6 +1,9 @@
 import { type Contact, contactFor, contactKey, mostCandidates } from '../../../core/contact.ts';
-import type { Named, Policy } from '../context.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { Journeys, Named, Policy } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
+
+type KnownAsContext = Pick<Policy, 'customerPaths' | 'defaultCountry'>;
 
 /** More are no one person's. */
 const most = 8;
@@ -26,6 +29,31 @@ export function furtherAddresses(
     });
   });
   return [...new Set(keys)].filter((key) => key !== own).slice(0, most);
+}
+
+/**
+ * The keys of every address of a record's customer: where the connector's data sheet says, else what the rules' contact expressions
+ * find, those of them that only read a path.
+ */
+export function customerAddresses(shape: object, { customerPaths, defaultCountry }: KnownAsContext): string[] {
+  const keys = customerPaths.flatMap(({ plain }) => {
+    const found = plain?.(shape);
+    if (!found?.ok) return [];
+    const entries: readonly unknown[] = Array.isArray(found.value) ? found.value.slice(0, most) : [found.value];
+    return entries.flatMap((entry) => {
+      const choice = contactFor([entry], 'external', { defaultCountry });
+      return choice.ok ? [contactKey(choice.contact)] : [];
+    });
+  });
+  return [...new Set(keys)].slice(0, most);
+}
+
+/** Digests of all by which throttles know a journey's person, beside the contact: other addresses, and the vendor's id. */
+export function linksOf(
+  { alsoKnownAs = [], personId }: Pick<Journey, 'alsoKnownAs' | 'personId'>,
+  { contacts, ...named }: Named & Pick<Journeys, 'contacts'>,
+): string[] {
+  return personId === undefined ? alsoKnownAs : [...alsoKnownAs, contacts.addressOf(vendorsPerson(named, personId))];
 }
 
 /** The vendor's id of a person, as an address: ids are equal in all sources of an account. */

@@ -5,14 +5,15 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Named, Operations } from '../context.ts';
+import type { Journeys, Named, Operations, Policy } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import { type DecisionContext, decide, needsOf } from './decide.ts';
-import { vendorsPerson } from './known-as.ts';
+import { type DecisionContext, decide, needsOf, type Verdict } from './decide.ts';
+import { customerAddresses, linksOf } from './known-as.ts';
 
 /** What planning a journey takes of a source. */
 export type PlanJourneyContext = DecisionContext &
   Pick<Named, 'account'> &
+  Pick<Policy, 'customerPaths'> &
   Pick<Journeys, 'store' | 'erasures' | 'contacts'> &
   Pick<Operations, 'log' | 'holds'>;
 
@@ -40,16 +41,16 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
     throw error;
   });
+  const person = personIn(record, verdict, context);
   if (verdict.do === 'skip') {
     const { rule } = verdict;
     const chosen = {
       ...(rule ? { rule: rule.name, campaign: rule.campaign } : {}),
-      ...(record.personId === undefined ? {} : { personId: record.personId }),
+      ...person,
     };
     return await skipJourney(journey, verdict, verdict.trace, context, chosen);
   }
-  const { rule, campaign, contact, others, place, values, dueAt, trace } = verdict;
-  const alsoKnownAs = addressesOf(others, record, context);
+  const { rule, campaign, contact, place, values, dueAt, trace } = verdict;
   const grades = campaign.grade_list;
   const change = {
     rule: rule.name,
@@ -57,13 +58,12 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     campaignName: campaign.name,
     ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
     place,
-    ...(record.personId === undefined ? {} : { personId: record.personId }),
+    ...person,
     contact,
-    ...(alsoKnownAs.length > 0 && { alsoKnownAs }),
     values,
     dueAt,
   };
-  await context.contacts.link(contactKey(contact), alsoKnownAs);
+  await context.contacts.link(contactKey(contact), linksOf(person, context));
   const { lookedFor } = journey;
   // A search for another contact's request says nothing about this contact, and must not outlive that person's erasure.
   const isOther = lookedFor !== undefined && lookedFor.contact !== contactKey(contact);
@@ -82,11 +82,19 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
   return after ?? journey;
 }
 
-/** By what else throttles know the person; none where there is no throttle. */
-function addressesOf(others: readonly string[], { personId }: PresentedRecord, context: PlanJourneyContext): string[] {
-  const { contacts } = context;
-  const keys = [...others, ...(personId === undefined ? [] : [vendorsPerson(context, personId)])];
-  return contacts.isLinking ? keys.map((key) => contacts.addressOf(key)) : [];
+/** By what the record's customer is known, beside the contact. */
+function personIn(
+  { personId, shape }: PresentedRecord,
+  verdict: Verdict,
+  context: PlanJourneyContext,
+): Pick<Journey, 'personId' | 'alsoKnownAs'> {
+  const own = verdict.do === 'ask' ? contactKey(verdict.contact) : undefined;
+  const found = [...(verdict.do === 'ask' ? verdict.others : []), ...customerAddresses(shape, context)];
+  const others = [...new Set(found)].filter((key) => key !== own);
+  return {
+    ...(personId !== undefined && { personId }),
+    ...(others.length > 0 && { alsoKnownAs: others.map((key) => context.contacts.addressOf(key)) }),
+  };
 }
 
 /** @param chosen the rule, campaign and person, as far as they are known */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { maskContact } from '../../../../worker/cli/contact.ts';
 import { listJourneys, showJourney } from '../../../../worker/cli/journeys.ts';
 import { preview } from '../../../../worker/cli/preview.ts';
 import { startLoop } from '../../../support/loop.ts';
@@ -40,6 +41,29 @@ describe('journeys list', () => {
     await expect(showJourney({ ...beside(loop), journey: `${source}/zz.1` })).rejects.toThrow(/no journey/);
     await loop.close();
   });
+});
+
+test('a journey is found by every address of its customer, also one about which nobody was asked, until they are erased', async () => {
+  const rule =
+    '{ name: some, when: ticket.store = "Tallinn", campaign: 12, contact: [customer.email, customer.phone] }';
+  const loop = await startLoop(redis, { source: fresh(), rule });
+  const { source } = loop.store;
+  const customer = { email: 'both@example.com', phone: '+372 5551 2345' };
+  await loop.post(loop.vendor.close('a', { customer }).delivery);
+  await loop.post(loop.vendor.close('b', { customer, store: 'Riga' }).delivery);
+  await loop.journey('a.1', 'asked');
+  await loop.journey('b.1', 'skipped');
+  const list = async (contact: string) => {
+    const { rows } = await printed(() => listJourneys({ ...beside(loop), limit: 50, contact }));
+    return rows.map((row) => Object(row).journey).toSorted();
+  };
+  for (const contact of [customer.email, customer.phone, '0037255512345']) {
+    expect([contact, await list(contact)]).toEqual([contact, [`${source}/a.1`, `${source}/b.1`]]);
+  }
+  expect(await list('other@example.com')).toEqual([]);
+  await printed(() => maskContact({ ...beside(loop), contact: customer.email, yes: true }));
+  for (const contact of [customer.email, customer.phone]) expect([contact, await list(contact)]).toEqual([contact, []]);
+  await loop.close();
 });
 
 test('people are shown times on the clock of the account, machines UTC', async () => {

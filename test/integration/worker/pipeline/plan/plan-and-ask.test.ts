@@ -3,7 +3,16 @@ import { CloseloopError } from '../../../../../core/errors.ts';
 import { lockedMs } from '../../../../../worker/pipeline/ask/ask-steps.ts';
 import { fastClock } from '../../../../../worker/pipeline/clock.ts';
 import { planAndAsk } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
-import { anyone, eventOf, goesAhead, hour, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+import {
+  anyone,
+  eventOf,
+  goesAhead,
+  hour,
+  jobsOf,
+  overriding,
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 
 const world = useManual();
 const [goesOn, stopped] = [planAndAsk(async () => false), planAndAsk(async () => true)];
@@ -49,7 +58,7 @@ describe('it is left to a job of the asking stage', () => {
   });
 
   test('when it has to wait', async () => {
-    const contacts = Object.assign(Object.create(calm.context.contacts), { lock: async () => false });
+    const contacts = overriding(calm.context.contacts, { lock: async () => undefined });
     await goesOn(eventOf('a'), { ...calm.context, contacts });
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'waiting' });
     expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
@@ -60,7 +69,7 @@ test('the job waits in real time, also where the clock runs faster', async () =>
   const clock = fastClock(new Date(), 10);
   clock.begin();
   const fast = world.unitContext({ clock, vendor: calm.vendor });
-  const contacts = Object.assign(Object.create(fast.context.contacts), { lock: async () => false });
+  const contacts = overriding(fast.context.contacts, { lock: async () => undefined });
   await goesOn(eventOf('a'), { ...fast.context, contacts });
   const [job] = await fast.pipeline.jobs.ask.queue.getJobs();
   expect(job?.opts.delay).toBe(lockedMs);
