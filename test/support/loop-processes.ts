@@ -22,23 +22,38 @@ export interface Worker {
   kill(): Promise<void>;
 }
 
-/** Closed records of a toy vendor, the service's stand-in, and processes of the loop that may be killed: for one test. */
-export async function startWorld(redis: TestRedis, source: string, ids: readonly string[]) {
+interface WorldOptions {
+  /** By the name of a source; left out: one source with one rule. */
+  rules?: Readonly<Record<string, string>>;
+  /** More of the policy. */
+  policy?: string;
+  /** Of every record; left out: each has a customer of its own. */
+  customer?: { email: string; phone: string };
+}
+
+/**
+ * Closed records of a toy vendor, the service's stand-in, and processes of the loop that may be killed: for one test.
+ * @param source which the store is of, and deliveries are for
+ */
+export async function startWorld(redis: TestRedis, source: string, ids: readonly string[], options: WorldOptions = {}) {
+  const { rules = { [source]: '{ name: all, campaign: 12, contact: customer.email }' }, policy, customer } = options;
   const feedback = await startFeedbackStandin({ seed: true });
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-world-'));
   const [config, records] = [join(dir, 'closeloop.yaml'), join(dir, 'records.json')];
   const closedAt = new Date();
-  writeFileSync(records, JSON.stringify(ids.map((id) => ({ id, closedAt }))));
+  writeFileSync(records, JSON.stringify(ids.map((id) => ({ id, closedAt, customer }))));
   writeFileSync(
     config,
     `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, timeoutMs: 1000 }
-policy: { sms: { from: "00:00", until: "24:00" } }
+policy: { sms: { from: "00:00", until: "24:00" }${policy === undefined ? '' : `, ${policy}`} }
 http: { port: 0 }
 lookup: { after: 50ms }
 collect: { every: 200ms }
 sources:
-  ${source}: { connector: toy, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] }
+${Object.entries(rules)
+  .map(([name, rule]) => `  ${name}: { connector: toy, secret: good, rules: [${rule}] }`)
+  .join('\n')}
 `,
   );
   const children = new Set<ChildProcess>();
@@ -53,10 +68,17 @@ sources:
     rmSync(dir, { recursive: true, force: true });
   });
 
-  const start = async (role: 'intake' | 'worker' | 'all'): Promise<Worker> => {
-    const options = JSON.stringify({ role, redis: redis.socket, config, records });
+  const seal = await sealOf(redis.handle.client);
+  const storeOf = (name: string) => new JourneyStore(redis.handle.client, name, { now: () => new Date(), seal });
+
+  /** @param dies where the process is killed (operations/failpoints.ts) */
+  const start = async (role: 'intake' | 'worker' | 'all', dies = ''): Promise<Worker> => {
+    const started = JSON.stringify({ role, redis: redis.socket, config, records });
     const entry = join(import.meta.dirname, 'worker-process.ts');
-    const child = spawn(process.execPath, [entry, options], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, [entry, started], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...process.env, CLOSELOOP_FAILPOINT: dies },
+    });
     children.add(child);
     let url: string | undefined;
     createInterface({ input: child.stdout }).on('line', (text) => {
@@ -65,13 +87,11 @@ sources:
       else wrote.push(line.wrote);
     });
     const ended = once(child, 'close').then(() => children.delete(child));
-    const started = await until(() =>
-      child.exitCode === null ? (url !== undefined && { url }) || undefined : { url },
-    );
-    if (started.url === undefined) throw new Error(`the ${role} process ended before it started`);
+    const begun = await until(() => (child.exitCode === null ? (url !== undefined && { url }) || undefined : { url }));
+    if (begun.url === undefined) throw new Error(`the ${role} process ended before it started`);
     return {
       child,
-      url: started.url,
+      url: begun.url,
       kill: async () => {
         child.kill('SIGKILL');
         await ended;
@@ -95,16 +115,14 @@ sources:
 
   return {
     standin: feedback.standin,
-    store: new JourneyStore(redis.handle.client, source, {
-      now: () => new Date(),
-      seal: await sealOf(redis.handle.client),
-    }),
+    store: storeOf(source),
+    storeOf,
     wrote,
     start,
     locksEnd,
     /** Tells an intake of closings, in one delivery; `key` makes it another webhook about the same. */
-    async post(url: string, closed: readonly string[], key = ''): Promise<Response> {
-      return await fetch(`${url}/hooks/${source}`, {
+    async post(url: string, closed: readonly string[], key = '', to = source): Promise<Response> {
+      return await fetch(`${url}/hooks/${to}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-toy-secret': 'good' },
         body: JSON.stringify(closed.map((id) => ({ kind: 'closed', id, at: closedAt, key: `${id}${key}` }))),

@@ -20,7 +20,13 @@ const Started = z.object({
   /** A file with the vendor's records: JSON, a list of these. */
   records: z.string(),
 });
-const Records = z.array(z.object({ id: z.string(), closedAt: z.coerce.date() }));
+const Records = z.array(
+  z.object({
+    id: z.string(),
+    closedAt: z.coerce.date(),
+    customer: z.object({ email: z.string(), phone: z.string() }).optional(),
+  }),
+);
 
 function say(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -28,8 +34,9 @@ function say(line: object): void {
 
 const options = Started.parse(JSON.parse(process.argv[2] ?? '{}'));
 const vendor = new ToyVendor();
-for (const { id, closedAt } of Records.parse(JSON.parse(readFileSync(options.records, 'utf8')))) {
-  vendor.close(id, { state: { is: 'closed', closing: closedAt.toISOString(), closedAt } });
+for (const { id, closedAt, customer } of Records.parse(JSON.parse(readFileSync(options.records, 'utf8')))) {
+  const state = { is: 'closed', closing: closedAt.toISOString(), closedAt } as const;
+  vendor.close(id, { state, ...(customer && { customer }) });
 }
 vendor.beforeWriteBack = async (items) => {
   for (const { recordId } of items) say({ wrote: recordId });
