@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { Cap } from './cap.ts';
 import { Throttle } from './throttle.ts';
 
 const frequency = {
   throttle: Throttle.optional().describe(
     'No request to a person who was asked this recently in one of these campaigns',
   ),
+  cap: Cap.optional().describe('At most so many requests in these campaigns'),
 };
 
 const campaignId = z.string().regex(/^[1-9]\d*$/, 'must be the number of a campaign');

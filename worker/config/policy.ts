@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AskAnyway } from './ask-anyway.ts';
 import { Campaigns, Groups } from './campaign-policy.ts';
+import { Cap } from './cap.ts';
 import { MaxAge } from './max-age.ts';
 import { Never } from './never.ts';
 import { SmsHours } from './sms-hours.ts';
@@ -12,6 +13,7 @@ export const Policy = z.strictObject({
   never: Never.optional(),
   askAnyway: AskAnyway.optional(),
   throttle: Throttle.optional().describe('No request to a person who was asked this recently, whatever the rule'),
+  cap: Cap.optional().describe('At most so many requests, over all sources'),
   campaigns: Campaigns.optional().describe('Of single campaigns, by their number'),
   groups: Groups.optional().describe('Of several campaigns together, by a name of your own'),
   sms: SmsHours.prefault({}).describe(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
+import { Cap } from './cap.ts';
 import { MaxAge } from './max-age.ts';
 import { TestContact } from './test-contact.ts';
 import { Throttle } from './throttle.ts';
@@ -50,6 +51,7 @@ export const Rule = z.strictObject({
   maxAge: MaxAge.optional(),
   window: Window.optional().describe("Hours in which may be asked, within the campaign's own"),
   throttle: Throttle.optional().describe('No request to a person who was asked this recently, by any source'),
+  cap: Cap.optional().describe('At most so many requests by this rule'),
   sample: Share.optional().describe('Asks about this share of the closings, chosen by chance: 50% or 0.5'),
   again: z
     .enum(['never', 'each closing'])

@@ -29,6 +29,8 @@ export const skipReasons = [
   'listed',
   /** Asked too recently. */
   'throttled',
+  /** The caps are reached for as long as a closing may wait. */
+  'capped',
 ] as const;
 export type SkipReason = (typeof skipReasons)[number];
 

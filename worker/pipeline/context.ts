@@ -3,6 +3,7 @@ import type { Expression } from '../../core/mapping/expression.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
+import type { CapSlots } from '../journey/cap-slots.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
 import type { Erasures } from '../journey/erasures.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
@@ -35,6 +36,7 @@ export interface Journeys {
   /** The newest snapshot of each record, as events carried it. */
   snapshots: SnapshotStore;
   contacts: ContactMemory;
+  caps: CapSlots;
   seal: Seal;
   /** The aliases of records whose ids are a person's address or number. */
   aliases: RecordAliases;

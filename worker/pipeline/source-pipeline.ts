@@ -3,6 +3,7 @@ import { resolveOperations } from '../../core/feedback/operations.ts';
 import { compileExpression } from '../../core/mapping/expression.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { RecordAliases } from '../journey/aliases.ts';
+import { CapSlots } from '../journey/cap-slots.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
@@ -123,6 +124,7 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
         config.policy,
       ),
     ),
+    caps: new CapSlots(redis),
     seal,
     aliases: new RecordAliases(redis, name, kept),
     replicated: () => replicated(tagOf(name)),

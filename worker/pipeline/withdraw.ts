@@ -3,13 +3,15 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import { askedContactOf, type Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
+import { giveTurnBack } from './ask/cap.ts';
 import { isCancelled } from './ask/find-request.ts';
-import type { Journeys, Named, Operations, Service, Timing } from './context.ts';
+import type { Journeys, Named, Operations, Policy, Service, Timing } from './context.ts';
 
 /** What withdrawing takes of a source. */
 export type WithdrawContext = Named &
   Timing &
-  Pick<Journeys, 'store' | 'contacts'> &
+  Pick<Journeys, 'store' | 'contacts' | 'caps'> &
+  Pick<Policy, 'rules' | 'policy'> &
   Pick<Service, 'feedback'> &
   Pick<Operations, 'log' | 'holds'>;
 
@@ -60,6 +62,7 @@ export async function withdraw(
   if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context, options);
   if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
+  await giveTurnBack(after, context);
   // The customer was not asked after all: the throttle must not count the request.
   const contact = askedContactOf(after);
   if (!contact) return 'ended';

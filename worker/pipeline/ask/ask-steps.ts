@@ -6,13 +6,14 @@ import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { queueGrade } from '../plan/external-grade.ts';
+import { giveTurnBack } from './cap.ts';
 
 /** What asking takes of a source. */
 export type AskContext = Named &
   Timing &
   Service &
   Policy &
-  Pick<Journeys, 'store' | 'erasures' | 'contacts' | 'replicated' | 'areOwned' | 'sources'> &
+  Pick<Journeys, 'store' | 'erasures' | 'contacts' | 'caps' | 'replicated' | 'areOwned' | 'sources'> &
   Pick<Vendor, 'read'> &
   Pick<Queues, 'queueEvent'> &
   Pick<Operations, 'log' | 'holds' | 'alert'>;
@@ -64,6 +65,7 @@ export async function endJourney(
   );
   // Another worker changed the journey: the contact's note is that worker's.
   if (after?.state !== state) return done;
+  await giveTurnBack(journey, context);
   // The person was not asked, so the note must not stop another journey.
   if (journey.contact) await context.contacts.forgetAsked(journey.contact, markOf(journey));
   context.log.info({ journey: ref, why }, state);

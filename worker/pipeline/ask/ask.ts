@@ -7,6 +7,7 @@ import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import { tooOld } from '../plan/too-old.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
+import { takeTurn } from './cap.ts';
 import { create, createNeed, withContact } from './create.ts';
 import { recipientOf } from './recipient.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
@@ -38,6 +39,9 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const time = askingTime(rule, campaign, { ...journey, contact }, context);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   if (time.at > context.clock.now()) return await postpone(journey, time, context);
+  const turn = await takeTurn({ ...journey, contact }, rule, campaign, context);
+  if (turn.do === 'wait') return await postpone(journey, turn, context);
+  if (turn.do === 'skip') return await endJourney(journey, turn, context);
 
   const gone = await recheck(journey, context);
   if (gone) return await endJourney(journey, { why: gone.why }, context, { isOut: gone.isOut });

@@ -27,6 +27,7 @@ import {
   searchBeforeAsking,
   searchLater,
 } from './ask-steps.ts';
+import { giveTurnBack } from './cap.ts';
 import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
 import type { Recipient } from './recipient.ts';
 import { sendRequest } from './send-request.ts';
@@ -146,6 +147,7 @@ async function holdBack(
   const { closedAt, backfilled } = journey;
   const old = backfilled ? undefined : tooOld({ closedAt }, rule, campaign, time.at);
   if (old) return await endJourney(journey, { ...old, why: `${no.why}, and would be ${old.why} then` }, context);
+  await giveTurnBack(journey, context);
   return await postpone(journey, { at: time.at, why: [`waits: ${no.why}`, ...time.why] }, context);
 }
 

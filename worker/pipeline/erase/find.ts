@@ -17,7 +17,7 @@ export type EraseContext = Named &
   Pick<Vendor, 'source'> &
   Pick<Service, 'feedback'> &
   Pick<Queues, 'changeEvents' | 'queueErasure'> &
-  Pick<Policy, 'keepMs' | 'customerContacts' | 'defaultCountry'> &
+  Pick<Policy, 'rules' | 'policy' | 'keepMs' | 'customerContacts' | 'defaultCountry'> &
   Pick<Operations, 'log' | 'alert' | 'holds'>;
 
 /** What one attempt has to erase. All of it is stored with the erasure before anything is erased. */

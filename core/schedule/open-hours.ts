@@ -1,0 +1,59 @@
+import { Temporal } from 'temporal-polyfill';
+import { lengthOf, openPart, type Stretch } from './slots.ts';
+
+/** An hour of the clock that is open in part at least. */
+export interface OpenHour {
+  /** When the hour of the clock begins. */
+  hour: number;
+  open: Stretch;
+  /** How long the day has been open when this hour ends. */
+  openMsThen: number;
+}
+
+/** A day of the clock, half-open. */
+export interface OpenDay extends Stretch {
+  hours: OpenHour[];
+  open: Stretch[];
+}
+
+const hourMs = 3_600_000;
+
+/** When the hour of the clock began. @param zone IANA name */
+export function hourOf(epochMs: number, zone: string): number {
+  const { minute, second, millisecond } = clockOf(epochMs, zone);
+  return epochMs - minute * 60_000 - second * 1_000 - millisecond;
+}
+
+/**
+ * The hours of the day of `epochMs` that are open, whatever it is by then. A day of a clock change has one more or one less.
+ * @param opensAt the first open instant that is not before the given one
+ */
+export function openDay(epochMs: number, zone: string, opensAt: (epochMs: number) => number): OpenDay {
+  const from = clockOf(epochMs, zone).startOfDay();
+  const until = from.add({ days: 1 }).epochMilliseconds;
+  const hours: OpenHour[] = [];
+  let openMsThen = 0;
+  for (let hour = from.epochMilliseconds; hour < until; ) {
+    const open = openPart({ from: hour, until: Math.min(until, hour + hourMs) }, opensAt);
+    if (open) {
+      openMsThen += lengthOf([open]);
+      hours.push({ hour, open, openMsThen });
+    }
+    // What is closed for long is not looked into hour by hour.
+    const opens = open ? hour + hourMs : opensAt(hour);
+    hour += Math.max(1, Math.floor((opens - hour) / hourMs)) * hourMs;
+  }
+  return { from: from.epochMilliseconds, until, hours, open: hours.map(({ open }) => open) };
+}
+
+/** `11:24` on the wall clock of `zone`; with its date where that is another day than `since`. */
+export function clockText(epochMs: number, zone: string, since = epochMs): string {
+  const at = clockOf(epochMs, zone);
+  const time = at.toPlainTime().toString({ smallestUnit: 'minute' });
+  const isSameDay = at.toPlainDate().equals(clockOf(since, zone).toPlainDate());
+  return isSameDay ? time : `${at.toPlainDate().toString()} ${time}`;
+}
+
+function clockOf(epochMs: number, zone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(zone);
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { RedisClient } from '../redis/client.ts';
+import { globalTag } from '../redis/keys.ts';
+import { runScript } from '../redis/script.ts';
+
+/** A cap on requests: of a rule, a campaign, a group, or over everything. */
+export interface CapScope {
+  /** For traces, and for its key: `rule "all" of support`. */
+  name: string;
+  hour?: number | undefined;
+  day?: number | undefined;
+}
+
+/** An hour in which a request could be made. */
+export interface CandidateHour {
+  /** Where the hour of the clock begins; its day, half-open. */
+  hour: number;
+  dayFrom: number;
+  dayUntil: number;
+  /** How long the day has been open when the hour ends, and how long it is altogether. */
+  openMsThen: number;
+  openMs: number;
+}
+
+export type Slot =
+  /** The journey has had this hour. */
+  | { is: 'kept' }
+  /** `places`: of each scope, how many requests were before it on the day until this hour's end, and in the hour. `fullBefore`: the cap that the hour before had reached. */
+  | { is: 'new'; hour: number; places: { ofDay: number; ofHour: number }[]; fullBefore?: CapScope | undefined }
+  /** No candidate has room. */
+  | { is: 'none' };
+
+/**
+ * Takes the first hour in which no cap is reached, in one step for all caps. Until the end of an hour a day's cap has only the part
+ * that its open time then is of the day's: each hour gets its share, and what was not used of it goes to later ones.
+ * KEYS caps (sorted sets: journeys by the hour they have) · ARGV journey, the hour that it may keep, the instant before which hours are
+ * forgotten, of each cap the most an hour and a day (0: any number), of each candidate hour what `CandidateHour` has
+ * Returns 0 where the hour is kept; nothing where none has room; else the hour, the cap that was in the way before (0: none), and the
+ * two places for each cap.
+ */
+const takeScript = `
+local isKept = true
+for _, key in ipairs(KEYS) do
+  isKept = isKept and tonumber(redis.call('ZSCORE', key, ARGV[1]) or '-1') == tonumber(ARGV[2])
+end
+if isKept then return {0} end
+for _, key in ipairs(KEYS) do
+  redis.call('ZREM', key, ARGV[1])
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', '(' .. ARGV[3])
+end
+local full = 0
+for h = 4 + 2 * #KEYS, #ARGV, 5 do
+  local hour, dayFrom, dayUntil, part, whole = ARGV[h], ARGV[h + 1], ARGV[h + 2], ARGV[h + 3], ARGV[h + 4]
+  local reply, hasRoom = {tonumber(hour), full}, true
+  for i, key in ipairs(KEYS) do
+    local perHour, perDay = tonumber(ARGV[2 + 2 * i]), tonumber(ARGV[3 + 2 * i])
+    local soFar = redis.call('ZCOUNT', key, dayFrom, hour)
+    local inHour = redis.call('ZCOUNT', key, hour, hour)
+    local ofDay = redis.call('ZCOUNT', key, dayFrom, '(' .. dayUntil)
+    local isDayFull = perDay > 0 and (ofDay >= perDay or soFar >= math.ceil(part * perDay / whole))
+    if isDayFull or (perHour > 0 and inHour >= perHour) then
+      hasRoom, full = false, i
+      break
+    end
+    reply[#reply + 1] = soFar
+    reply[#reply + 1] = inHour
+  end
+  if hasRoom then
+    for _, key in ipairs(KEYS) do
+      redis.call('ZADD', key, hour, ARGV[1])
+      redis.call('PEXPIRE', key, 1728000000)
+    end
+    return reply
+  end
+end
+return {}`;
+
+const Reply = z.array(z.number());
+
+/** How many requests each cap has let through, or will, by the hour: shared by all processes. */
+export class CapSlots {
+  readonly #redis: RedisClient;
+
+  constructor(redis: RedisClient) {
+    this.#redis = redis;
+  }
+
+  /** @param of `keeps`: the hour that the journey may keep where it has it; `since`: earlier hours are forgotten */
+  async take(
+    journey: string,
+    scopes: readonly CapScope[],
+    { keeps, since }: { keeps: number; since: number },
+    candidates: readonly CandidateHour[],
+  ): Promise<Slot> {
+    const caps = scopes.flatMap(({ hour = 0, day = 0 }) => [hour, day]);
+    const hours = candidates.flatMap(({ hour, dayFrom, dayUntil, openMsThen, openMs }) => [
+      hour,
+      dayFrom,
+      dayUntil,
+      openMsThen,
+      openMs,
+    ]);
+    const args = [journey, keeps, since, ...caps, ...hours];
+    const [hour, full = 0, ...places] = Reply.parse(await runScript(this.#redis, takeScript, keysOf(scopes), ...args));
+    if (hour === undefined) return { is: 'none' };
+    if (hour === 0) return { is: 'kept' };
+    const placesOf = scopes.map((_, i) => ({ ofDay: places[2 * i] ?? 0, ofHour: places[2 * i + 1] ?? 0 }));
+    return { is: 'new', hour, places: placesOf, fullBefore: scopes[full - 1] };
+  }
+
+  /** The journey asks nobody: others may have its place. */
+  async giveBack(journey: string, scopes: readonly CapScope[]): Promise<void> {
+    for (const key of keysOf(scopes)) await this.#redis.zrem(key, journey);
+  }
+}
+
+function keysOf(scopes: readonly CapScope[]): string[] {
+  return scopes.map(({ name }) => `${globalTag}:cap:${name}`);
+}

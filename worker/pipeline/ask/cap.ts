@@ -1,0 +1,114 @@
+import type { Contact } from '../../../core/contact.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
+import { clockText, hourOf, type OpenDay, openDay } from '../../../core/schedule/open-hours.ts';
+import { lengthOf, slotAt } from '../../../core/schedule/slots.ts';
+import type { Policy as PolicySettings } from '../../config/policy.ts';
+import type { CapScope, Slot } from '../../journey/cap-slots.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { Skip } from '../../journey/reasons.ts';
+import { markOf } from '../../journey/refs.ts';
+import type { Journeys, Named, Policy } from '../context.ts';
+import { askingTime, type TimingContext } from '../plan/asking-time.ts';
+import { tooOld } from '../plan/too-old.ts';
+import type { LoadedRule } from '../rules.ts';
+
+/** Nobody plans further ahead. */
+const mostDays = 15;
+
+/** Every cap that a request of this rule has to keep to. */
+export function capsOf(source: string, rule: LoadedRule, policy: PolicySettings): CapScope[] {
+  const { name, cap, campaign } = rule;
+  const own = policy.campaigns?.[campaign]?.cap;
+  const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
+  return [
+    ...(cap ? [{ ...cap, name: `rule "${name}" of ${source}` }] : []),
+    ...(own ? [{ ...own, name: `campaign ${campaign}` }] : []),
+    ...groups.flatMap(([group, { cap: ofGroup }]) => (ofGroup ? [{ ...ofGroup, name: `group "${group}"` }] : [])),
+    ...(policy.cap ? [{ ...policy.cap, name: 'policy' }] : []),
+  ];
+}
+
+export type CapContext = TimingContext & Pick<Named, 'name'> & Pick<Policy, 'rules'> & Pick<Journeys, 'caps'>;
+
+/** When a journey that is due may ask by the caps: now, or later, or never. */
+export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);
+
+/** Takes a place for the journey under every cap, unless it has one. */
+export async function takeTurn(
+  journey: Journey & { contact: Contact },
+  rule: LoadedRule,
+  campaign: Campaign,
+  context: CapContext,
+): Promise<Turn> {
+  const scopes = capsOf(context.name, rule, context.policy);
+  if (scopes.length === 0 || campaign.type === 'external') return { do: 'ask' };
+  const { timeZone, clock, caps } = context;
+  const now = clock.now().getTime();
+  // One that was put off keeps its place until the hour that it was put off to is over.
+  const dueAt = Math.max(now, journey.dueAt?.getTime() ?? now);
+  const opensAt = (at: number) => {
+    const time = askingTime(rule, campaign, { ...journey, closedAt: new Date(0) }, context, new Date(at));
+    return time.ok ? time.at.getTime() : Number.POSITIVE_INFINITY;
+  };
+  let day = openDay(now, timeZone, opensAt);
+  const keeps = { keeps: hourOf(dueAt, timeZone), since: day.from };
+  for (let n = 0; n < mostDays; n++) {
+    const candidates = day.hours.flatMap(({ hour, open, openMsThen }) =>
+      open.until > now
+        ? [{ hour, openMsThen, openMs: lengthOf(day.open), dayFrom: day.from, dayUntil: day.until }]
+        : [],
+    );
+    const slot = await caps.take(markOf(journey), scopes, keeps, candidates);
+    if (slot.is === 'kept') return dueAt > now ? { do: 'wait', at: new Date(dueAt), why: [] } : { do: 'ask' };
+    if (slot.is === 'new') return inTime(turnOf(slot, scopes, day, now, timeZone), journey, rule, campaign);
+    const next = opensAt(day.until);
+    if (!Number.isFinite(next)) break;
+    day = openDay(next, timeZone, opensAt);
+  }
+  const why = `caps are reached on every day of the next two weeks: ${scopes.map(({ name }) => name).join(', ')}`;
+  return { do: 'skip', reason: 'capped', why };
+}
+
+/** Skips what would be too old by its turn. */
+function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: LoadedRule, campaign: Campaign): Turn {
+  if (turn.do !== 'wait' || backfilled) return turn;
+  const old = tooOld({ closedAt }, rule, campaign, turn.at);
+  return old ? { do: 'skip', ...old, why: `${turn.why.join('; ')}, and would be ${old.why} then` } : turn;
+}
+
+/** The journey asks nobody, or not at this time. */
+export async function giveTurnBack(
+  journey: Journey,
+  { name, rules, policy, caps }: Pick<CapContext, 'name' | 'rules' | 'policy' | 'caps'>,
+): Promise<void> {
+  const rule = rules.find((one) => one.name === journey.rule);
+  if (rule) await caps.giveBack(markOf(journey), capsOf(name, rule, policy));
+}
+
+/** The instant of a place: the n-th of the slots that are spread over the day, and over the hour. */
+function turnOf(
+  { hour, places, fullBefore }: Extract<Slot, { is: 'new' }>,
+  scopes: readonly CapScope[],
+  day: OpenDay,
+  now: number,
+  zone: string,
+): Turn {
+  const open = day.hours.find((one) => one.hour === hour)?.open ?? { from: hour, until: hour };
+  let [at, by]: [number, CapScope | undefined] = [Math.max(now, open.from), fullBefore];
+  for (const [i, scope] of scopes.entries()) {
+    const { ofDay = 0, ofHour = 0 } = places[i] ?? {};
+    const slots = [
+      scope.day === undefined ? undefined : slotAt(ofDay, scope.day, day.open),
+      scope.hour === undefined ? undefined : slotAt(ofHour, scope.hour, [open]),
+    ];
+    for (const slot of slots) if (slot !== undefined && slot > at) [at, by] = [slot, scope];
+  }
+  if (at <= now) return { do: 'ask' };
+  const moved = `moved from ${clockText(now, zone)} to ${clockText(at, zone, now)}`;
+  return { do: 'wait', at: new Date(at), why: [by ? `${inWords(by)}: ${moved}` : moved] };
+}
+
+function inWords({ name, hour, day }: CapScope): string {
+  const parts = [...(hour === undefined ? [] : [`${hour} an hour`]), ...(day === undefined ? [] : [`${day} a day`])];
+  return `cap of ${parts.join(' and ')} of ${name}`;
+}
