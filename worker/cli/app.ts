@@ -82,7 +82,14 @@ export async function run(
     now: () => new Date(),
   };
   const admin = await openAdmin(config, health, metrics);
-  const page = { engine: () => engine, config: () => runtime.config, now: rest.clock.now, log };
+  const page = {
+    engine: () => engine,
+    config: () => runtime.config,
+    redis: handle.client,
+    seal: key.seal,
+    now: rest.clock.now,
+    log,
+  };
   const dashboard = config.dashboard && (await openUsually('dashboard', config.dashboard, () => createDashboard(page)));
   const { tracing } = rest;
   const intake =

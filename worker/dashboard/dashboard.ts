@@ -2,9 +2,12 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { serveAssets } from './assets.ts';
 import { guard } from './guard.ts';
-import { type Content, html, textOf } from './html.ts';
-import { layout } from './layout.ts';
+import { type Html, html } from './html.ts';
+import { showJourney } from './journey.ts';
+import { listJourneys } from './journeys.ts';
 import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { showSettings } from './settings.ts';
 import { showToday } from './today.ts';
 
 /** A form of ours is small. */
@@ -20,36 +23,37 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
     requestTimeout: 30_000,
     routerOptions: { maxParamLength: longestPart },
   });
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  );
   guard(app);
   serveAssets(app);
   showToday(app, options);
+  listJourneys(app, options);
+  showJourney(app, options);
+  showSettings(app, options);
   app.setNotFoundHandler(async (_request, reply) => {
-    return await reply.code(404).type(markup).send(problem('Not found', 'There is no such page.'));
+    return await show(reply, { title: 'Not found', body: back('There is no such page.') }, 404);
   });
   app.setErrorHandler(async (error, _request, reply) => {
     const status = statusOf(error);
     // A CloseloopError is written for people; of anything else nobody knows what it quotes.
-    if (error instanceof CloseloopError) {
-      return await reply
-        .code(status)
-        .type(markup)
-        .send(problem('That did not work', messageOf(error)));
-    }
-    if (status >= 500) options.log.error({ why: messageOf(error) }, 'the dashboard failed');
-    const text = status >= 500 ? 'Something went wrong here: the log of this process says what.' : 'Not understood.';
-    return await reply.code(status).type(markup).send(problem('That did not work', text));
+    const isOurs = error instanceof CloseloopError;
+    if (status >= 500 && !isOurs) options.log.error({ why: messageOf(error) }, 'the dashboard failed');
+    const why = status >= 500 ? 'Something went wrong here: the log of this process says what.' : 'Not understood.';
+    const title = status === 404 ? 'Not found' : 'That did not work';
+    return await show(reply, { title, body: back(isOurs ? messageOf(error) : why) }, status);
   });
   return app;
 }
 
-const markup = 'text/html; charset=utf-8';
-
-function problem(title: string, text: Content): string {
-  return textOf(layout({ title, body: html`<p>${text}</p><p><a href="/">Today</a></p>` }));
+function back(text: string): Html {
+  return html`<p class="notice">${text}</p><p><a href="/">Today</a></p>`;
 }
 
 function statusOf(error: unknown): number {
-  if (error instanceof CloseloopError) return error.advice.kind === 'transient' ? 503 : 409;
   const given = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
-  return typeof given === 'number' && given >= 400 && given < 500 ? given : 500;
+  if (typeof given === 'number' && given >= 400 && given < 500) return given;
+  if (error instanceof CloseloopError) return error.advice.kind === 'transient' ? 503 : 409;
+  return 500;
 }

@@ -7,7 +7,11 @@ export interface Page {
   body: Content;
 }
 
-const sections = [{ at: '/', name: 'Today' }] as const;
+const sections = [
+  { at: '/', name: 'Today' },
+  { at: '/journeys', name: 'Journeys' },
+  { at: '/settings', name: 'Settings' },
+] as const;
 
 /** A whole page. */
 export function layout({ title, section, body }: Page): Html {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { textOf } from './html.ts';
-import { layout } from './layout.ts';
 import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
 import { todayView } from './views/today.ts';
 
 /** `/`: how things stand. */
@@ -17,6 +16,6 @@ export function showToday(
       })),
     );
     const body = todayView({ sources, at: now(), timeZone: config().feedback.timeZone });
-    return await reply.type('text/html; charset=utf-8').send(textOf(layout({ title: 'Today', section: '/', body })));
+    return await show(reply, { title: 'Today', section: '/', body });
   });
 }

@@ -58,8 +58,8 @@ export class JourneyKeys {
     ];
     return [...new Set(keys)];
   }
-  person(who: Who): string {
-    return this.#who(addressDigest(this.#seal, nameOf(who)));
+  person(who: Who | { digest: string }): string {
+    return this.#who('digest' in who ? who.digest : addressDigest(this.#seal, nameOf(who)));
   }
   #who(address: string): string {
     return `${this.tag}:who:${address}`;

@@ -26,6 +26,22 @@ return redis.call('ZRANGE', KEYS[1], start, start + ARGV[2] - 1, 'WITHSCORES')`;
 /** Page size of a list that its caller may leave at any entry. */
 const latestSize = 200;
 
+/** A journey in the list of its state. */
+interface ListEntry {
+  id: string;
+  /** When it was last changed (waiting: is due), in milliseconds. */
+  at: number;
+}
+
+interface Beginning {
+  at: number;
+  isPast: (id: string) => boolean;
+}
+
+function isBefore(one: ListEntry, other: ListEntry | undefined): boolean {
+  return other === undefined || one.at > other.at || (one.at === other.at && one.id > other.id);
+}
+
 /** Lists of the journeys of one source. Changes nothing. */
 export class JourneyQueries {
   readonly #redis: RedisClient;
@@ -49,8 +65,8 @@ export class JourneyQueries {
     return found.filter(({ contact }) => contact && contactKey(contact) === wanted);
   }
 
-  /** Every journey of a record whose customer has this address, or this id at the vendor, whoever was chosen to be asked. */
-  async knownBy(who: Who, left?: Left): Promise<Journey[]> {
+  /** Every journey of a record whose customer has this address, or this id at the vendor, whoever was chosen to be asked; also by the address's keyed digest. */
+  async knownBy(who: Who | { digest: string }, left?: Left): Promise<Journey[]> {
     return await this.#reader.those(await this.#redis.smembers(this.#keys.person(who)), left);
   }
 
@@ -118,21 +134,31 @@ export class JourneyQueries {
 
   /** Journeys of these states, last changed first (waiting: last due first), a page at a time. */
   async *newest(states: readonly JourneyState[]): AsyncGenerator<Journey> {
-    const lists = states.map((state) => this.#latestIn(state));
-    const heads = await Promise.all(lists.map(async (list) => (await list.next()).value));
-    for (;;) {
-      const at = heads.reduce((best, head, i) => ((head?.at ?? -1) > (heads[best]?.at ?? -1) ? i : best), 0);
-      const next = heads[at];
-      if (!next) return;
-      heads[at] = (await lists[at]?.next())?.value;
-      const journey = await this.#reader.readable(next.id);
+    for await (const { id } of this.latest(states)) {
+      const journey = await this.#reader.readable(id);
       if (journey) yield journey;
     }
   }
 
+  /**
+   * Where journeys of these states stand in their lists: in the order of `newest`, those of one millisecond by id, from the last.
+   * @param from begins at this instant, with the ids that are not past
+   */
+  async *latest(states: readonly JourneyState[], from?: Beginning): AsyncGenerator<ListEntry, undefined> {
+    const lists = states.map((state) => this.#latestIn(state, from));
+    const heads = await Promise.all(lists.map(async (list) => (await list.next()).value));
+    for (;;) {
+      const at = heads.reduce((best, head, i) => (head && isBefore(head, heads[best]) ? i : best), 0);
+      const next = heads[at];
+      if (!next) return;
+      heads[at] = (await lists[at]?.next())?.value;
+      yield next;
+    }
+  }
+
   /** Skips no journey while others change state, also where many were changed in one millisecond. */
-  async *#latestIn(state: JourneyState): AsyncGenerator<{ id: string; at: number }, undefined> {
-    let score = '+inf';
+  async *#latestIn(state: JourneyState, from?: Beginning): AsyncGenerator<ListEntry, undefined> {
+    let score = from === undefined ? '+inf' : String(from.at);
     let seen: string[] = [];
     for (;;) {
       const size = Math.max(latestSize, 2 * seen.length);
@@ -141,7 +167,9 @@ export class JourneyQueries {
       const isSeen = new Set(seen);
       const rows = [...slices(flat, 2)].map(([id = '', at = '']) => ({ id, at }));
       const fresh = rows.filter(({ id }) => !isSeen.has(id));
-      for (const { id, at } of fresh) yield { id, at: Number(at) };
+      for (const { id, at } of fresh) {
+        if (from === undefined || Number(at) < from.at || !from.isPast(id)) yield { id, at: Number(at) };
+      }
       if (rows.length < size) return;
       const last = rows.at(-1)?.at ?? score;
       seen = [...(last === score ? seen : []), ...fresh.filter(({ at }) => at === last).map(({ id }) => id)];

@@ -12,16 +12,34 @@ import { queueGrade } from '../pipeline/plan/external-grade.ts';
 import { withdraw } from '../pipeline/withdraw.ts';
 import { type Found, findJourney } from './journey-filter.ts';
 
+/** Of every source: of this configuration, and those that only Redis knows. */
+export async function contextsOf(engine: Pick<Engine, 'orphans' | 'pipelines'>): Promise<SourceContext[]> {
+  const others = await engine.orphans.all();
+  return [...engine.pipelines.values(), ...others.map(({ pipeline }) => pipeline)].map(({ context }) => context);
+}
+
 /** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
 export async function findAnywhere(
   engine: Pick<Engine, 'orphans' | 'pipelines' | 'names'>,
   ref: string,
 ): Promise<Found<SourceContext>> {
-  const others = await engine.orphans.all();
-  const contexts = [...engine.pipelines.values(), ...others.map(({ pipeline }) => pipeline)].map(
-    ({ context }) => context,
-  );
+  const contexts = await contextsOf(engine);
   return await findJourney(ref, await engine.names.renamed(), (name) => contexts.find((one) => one.name === name));
+}
+
+/** What a person may do with a journey. */
+export type Repair = 'replay' | 'cancel' | 'resolve';
+
+/** What may help this journey, as it was read. */
+export function repairsOf({ state, answer, requestId, erasedAt }: Journey): Repair[] {
+  const isStuck = state === 'failed' || state === 'parked';
+  const mayReplay = answer ? isStuck : requestId === undefined && (state === 'failed' || state === 'skipped');
+  const mayCancel = isStuck || state === 'asked' || unaskedStates.includes(state);
+  return [
+    ...(mayReplay && !erasedAt ? (['replay'] as const) : []),
+    ...(state === 'parked' ? (['resolve'] as const) : []),
+    ...(mayCancel ? (['cancel'] as const) : []),
+  ];
 }
 
 /** Replays a failed or skipped journey; never asks twice. @returns what was done with it; a text that begins with "not" when nothing was done */

@@ -1,0 +1,23 @@
+import type { Place } from '../support/journey-pages.ts';
+
+/** Of a journey's page. */
+export function journeyAt(source: string, id: string, action = ''): string {
+  return `/journeys/${source}/${encodeURIComponent(id)}${action === '' ? '' : `/${action}`}`;
+}
+
+/** Of a page of the list: what is left out is not in it. */
+export function listAt(query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');
+  const text = new URLSearchParams(given).toString();
+  return text === '' ? '/journeys' : `/journeys?${text}`;
+}
+
+export function writePlace({ at, ref }: Place): string {
+  return `${at}~${ref}`;
+}
+
+/** Undefined for what `writePlace` has not written. */
+export function readPlace(text: string | undefined): Place | undefined {
+  const [, at, ref] = /^(\d{1,16})~(.+)$/s.exec(text ?? '') ?? [];
+  return at === undefined || ref === undefined ? undefined : { at: Number(at), ref };
+}

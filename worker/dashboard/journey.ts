@@ -1,0 +1,125 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import { refOf } from '../journey/refs.ts';
+import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
+import { journeyAt } from './addresses.ts';
+import { Audit } from './audit.ts';
+import { Csrf } from './csrf.ts';
+import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { confirmView, journeyView } from './views/journey.ts';
+
+const repairs = ['replay', 'cancel', 'resolve'] as const satisfies readonly Repair[];
+const Named = z.object({ source: z.string(), id: z.string() });
+const Action = Named.extend({ action: z.enum(repairs) });
+const Done = z.object({ did: z.enum(repairs).optional().catch(undefined) });
+
+const Form = z.object({ csrf: z.string().catch('') });
+const CancelForm = z.object({ why: z.string().trim().min(1).max(500).catch('cancelled by a person') });
+const ResolveForm = z.object({
+  as: z.enum(['asked', 'not-asked', 'written']),
+  request: z.string().trim().max(200).catch(''),
+});
+
+/** Until there are logins. */
+const anybody = 'somebody on this machine';
+
+/** A journey's page, and what a person may do with it: each step is confirmed on a page of its own, and noted. */
+export function showJourney(app: FastifyInstance, options: DashboardOptions): void {
+  const csrf = new Csrf(options.seal);
+  const audit = new Audit(options.redis);
+  const find = async (request: FastifyRequest) => {
+    const { source, id } = Named.parse(request.params);
+    return await findAnywhere(options.engine(), refOf(source, id)).catch((error: unknown) => {
+      if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(error);
+      throw error;
+    });
+  };
+
+  app.get('/journeys/:source/:id', async (request, reply) => {
+    const { journey, context } = await find(request);
+    const { store, source, aliases } = context;
+    const [trace, [recordName], others] = await Promise.all([
+      store.trace(journey.id),
+      aliases.idsOf([journey.currentId ?? journey.recordId]),
+      store.records.journeysOf(journey.recordId),
+    ]);
+    const ref = refOf(context.name, journey.id);
+    const body = journeyView({
+      journey,
+      source: context.name,
+      trace,
+      recordName,
+      recordUrl: recordName === undefined ? undefined : source.recordUrl?.(recordName),
+      others: others.filter(({ id }) => id !== journey.id),
+      repairs: repairsOf(journey),
+      timeZone: context.timeZone,
+      did: Done.parse(request.query).did,
+    });
+    return await show(reply, { title: `Journey ${ref}`, section: '/journeys', body });
+  });
+
+  app.get('/journeys/:source/:id/:action', async (request, reply) => {
+    const action = actionOf(request.params);
+    if (action === undefined) return reply.callNotFound();
+    const { journey, context } = await find(request);
+    const ref = refOf(context.name, journey.id);
+    const body = confirmView({
+      action,
+      journey,
+      source: context.name,
+      isOpen: repairsOf(journey).includes(action),
+      csrf: csrf.tokenFor(request, reply),
+      timeZone: context.timeZone,
+    });
+    return await show(reply, { title: `${titles[action]} ${ref}?`, section: '/journeys', body });
+  });
+
+  app.post('/journeys/:source/:id/:action', async (request, reply) => {
+    const action = actionOf(request.params);
+    if (action === undefined) return reply.callNotFound();
+    csrf.check(request, Form.parse(request.body ?? {}).csrf);
+    const { journey, context } = await find(request);
+    const ref = refOf(context.name, journey.id);
+    const note = (what: string) => audit.note({ at: new Date(), who: anybody, what, about: ref });
+    await note(action);
+    try {
+      if (action === 'replay') {
+        const outcome = await replay(journey, context);
+        if (outcome.startsWith('not ')) throw new CloseloopError(`${ref} is ${outcome}.`, { kind: 'config' });
+      } else if (action === 'cancel') await cancel(journey, CancelForm.parse(request.body).why, context);
+      else await resolve(journey, settledOf(request.body), context);
+    } catch (error) {
+      await note(`${action} was refused`);
+      throw error;
+    }
+    return await reply.redirect(`${journeyAt(context.name, journey.id)}?did=${action}`, 303);
+  });
+}
+
+class NotFound extends CloseloopError {
+  readonly statusCode = 404;
+
+  constructor(cause: CloseloopError) {
+    super(cause.message, cause.advice, { cause });
+  }
+}
+
+const titles = { replay: 'Replay', cancel: 'Cancel', resolve: 'Resolve' } as const;
+
+function actionOf(params: unknown): Repair | undefined {
+  return Action.safeParse(params).data?.action;
+}
+
+/** @throws CloseloopError config for a form in which nothing was chosen */
+function settledOf(body: unknown): Settled {
+  const form = ResolveForm.safeParse(body);
+  if (!form.success)
+    throw new CloseloopError('Choose what you found out, then send the form again.', { kind: 'config' });
+  const { as, request } = form.data;
+  if (as !== 'asked') return as;
+  if (request === '')
+    throw new CloseloopError('Name the feedback request that the customer received.', { kind: 'config' });
+  return { asked: request };
+}

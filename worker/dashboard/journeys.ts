@@ -1,0 +1,136 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { contactKey, parseContact } from '../../core/contact.ts';
+import { instant } from '../cli/instant.ts';
+import { addressDigest } from '../journey/address-digest.ts';
+import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { journeyPage } from '../support/journey-pages.ts';
+import { contextsOf, findAnywhere } from '../support/repair.ts';
+import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
+import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { journeysView, type ListedJourney } from './views/journeys.ts';
+
+/** Journeys of a page, and those that are looked at for it. */
+const size = 50;
+const most = 1_000;
+
+const text = z.string().trim().max(1_000).optional().catch(undefined);
+const day = z.iso.date().optional().catch(undefined);
+/** The list's address: nothing in it tells who anybody is; `person` is a keyed digest. */
+const Query = z.object({
+  state: z.enum(journeyStates).optional().catch(undefined),
+  source: text,
+  rule: text,
+  reason: text,
+  since: day,
+  until: day,
+  person: text,
+  record: text,
+  request: text,
+  after: text,
+});
+export type ListQuery = z.output<typeof Query>;
+
+const Search = z.object({ q: z.string().trim().max(1_000).catch('') });
+
+type Options = Pick<DashboardOptions, 'engine' | 'config' | 'now' | 'seal'>;
+
+/** `/journeys`: the list, and the search by what people know of a customer. */
+export function listJourneys(app: FastifyInstance, options: Options): void {
+  app.get('/journeys', async (request, reply) => {
+    const query = Query.parse(request.query);
+    const all = await contextsOf(options.engine());
+    const sources = all.filter(
+      ({ name }) => query.source === undefined || query.source === '' || query.source === name,
+    );
+    const { timeZone } = options.config().feedback;
+    const isSearch = [query.person, query.record, query.request].some((one) => (one ?? '') !== '');
+    const page = isSearch
+      ? await searched(sources, query)
+      : await listed(sources, query, { timeZone, now: options.now() });
+    const rules = [...new Set(all.flatMap((context) => context.rules.map(({ name }) => name)))];
+    const body = journeysView({ ...page, query, isSearch, timeZone, rules, sources: all.map(({ name }) => name) });
+    return await show(reply, { title: 'Journeys', section: '/journeys', body });
+  });
+  // By POST: what is looked for may be a customer's address, and addresses of pages are kept by browsers and proxies.
+  app.post('/journeys/search', async (request, reply) => {
+    const { q } = Search.parse(request.body ?? {});
+    return await reply.redirect(q === '' ? '/journeys' : await addressOf(q, options), 303);
+  });
+}
+
+async function listed(
+  sources: readonly SourceContext[],
+  { state, rule, reason, since, until, after }: ListQuery,
+  clock: { timeZone: string; now: Date },
+): Promise<{ journeys: ListedJourney[]; next?: string; isCut: boolean }> {
+  const page = await journeyPage(sources, {
+    states: state === undefined ? journeyStates : [state],
+    fits: fitting({ rule, reason }),
+    since: since === undefined ? undefined : instant(since, 'From', clock),
+    until: until === undefined ? undefined : instant(dayAfter(until), 'Until', clock),
+    after: readPlace(after),
+    size,
+    most,
+  });
+  const journeys = page.found.map(({ journey, context }) => ({ source: context.name, journey }));
+  return { journeys, isCut: page.isCut, ...(page.next && { next: writePlace(page.next) }) };
+}
+
+function fitting({ rule = '', reason = '' }: Pick<ListQuery, 'rule' | 'reason'>): (journey: Journey) => boolean {
+  const part = reason.toLowerCase();
+  return (journey) =>
+    (rule === '' || journey.rule === rule) &&
+    (part === '' || journey.reason === part || (journey.why ?? '').toLowerCase().includes(part));
+}
+
+/** All that one search has found, last changed first. */
+async function searched(
+  sources: readonly SourceContext[],
+  { person = '', record = '', request = '', state, rule, reason }: ListQuery,
+): Promise<{ journeys: ListedJourney[]; isCut: boolean }> {
+  const fits = fitting({ rule, reason });
+  const lists = await Promise.all(
+    sources.map(async ({ name, store }) => {
+      const found = [
+        ...(person === '' ? [] : await store.queries.knownBy({ digest: person })),
+        ...(record === '' ? [] : await store.records.journeysOf(record)),
+        ...(request === '' ? [] : await ofRequest(store, request)),
+      ];
+      return [...new Map(found.map((journey) => [journey.id, { source: name, journey }])).values()];
+    }),
+  );
+  const isIn = (wanted: JourneyState | undefined) => (one: ListedJourney) =>
+    (wanted === undefined || one.journey.state === wanted) && fits(one.journey);
+  const journeys = lists.flat().filter(isIn(state));
+  return {
+    journeys: journeys.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime()),
+    isCut: false,
+  };
+}
+
+async function ofRequest({ requests, queries }: SourceContext['store'], request: string): Promise<Journey[]> {
+  const [id] = await requests.journeyIdsOf([request]);
+  return id === undefined ? [] : await queries.those([id]);
+}
+
+/** Where the list shows what this text names: a journey, a record, a feedback request, and, by digest, a person. */
+async function addressOf(q: string, { engine, seal, config }: Options): Promise<string> {
+  const named = await findAnywhere(engine(), q).catch(() => undefined);
+  if (named) return journeyAt(named.context.name, named.journey.id);
+  let record: string | undefined;
+  let request: string | undefined;
+  for (const { store, source, aliases } of await contextsOf(engine())) {
+    const id = aliases.of(source.recordNames?.parse(q) ?? q);
+    if ((await store.records.journeysOf(id)).length > 0) record = id;
+    if ((await store.requests.journeyIdsOf([q]))[0] !== undefined) request = q;
+  }
+  const { defaultCountry } = config();
+  return listAt({ person: addressDigest(seal, contactKey(parseContact(q, { defaultCountry }))), record, request });
+}
+
+function dayAfter(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+}

@@ -1,0 +1,147 @@
+import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
+import { inZone } from '../../cli/shown-time.ts';
+import type { Journey, TraceLine } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
+import type { Repair } from '../../support/repair.ts';
+import { journeyAt, listAt } from '../addresses.ts';
+import { type Content, type Html, html, webAddress } from '../html.ts';
+import { time } from '../times.ts';
+import { stateBadge } from './state.ts';
+
+interface ShownJourney {
+  source: string;
+  journey: Journey;
+  trace: readonly TraceLine[];
+  /** The vendor's id of the record; undefined: it was erased. */
+  recordName: string | undefined;
+  recordUrl: string | undefined;
+  /** Of the same record. */
+  others: readonly Journey[];
+  repairs: readonly Repair[];
+  timeZone: string;
+  /** What the person has just done. */
+  did: Repair | undefined;
+}
+
+const done: Record<Repair, string> = {
+  replay: 'It was taken up again: the timeline shows what happens.',
+  cancel: 'It was cancelled.',
+  resolve: 'It was resolved: the timeline shows what happens.',
+};
+
+export function journeyView(shown: ShownJourney): Html {
+  const { journey, source, trace, others, repairs, timeZone, did } = shown;
+  return html`${did && html`<p class="notice good" role="status">${done[did]}</p>`}
+<div id="journey" data-live>
+<p>${stateBadge(journey.state)} ${inZone(journey.why ?? '', timeZone)}</p>
+${actions(source, journey, repairs)}
+${facts(shown)}
+<h2>What happened</h2>
+<ol class="timeline">${trace.map(({ at, text }) => html`<li>${time(at, timeZone)}${inZone(text, timeZone)}</li>`)}${planned(journey, timeZone)}</ol>
+</div>
+${
+  others.length > 0 &&
+  html`<h2>Other closings of this record</h2>
+<ul>${others.map((one) => html`<li>${stateBadge(one.state)} <a href="${journeyAt(source, one.id)}">${refOf(source, one.id)}</a> ${one.why}</li>`)}</ul>`
+}`;
+}
+
+function actions(source: string, { id }: Journey, repairs: readonly Repair[]): Content {
+  if (repairs.length === 0) return undefined;
+  const names: Record<Repair, string> = { replay: 'Replay…', cancel: 'Cancel…', resolve: 'Resolve…' };
+  return html`<p class="actions">${repairs.map((one) => html`<a class="button" href="${journeyAt(source, id, one)}">${names[one]}</a>`)}</p>`;
+}
+
+function facts({ journey, source, recordName, recordUrl, timeZone }: ShownJourney): Html {
+  const { recordId, currentId, rule, campaign, campaignName, contact, requestId, askedAt, answer, closedAt } = journey;
+  const url = webAddress(recordUrl);
+  const name = recordName ?? recordId;
+  return html`<dl class="facts">
+${fact('Record', html`${url === undefined ? name : html`<a href="${url}" rel="noreferrer">${name}</a>`}${currentId !== undefined && currentId !== recordId && html` (merged; it was ${recordId})`}`)}
+${fact('Source', html`<a href="${listAt({ source })}">${source}</a>`)}
+${fact('Closed', time(closedAt, timeZone))}
+${fact('Rule', rule)}
+${fact('Campaign', campaign === undefined ? undefined : `${campaignName ?? ''} (${campaign})`.trim())}
+${fact('Contact', contact && `${contact.value} (${contact.kind})`)}
+${fact('Asks', dueOf(journey, timeZone))}
+${fact('Request', requestId)}
+${fact('Asked', askedAt && time(askedAt, timeZone))}
+${fact('Grade', answer && `${answer.grade ?? '–'}${journey.maxGrade === undefined ? '' : ` of ${journey.maxGrade}`}`)}
+${fact('Comment', answer?.comment)}
+${Object.entries(journey.survey?.answers ?? {}).map(([question, value]) => fact(`Question ${question}`, inWords(value)))}
+${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, String(value)))}
+</dl>`;
+}
+
+function fact(name: string, value: Content): Content {
+  if (value === undefined || value === null || value === '') return undefined;
+  return html`<dt>${name}</dt><dd>${value}</dd>`;
+}
+
+function inWords(value: unknown): string {
+  return Array.isArray(value) ? value.join(', ') : String(value);
+}
+
+/** On the account's clock, and on that of the recipient where it is another one. */
+function dueOf({ state, dueAt, place = {} }: Journey, timeZone: string): Content {
+  if (state !== 'waiting' || !dueAt) return undefined;
+  const { zone, isKnown } = recipientPlace(place, timeZone);
+  const theirs = isKnown && zone !== timeZone && html`<br>${time(dueAt, zone)} (${zone}, the recipient's)`;
+  return html`${time(dueAt, timeZone)} (${timeZone})${theirs}`;
+}
+
+/** What comes next, at the end of what happened. */
+function planned({ state, dueAt }: Journey, timeZone: string): Content {
+  return (
+    state === 'waiting' &&
+    dueAt &&
+    html`<li>${time(dueAt, timeZone)}planned: the customer is asked, if the record is still closed</li>`
+  );
+}
+
+interface Confirmed {
+  action: Repair;
+  source: string;
+  journey: Journey;
+  /** Whether this may help the journey as it is now. */
+  isOpen: boolean;
+  csrf: string;
+  timeZone: string;
+}
+
+const effects: Record<Repair, string> = {
+  replay: 'The record is read and decided on anew, or the step that failed is taken again. Nobody is asked twice.',
+  cancel:
+    'The customer is not asked. A request that the service has not sent yet is cancelled there; one that was sent stays.',
+  resolve: 'closeloop could not find out by itself: say what you found out at the service, or on the record.',
+};
+
+export function confirmView({ action, source, journey, isOpen, csrf, timeZone }: Confirmed): Html {
+  const back = html`<a class="button" href="${journeyAt(source, journey.id)}">Back</a>`;
+  if (!isOpen)
+    return html`<p class="notice">That does not help this journey: it is ${journey.state}.</p><p class="actions">${back}</p>`;
+  return html`<p>${stateBadge(journey.state)} ${inZone(journey.why ?? '', timeZone)}</p>
+<p>${effects[action]}</p>
+<form method="post" action="${journeyAt(source, journey.id, action)}">
+<input type="hidden" name="csrf" value="${csrf}">
+${action === 'cancel' && reason()}
+${action === 'resolve' && findings(journey)}
+<p class="actions"><button class="main-button">${buttons[action]}</button> ${back}</p>
+</form>`;
+}
+
+const buttons: Record<Repair, string> = { replay: 'Replay it', cancel: 'Cancel it', resolve: 'Resolve it' };
+
+function reason(): Html {
+  return html`<div class="filter"><div class="grow"><label for="why">Why, for its timeline (no names: it outlives an erasure)</label>
+<input id="why" name="why" value="cancelled by a person" required maxlength="500"></div></div>`;
+}
+
+function findings({ answer }: Journey): Html {
+  if (answer) return html`<input type="hidden" name="as" value="written"><p>Its grade is on the record.</p>`;
+  return html`<fieldset><legend>What you found out</legend>
+<div class="choice"><input type="radio" id="not-asked" name="as" value="not-asked" required><label for="not-asked">The customer was not asked: ask now</label></div>
+<div class="choice"><input type="radio" id="asked" name="as" value="asked"><label for="asked">The customer was asked, by this feedback request:</label></div>
+<div class="choice"><label for="request">Request</label><input id="request" name="request" maxlength="200" autocomplete="off"></div>
+</fieldset>`;
+}

@@ -1,0 +1,97 @@
+import { inZone } from '../../cli/shown-time.ts';
+import { type Journey, journeyStates } from '../../journey/journey.ts';
+import { skipReasons } from '../../journey/reasons.ts';
+import { refOf } from '../../journey/refs.ts';
+import { journeyAt, listAt } from '../addresses.ts';
+import { type Content, type Html, html } from '../html.ts';
+import { time } from '../times.ts';
+import { stateBadge } from './state.ts';
+
+export interface ListedJourney {
+  source: string;
+  journey: Journey;
+}
+
+interface List {
+  journeys: readonly ListedJourney[];
+  /** The place behind which the next page begins. */
+  next?: string;
+  /** Only so many were looked at. */
+  isCut: boolean;
+  isSearch: boolean;
+  query: Readonly<Record<string, string | undefined>>;
+  sources: readonly string[];
+  rules: readonly string[];
+  timeZone: string;
+}
+
+export function journeysView(list: List): Html {
+  const { query, isSearch } = list;
+  return html`${search()}
+${isSearch ? html`<p><a href="/journeys">All journeys</a></p>` : filter(list)}
+${list.journeys.length === 0 ? nothing(list) : table(list)}
+${further(list, query)}`;
+}
+
+function search(): Html {
+  return html`<form class="filter" method="post" action="/journeys/search" role="search">
+<div class="grow"><label for="q">E-mail address, phone number, identifier, record, request or journey</label>
+<input id="q" name="q" type="search" required maxlength="1000" autocomplete="off"></div>
+<button class="main-button">Find</button>
+</form>`;
+}
+
+function filter({ query, sources, rules }: List): Html {
+  return html`<form class="filter" method="get" action="/journeys">
+<div><label for="state">State</label>${select('state', journeyStates, query.state)}</div>
+${sources.length > 1 && html`<div><label for="source">Source</label>${select('source', sources, query.source)}</div>`}
+<div><label for="rule">Rule</label>${select('rule', [...new Set([...rules, ...(query.rule ? [query.rule] : [])])], query.rule)}</div>
+<div><label for="reason">Reason contains</label>
+<input id="reason" name="reason" value="${query.reason ?? ''}" list="reasons" maxlength="200">
+<datalist id="reasons">${skipReasons.map((reason) => html`<option value="${reason}"></option>`)}</datalist></div>
+<div><label for="since">From</label><input id="since" name="since" type="date" value="${query.since ?? ''}"></div>
+<div><label for="until">Until</label><input id="until" name="until" type="date" value="${query.until ?? ''}"></div>
+<button>Show</button>
+</form>`;
+}
+
+function select(name: string, all: readonly string[], chosen: string | undefined): Html {
+  const option = (value: string): Html =>
+    value === chosen
+      ? html`<option value="${value}" selected>${value}</option>`
+      : html`<option value="${value}">${value}</option>`;
+  return html`<select id="${name}" name="${name}"><option value="">any</option>${all.map(option)}</select>`;
+}
+
+function nothing({ isCut, isSearch }: List): Html {
+  if (isSearch)
+    return html`<p class="notice">No journey is known of that. A closing that has just come in may wait in the queue: see <a href="/">Today</a>.</p>`;
+  if (isCut) return html`<p class="notice">None of these journeys fits.</p>`;
+  return html`<p class="notice">No journeys fit.</p>`;
+}
+
+function table({ journeys, timeZone }: List): Html {
+  return html`<div class="wide" role="region" aria-label="Journeys" tabindex="0"><table>
+<caption>Last changed first; those that wait, last due first. Times in ${timeZone}.</caption>
+<thead><tr><th scope="col">Journey</th><th scope="col">State</th><th scope="col">Why</th><th scope="col">Rule</th><th scope="col">Changed</th></tr></thead>
+<tbody>${journeys.map((one) => row(one, timeZone))}</tbody>
+</table></div>`;
+}
+
+function row({ source, journey }: ListedJourney, timeZone: string): Html {
+  const { id, state, updatedAt, rule } = journey;
+  return html`<tr><th scope="row" class="ref"><a href="${journeyAt(source, id)}">${refOf(source, id)}</a></th>
+<td>${stateBadge(state)}</td><td>${whyOf(journey, timeZone)}</td><td>${rule ?? '–'}</td><td>${time(updatedAt, timeZone)}</td></tr>`;
+}
+
+function whyOf({ state, why, dueAt, answer }: Journey, timeZone: string): Content {
+  if (state === 'waiting' && dueAt) return html`asks ${time(dueAt, timeZone)}`;
+  if (why !== undefined) return inZone(why, timeZone);
+  return answer && `grade ${answer.grade ?? '–'}`;
+}
+
+function further({ next, isCut, journeys }: List, query: List['query']): Content {
+  if (next === undefined) return undefined;
+  const text = isCut ? `Look further back (${journeys.length} fit among the journeys looked at)` : 'Next page';
+  return html`<p class="actions"><a class="button" rel="next" href="${listAt({ ...query, after: next })}">${text}</a></p>`;
+}

@@ -1,0 +1,113 @@
+import type { Journey, JourneyState } from '../journey/journey.ts';
+import { refOf } from '../journey/refs.ts';
+import type { Found, Searched } from './journey-filter.ts';
+
+/** Where a page of journeys ended: the last journey that was looked at, and where it stands in its list. */
+export interface Place {
+  at: number;
+  ref: string;
+}
+
+export interface PageOptions {
+  states: readonly JourneyState[];
+  /** Which of them; left out: all. */
+  fits?: (journey: Journey) => boolean;
+  /** Changed (waiting: due) at or after this, and before that. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+  after?: Place | undefined;
+  /** The journeys of a page. */
+  size: number;
+  /** Journeys that are looked at for one page, at most. */
+  most: number;
+}
+
+export interface JourneyPage<In> {
+  found: Found<In>[];
+  /** Behind it there is more; undefined: it is the last page. */
+  next?: Place;
+  /** As many as may be were looked at: there may be more that fit behind it. */
+  isCut: boolean;
+}
+
+/**
+ * A page of the journeys of all these sources, last changed first (waiting: last due first), however many there are: read from where
+ * the page before ended, and no further than `most` journeys.
+ */
+export async function journeyPage<In extends Searched>(
+  sources: readonly In[],
+  options: PageOptions,
+): Promise<JourneyPage<In>> {
+  const { fits = () => true, size, most } = options;
+  const found: Found<In>[] = [];
+  let looked = 0;
+  let last: Place | undefined;
+  const full = (isCut: boolean): JourneyPage<In> => ({ found, ...(last && { next: last }), isCut });
+  for await (const chunk of chunksOf(placesOf(sources, options), size + 1)) {
+    const journeys = await journeysAt(chunk);
+    for (const { place, id, context } of chunk) {
+      if (found.length === size) return full(false);
+      if (looked++ === most) return full(true);
+      last = place;
+      const journey = journeys.get(context)?.get(id);
+      if (journey && fits(journey)) found.push({ journey, context });
+    }
+  }
+  return { found, isCut: false };
+}
+
+interface Entry<In> {
+  place: Place;
+  id: string;
+  context: In;
+}
+
+/** The lists of all sources as one, in its order. */
+async function* placesOf<In extends Searched>(
+  sources: readonly In[],
+  { states, since, until, after }: PageOptions,
+): AsyncGenerator<Entry<In>> {
+  const from = until && (after === undefined || until.getTime() <= after.at) ? { at: until.getTime(), ref: '' } : after;
+  const lists = sources.map((context) => {
+    const isPast = (id: string): boolean => from !== undefined && refOf(context.name, id) >= from.ref;
+    return { context, places: context.store.queries.latest(states, from && { at: from.at, isPast }) };
+  });
+  const heads = await Promise.all(lists.map(async ({ places }) => (await places.next()).value));
+  for (;;) {
+    const entries = heads.map((head, i) => {
+      const context = lists[i]?.context;
+      return head && context && { place: { at: head.at, ref: refOf(context.name, head.id) }, id: head.id, context };
+    });
+    const first = entries.reduce(
+      (best, one) => (one && (!best || isBefore(one.place, best.place)) ? one : best),
+      undefined,
+    );
+    if (!first || (since && first.place.at < since.getTime())) return;
+    const of = entries.indexOf(first);
+    heads[of] = (await lists[of]?.places.next())?.value;
+    yield first;
+  }
+}
+
+function isBefore(one: Place, other: Place): boolean {
+  return one.at === other.at ? one.ref > other.ref : one.at > other.at;
+}
+
+async function* chunksOf<T>(all: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let chunk: T[] = [];
+  for await (const one of all) {
+    chunk.push(one);
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+async function journeysAt<In extends Searched>(entries: readonly Entry<In>[]): Promise<Map<In, Map<string, Journey>>> {
+  const read = [...Map.groupBy(entries, ({ context }) => context)].map(async ([context, own]) => {
+    const journeys = await context.store.queries.those(own.map(({ id }) => id));
+    return [context, new Map(journeys.map((journey) => [journey.id, journey]))] as const;
+  });
+  return new Map(await Promise.all(read));
+}
