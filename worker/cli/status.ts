@@ -1,22 +1,17 @@
 import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
 import { testLines, testPlaces } from '../config/tests.ts';
-import { sumOf } from '../journey/hourly-counts.ts';
 import { journeyStates } from '../journey/journey.ts';
-import { refOf } from '../journey/refs.ts';
-import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
-import type { Down } from '../operations/outage.ts';
 import type { Pause } from '../operations/pauses.ts';
-import { type RunningProcess, runningProcesses } from '../operations/processes.ts';
-import { pollState } from '../pipeline/plan/poll-state.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { tagOf } from '../redis/keys.ts';
-import { type QueueDepth, queueDepth } from '../redis/queued-jobs.ts';
+import { runningProcesses } from '../operations/processes.ts';
+import type { pollState } from '../pipeline/plan/poll-state.ts';
+import type { QueueDepth } from '../redis/queued-jobs.ts';
 import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
 import { type OrphanState, orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
+import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { inZone } from './shown-time.ts';
-import { type StoredSource, withStored } from './with-stored.ts';
+import { withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
@@ -33,7 +28,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     const known = await new KnownSources(redis).all();
     const down = await service.down({ now: true });
     for (const one of sources()) {
-      const shown = await stateOfSource(one, down, redis);
+      const shown = await stateOfSource(one, { service: down, redis, now: new Date() });
       const canPoll = known.find(({ name }) => name === one.name)?.polls ?? true;
       tell(shown, linesOf(shown, canPoll));
     }
@@ -50,51 +45,6 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     tell(installation, processLines(installation));
     return 0;
   });
-}
-
-type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
-
-/** As machines are shown it. */
-async function stateOfSource(source: StoredSource, service: Down | undefined, redis: RedisClient) {
-  const { name, store, erasures: asked, pauses, holds, vendor } = source;
-  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
-    await Promise.all([
-      store.queries.counts(),
-      weekOf(source),
-      pauses.list(),
-      holds.list(),
-      vendor.down({ now: true }),
-      vendor.quota(),
-      pollState(redis, name),
-      asked.all(),
-      asked.open(),
-      Promise.all(
-        stepQueues.map(async (step) => [step, await queueDepth(redis, { prefix: tagOf(name), name: step })] as const),
-      ),
-      lastParked(source),
-      refusedOf(redis, name),
-      lastDeliveries(redis, name),
-    ]);
-  return {
-    source: name,
-    journeys: counts,
-    lastWeek: week,
-    paused,
-    held,
-    quotaUsedUpUntil: quota?.until,
-    down: [down, service].flatMap((one) => (one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [])),
-    parked,
-    notPlanned: sum(depths[0]?.[1]),
-    queues: Object.fromEntries(depths),
-    poll,
-    refused,
-    ...last,
-    erasures: erasures.length,
-    // Proof for whoever asks later.
-    erased: erasures,
-    /** Asked for, and not done yet. */
-    erasing,
-  };
 }
 
 /** As people are shown it. */
@@ -139,47 +89,17 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
   ];
 }
 
-const hourMs = 3_600_000;
-const weekMs = 168 * hourMs;
-
-/** Asked and answered within seven days, to the hour. */
-async function weekOf({ store }: StoredSource) {
-  const now = Date.now();
-  const time = { from: new Date(now - weekMs), until: new Date(now + hourMs) };
-  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(time));
-  return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
-}
-
 function weekLine({ asked, answered, responseRate }: SourceState['lastWeek']): string[] {
   if (asked === 0 && answered === 0) return [];
   const rate = responseRate === null ? '' : ` · response rate ${Math.round(responseRate * 100)} %`;
   return [`  7 days      asked ${asked} · answered ${answered}${rate}`];
 }
 
-const stepQueues = ['plan', 'ask', 'write-back', 'erase'] as const;
-
-function sum(depth: QueueDepth | undefined): number {
-  return depth === undefined ? 0 : depth.waiting + depth.running + depth.delayed;
-}
-
 function queueLine(step: string, depth: QueueDepth): string[] {
-  if (sum(depth) === 0) return [];
+  if (jobsIn(depth) === 0) return [];
   const { waiting, running, delayed, oldestAt } = depth;
   const since = oldestAt === undefined ? '' : `, the oldest since ${oldestAt.toISOString()}`;
   return [`  jobs        ${step}: ${waiting} waiting${since} · ${running} running · ${delayed} for later`];
-}
-
-/** As machines are shown it. `configuration`: of the file that this command was given. */
-function stateOfProcesses(processes: readonly RunningProcess[], configuration: string) {
-  const { length: differing } = processes.filter((one) => one.configuration !== configuration);
-  const problems = [
-    ...(processes.length === 0 ? ['no process runs: "closeloop start" does the work'] : []),
-    ...(differing > 0 ? [`${differing} of ${processes.length} go by another configuration than this file`] : []),
-    ...(new Set(processes.map((one) => one.version)).size > 1 ? ['they are of several versions'] : []),
-    ...(processes.length > 0 && processes.every(({ role }) => role === 'intake') ? ['no worker runs'] : []),
-    ...(processes.length > 0 && processes.every(({ role }) => role === 'worker') ? ['no intake runs'] : []),
-  ];
-  return { processes, configuration, problems };
 }
 
 function processLines({ processes, configuration, problems }: ReturnType<typeof stateOfProcesses>): string[] {
@@ -192,18 +112,6 @@ function processLines({ processes, configuration, problems }: ReturnType<typeof 
     }),
     ...problems.map((problem) => styleText('yellow', `  ${problem}`)),
   ];
-}
-
-const mostParked = 5;
-
-/** Journeys that wait for a person, last changed first, with what they wait for. */
-async function lastParked({ name, store }: StoredSource): Promise<{ journey: string; why: string }[]> {
-  const found: { journey: string; why: string }[] = [];
-  for await (const { id, why = '' } of store.queries.newest(['parked'])) {
-    found.push({ journey: refOf(name, id), why });
-    if (found.length === mostParked) break;
-  }
-  return found;
 }
 
 /** What was accepted and not planned yet. */

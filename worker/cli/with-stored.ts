@@ -7,17 +7,10 @@ import { createLog } from '../operations/log.ts';
 import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { globalTag, tagOf } from '../redis/keys.ts';
-import type { Searched } from '../support/journey-filter.ts';
+import type { StoredSource } from '../support/source-state.ts';
 import { dataKeyOf, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
 
-/** The data of one source in Redis: needs no connector, no client and no queue. */
-export interface StoredSource extends Searched {
-  erasures: Erasures;
-  pauses: Pauses;
-  holds: Holds;
-  /** Whether its vendor answers. */
-  vendor: Outage;
-}
+export type { StoredSource } from '../support/source-state.ts';
 
 export interface Stored {
   runtime: Runtime;

@@ -1,0 +1,112 @@
+import type { Erasures } from '../journey/erasures.ts';
+import { sumOf } from '../journey/hourly-counts.ts';
+import { refOf } from '../journey/refs.ts';
+import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
+import type { Holds } from '../operations/holds.ts';
+import type { Down, Outage } from '../operations/outage.ts';
+import type { Pauses } from '../operations/pauses.ts';
+import type { RunningProcess } from '../operations/processes.ts';
+import { pollState } from '../pipeline/plan/poll-state.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { tagOf } from '../redis/keys.ts';
+import { type QueueDepth, queueDepth } from '../redis/queued-jobs.ts';
+import type { Searched } from './journey-filter.ts';
+
+/** The data of one source in Redis: needs no connector, no client and no queue. */
+export interface StoredSource extends Searched {
+  erasures: Erasures;
+  pauses: Pauses;
+  holds: Holds;
+  /** Whether its vendor answers. */
+  vendor: Outage;
+}
+
+export type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
+
+/** As machines are shown it. @param about `service`: since when the Feedback service does not answer; `now`: of the loop's clock */
+export async function stateOfSource(
+  source: StoredSource,
+  { service, redis, now }: { service: Down | undefined; redis: RedisClient; now: Date },
+) {
+  const { name, store, erasures: asked, pauses, holds, vendor } = source;
+  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
+    await Promise.all([
+      store.queries.counts(),
+      weekOf(source, now),
+      pauses.list(),
+      holds.list(),
+      vendor.down({ now: true }),
+      vendor.quota(),
+      pollState(redis, name),
+      asked.all(),
+      asked.open(),
+      Promise.all(
+        stepQueues.map(async (step) => [step, await queueDepth(redis, { prefix: tagOf(name), name: step })] as const),
+      ),
+      lastParked(source),
+      refusedOf(redis, name),
+      lastDeliveries(redis, name),
+    ]);
+  return {
+    source: name,
+    journeys: counts,
+    lastWeek: week,
+    paused,
+    held,
+    quotaUsedUpUntil: quota?.until,
+    down: [down, service].flatMap((one) => (one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [])),
+    parked,
+    notPlanned: jobsIn(depths[0]?.[1]),
+    queues: Object.fromEntries(depths),
+    poll,
+    refused,
+    ...last,
+    erasures: erasures.length,
+    // Proof for whoever asks later.
+    erased: erasures,
+    /** Asked for, and not done yet. */
+    erasing,
+  };
+}
+
+const hourMs = 3_600_000;
+const weekMs = 168 * hourMs;
+
+/** Asked and answered within seven days, to the hour. */
+async function weekOf({ store }: StoredSource, now: Date) {
+  const time = { from: new Date(now.getTime() - weekMs), until: new Date(now.getTime() + hourMs) };
+  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(time));
+  return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
+}
+
+const stepQueues = ['plan', 'ask', 'write-back', 'erase'] as const;
+
+/** Jobs that wait, run, or wait for their time. */
+export function jobsIn(depth: QueueDepth | undefined): number {
+  return depth === undefined ? 0 : depth.waiting + depth.running + depth.delayed;
+}
+
+/** As machines are shown it. `configuration`: of the file that this command was given. */
+export function stateOfProcesses(processes: readonly RunningProcess[], configuration: string) {
+  const { length: differing } = processes.filter((one) => one.configuration !== configuration);
+  const problems = [
+    ...(processes.length === 0 ? ['no process runs: "closeloop start" does the work'] : []),
+    ...(differing > 0 ? [`${differing} of ${processes.length} go by another configuration than this file`] : []),
+    ...(new Set(processes.map((one) => one.version)).size > 1 ? ['they are of several versions'] : []),
+    ...(processes.length > 0 && processes.every(({ role }) => role === 'intake') ? ['no worker runs'] : []),
+    ...(processes.length > 0 && processes.every(({ role }) => role === 'worker') ? ['no intake runs'] : []),
+  ];
+  return { processes, configuration, problems };
+}
+
+const mostParked = 5;
+
+/** Journeys that wait for a person, last changed first, with what they wait for. */
+async function lastParked({ name, store }: StoredSource): Promise<{ journey: string; why: string }[]> {
+  const found: { journey: string; why: string }[] = [];
+  for await (const { id, why = '' } of store.queries.newest(['parked'])) {
+    found.push({ journey: refOf(name, id), why });
+    if (found.length === mostParked) break;
+  }
+  return found;
+}
