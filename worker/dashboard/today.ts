@@ -1,21 +1,102 @@
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { fingerprintOf } from '../config/changes.ts';
+import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
+import { runningProcesses } from '../operations/processes.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import { remainingQuotas } from '../redis/budget.ts';
+import { stateOf } from '../sources/orphan-state.ts';
+import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
+import { Audit } from './audit.ts';
+import { Csrf } from './csrf.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
-import { todayView } from './views/today.ts';
+import { pauseView, type Today, todayView } from './views/today.ts';
 
-/** `/`: how things stand. */
-export function showToday(
-  app: FastifyInstance,
-  { engine, config, now }: Pick<DashboardOptions, 'engine' | 'config' | 'now'>,
-): void {
+const Step = z.object({ source: z.string(), step: z.enum(pausableSteps), action: z.enum(['pause', 'resume']) });
+const Form = z.object({
+  csrf: z.string().catch(''),
+  why: z.string().trim().min(1).max(500).catch('no reason was given'),
+});
+
+/** Until there are logins. */
+const anybody = 'somebody on this machine';
+
+/** `/`: how things stand, what waits for a person, and pausing and resuming a source's steps. */
+export function showToday(app: FastifyInstance, options: DashboardOptions): void {
+  const csrf = new Csrf(options.seal);
+  const audit = new Audit(options.redis);
+
   app.get('/', async (_request, reply) => {
-    const sources = await Promise.all(
-      [...engine().pipelines.values()].map(async ({ context }) => ({
-        name: context.name,
-        journeys: await context.store.queries.counts(),
-      })),
-    );
-    const body = todayView({ sources, at: now(), timeZone: config().feedback.timeZone });
-    return await show(reply, { title: 'Today', section: '/', body });
+    return await show(reply, { title: 'Today', section: '/', body: todayView(await todayOf(options)) });
   });
+
+  app.get('/sources/:source/:step/:action', async (request, reply) => {
+    const asked = Step.safeParse(request.params).data;
+    if (!asked || !options.engine().pipelines.has(asked.source)) return reply.callNotFound();
+    const { source, step, action } = asked;
+    const body = pauseView({ ...asked, csrf: csrf.tokenFor(request, reply) });
+    return await show(reply, {
+      title: `${action === 'pause' ? 'Pause' : 'Resume'} ${step} of ${source}?`,
+      section: '/',
+      body,
+    });
+  });
+
+  app.post('/sources/:source/:step/:action', async (request, reply) => {
+    const asked = Step.safeParse(request.params).data;
+    if (!asked) return reply.callNotFound();
+    const { csrf: token, why } = Form.parse(request.body ?? {});
+    csrf.check(request, token);
+    const { source, step, action } = asked;
+    const pipeline = options.engine().pipelines.get(source);
+    if (!pipeline) return reply.callNotFound();
+    const queue = queueOf(pipeline, step);
+    await audit.note({ at: new Date(), who: anybody, what: `${action} ${step}`, about: source });
+    if (action === 'pause') await pipeline.pauses.pause(step, { why, by: anybody, at: new Date() }, queue);
+    else await pipeline.pauses.resume(step, queue);
+    return await reply.redirect('/', 303);
+  });
+}
+
+/** Grades are collected over all sources at once: that step has no queue of its own. */
+function queueOf({ jobs }: SourcePipeline, step: PausableStep) {
+  return Object.values(jobs)
+    .map(({ queue }) => queue)
+    .find(({ name }) => name === step);
+}
+
+async function todayOf({ engine, config, redis, now }: DashboardOptions): Promise<Today> {
+  const { pipelines, service, collecting, orphans } = engine();
+  const down = await service.down({ now: true });
+  const [sources, collectPauses, processes, strangers] = await Promise.all([
+    Promise.all(
+      [...pipelines.values()].map(async ({ context, pauses, holds, vendor }) => {
+        const stored = { ...context, pauses, holds, vendor };
+        const [state, quotas] = await Promise.all([
+          stateOfSource(stored, { service: down, redis, now: now() }),
+          remainingQuotas(redis, context.account ?? context.name, new Date()),
+        ]);
+        return { state, quotas, polls: context.source.poll !== undefined };
+      }),
+    ),
+    collecting.pauses.list(),
+    runningProcesses(redis),
+    orphans.all(),
+  ]);
+  const { problems } = stateOfProcesses(processes, fingerprintOf(config().written));
+  return {
+    sources,
+    collectPauses,
+    // A process that does not tell of itself, as the demo's, shows this page all the same.
+    problems: processes.length === 0 ? [] : problems,
+    strangers: await Promise.all(
+      strangers.map(async ({ known, pipeline }) => ({
+        name: known.name,
+        state: await stateOf(pipeline.context, redis),
+      })),
+    ),
+    at: now(),
+    timeZone: config().feedback.timeZone,
+  };
 }

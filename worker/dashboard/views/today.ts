@@ -1,14 +1,28 @@
+import { inZone } from '../../cli/shown-time.ts';
 import { type JourneyState, journeyStates } from '../../journey/states.ts';
-import { type Html, html } from '../html.ts';
+import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
+import type { Pause } from '../../operations/pauses.ts';
+import { type OrphanState, orphanRemedy, whatWaits } from '../../sources/orphan-state.ts';
+import type { SourceState } from '../../support/source-state.ts';
+import { listAt } from '../addresses.ts';
+import { type Content, type Html, html } from '../html.ts';
 import { time } from '../times.ts';
 
-export interface TodaySource {
-  name: string;
-  journeys: Record<JourneyState, number>;
+interface TodaySource {
+  state: SourceState;
+  quotas: readonly { quota: string; limit: number; remaining: number }[];
+  /** It is asked what its webhooks missed. */
+  polls: boolean;
 }
 
 export interface Today {
   sources: readonly TodaySource[];
+  /** Of the collecting of grades, over all sources. */
+  collectPauses: readonly Pause[];
+  /** Of the processes. */
+  problems: readonly string[];
+  /** Sources that are not in this configuration. */
+  strangers: readonly { name: string; state: OrphanState }[];
   at: Date;
   timeZone: string;
 }
@@ -17,17 +31,183 @@ export interface Today {
 const way = ['received', 'waiting', 'creating', 'asked', 'answered', 'written'] as const;
 const left = journeyStates.filter((state) => !way.some((one) => one === state));
 
-export function todayView({ sources, at, timeZone }: Today): Html {
+export function todayView(today: Today): Html {
+  const { sources, at, timeZone } = today;
   return html`<div id="today" data-live>
 <p>${time(at, timeZone)} <span class="quiet">(${timeZone})</span></p>
+<h2>Needs a person</h2>
+${notices(today)}
 <h2>On their way</h2>
 ${flow(way, sources)}
 <h2>Ended otherwise</h2>
 ${flow(left, sources)}
+<h2>Sources</h2>
+${table(sources, timeZone)}
 </div>`;
 }
 
 function flow(states: readonly JourneyState[], sources: readonly TodaySource[]): Html {
-  const total = (state: JourneyState) => sources.reduce((sum, { journeys }) => sum + journeys[state], 0);
-  return html`<ul class="flow">${states.map((state) => html`<li><span><b>${total(state)}</b> ${state}</span></li>`)}</ul>`;
+  const total = (state: JourneyState) => sources.reduce((sum, one) => sum + one.state.journeys[state], 0);
+  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${state}</a></li>`)}</ul>`;
+}
+
+interface Notice {
+  /** A person has to act; otherwise time will do. */
+  isUrgent: boolean;
+  what: Content;
+  why: string;
+  remedy: Content;
+}
+
+function notices({ sources, collectPauses, problems, strangers, timeZone }: Today): Html {
+  const all = [
+    ...sources.flatMap(noticesOf),
+    ...collectPauses.map((pause) => stopped('collect', pause)),
+    ...problems.map((why) => ({
+      isUrgent: true,
+      what: 'Processes',
+      why,
+      remedy: html`<a href="/settings">Settings</a> shows them`,
+    })),
+    ...strangers.flatMap(({ name, state }) => {
+      const why = whatWaits(state);
+      return why === undefined
+        ? []
+        : [{ isUrgent: true, what: `${name}: not in this configuration`, why, remedy: orphanRemedy(name) }];
+    }),
+  ];
+  if (all.length === 0) return html`<p class="notice good">Nothing does.</p>`;
+  return html`<ul class="notices">${all.map((one) => noticeView(one, timeZone))}</ul>`;
+}
+
+function noticeView({ isUrgent, what, why, remedy }: Notice, timeZone: string): Html {
+  return html`<li class="notice ${isUrgent && 'bad'}"><p><strong>${what}</strong></p><p>${inZone(why, timeZone)}</p><p class="quiet">${remedy}</p></li>`;
+}
+
+function noticesOf({ state }: TodaySource): Notice[] {
+  const { source, journeys, paused, held, down, quotaUsedUpUntil, erasing, refused } = state;
+  return [
+    ...paused.map((pause) => stopped(source, pause)),
+    ...held.map(({ stage, only, why, jobs }) => ({
+      isUrgent: true,
+      what: `${source}: ${only} is held up (${stage}, ${jobs} waiting)`,
+      why,
+      remedy: 'Nothing is lost, others pass. Mend it: it goes on by itself.',
+    })),
+    ...needs('parked', source, journeys.parked, 'closeloop could not find out by itself: resolve each.'),
+    ...needs('failed', source, journeys.failed, 'See why, mend it, and replay them.'),
+    ...down.map(({ endpoint, since, why }) => ({
+      isUrgent: false,
+      what: `${source}: ${endpoint} does not answer`,
+      why: `since ${since.toISOString()}: ${why}`,
+      remedy: 'Nothing is lost: work goes on by itself when it answers again.',
+    })),
+    ...(quotaUsedUpUntil === undefined ? [] : [usedUp(source, quotaUsedUpUntil)]),
+    ...erasing.map(({ id, receivedAt, held: by }) => ({
+      isUrgent: by.length > 0,
+      what: `${source}: an erasure is not done (${id})`,
+      why: `since ${receivedAt.toISOString()}: ${by.join('; ') || 'at work'}`,
+      remedy: 'It is tried again by itself; at once: closeloop contact erasures retry.',
+    })),
+    ...Object.entries(refused).map(([why, count]) => ({
+      isUrgent: false,
+      what: `${source}: ${count} ${count === 1 ? 'delivery was' : 'deliveries were'} refused within a day`,
+      why,
+      remedy: 'Where they are the vendor’s own: closeloop check says what to mend.',
+    })),
+  ];
+}
+
+function stopped(source: string, { stage, why, at, by }: Pause): Notice {
+  const step = pausableSteps.find((one) => one === stage);
+  const button = (text: string): Content =>
+    step !== undefined &&
+    source !== 'collect' &&
+    html` <a class="button" href="${stepAt(source, step, 'resume')}">${text}</a>`;
+  const told = `since ${at.toISOString()}${by === undefined ? '' : ` by ${by}`}: ${why}`;
+  return by === undefined
+    ? {
+        isUrgent: true,
+        what: `${source}: ${stage} has stopped`,
+        why: told,
+        remedy: html`Nothing is lost. Mend it: one job a minute finds out, and it goes on.${button('Try now…')}`,
+      }
+    : {
+        isUrgent: false,
+        what: `${source}: ${stage} is paused`,
+        why: told,
+        remedy: html`What comes in is stored and waits.${button('Resume…')}`,
+      };
+}
+
+function usedUp(source: string, until: Date): Notice {
+  const why = `until ${until.toISOString()}`;
+  const remedy = 'Work goes on by itself; see who else calls the vendor, or raise the quota.';
+  return { isUrgent: false, what: `${source}: the vendor’s quota is used up`, why, remedy };
+}
+
+function needs(state: 'parked' | 'failed', source: string, count: number, remedy: string): Notice[] {
+  if (count === 0) return [];
+  const what = html`<a href="${listAt({ source, state })}">${source}: ${count} ${count === 1 ? 'journey is' : 'journeys are'} ${state}</a>`;
+  return [{ isUrgent: true, what, why: '', remedy }];
+}
+
+function table(sources: readonly TodaySource[], timeZone: string): Html {
+  return html`<div class="wide" role="region" aria-label="Sources" tabindex="0"><table>
+<caption>Asked, answered and response rate: of the last seven days.</caption>
+<thead><tr><th scope="col">Source</th><th scope="col">Last delivery</th><th scope="col">Last poll</th><th scope="col">Jobs</th><th scope="col">Quota left</th><th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">Rate</th><th scope="col">Pause</th></tr></thead>
+<tbody>${sources.map((one) => row(one, timeZone))}</tbody></table></div>`;
+}
+
+function row({ state, quotas, polls }: TodaySource, timeZone: string): Html {
+  const { source, lastDelivery, poll, queues, lastWeek } = state;
+  const { asked, answered, responseRate } = lastWeek;
+  return html`<tr><th scope="row"><a href="${listAt({ source })}">${source}</a></th>
+<td>${lastDelivery ? time(lastDelivery, timeZone) : 'none yet'}</td>
+<td>${polled(poll?.doneAt, polls, timeZone)}${poll && poll.missed > 0 && html`<br>${poll.missed} that no webhook told of`}</td>
+<td>${jobs(queues)}</td>
+<td>${quotas.length === 0 ? '–' : quotas.map(({ quota, limit, remaining }) => html`${remaining} of ${limit} ${quota}<br>`)}</td>
+<td class="right">${asked}</td><td class="right">${answered}</td><td class="right">${responseRate === null ? '–' : `${Math.round(responseRate * 100)} %`}</td>
+<td>${pausableSteps.map((step) => html`<a href="${stepAt(source, step, 'pause')}">${step}</a> `)}</td></tr>`;
+}
+
+function polled(at: Date | undefined, polls: boolean, timeZone: string): Content {
+  if (!polls) return 'it has none';
+  return at ? time(at, timeZone) : 'not yet';
+}
+
+function jobs(queues: SourceState['queues']): Content {
+  const busy = Object.entries(queues).filter(([, { waiting, running, delayed }]) => waiting + running + delayed > 0);
+  if (busy.length === 0) return 'none';
+  return busy.map(([step, { waiting, running, delayed }]) => {
+    const parts = [
+      waiting > 0 && `${waiting} waiting`,
+      running > 0 && `${running} running`,
+      delayed > 0 && `${delayed} for later`,
+    ];
+    return html`${step}: ${parts.filter(Boolean).join(', ')}<br>`;
+  });
+}
+
+function stepAt(source: string, step: PausableStep, action: 'pause' | 'resume'): string {
+  return `/sources/${source}/${step}/${action}`;
+}
+
+export function pauseView(asked: {
+  source: string;
+  step: PausableStep;
+  action: 'pause' | 'resume';
+  csrf: string;
+}): Html {
+  const { source, step, action, csrf } = asked;
+  const effect =
+    action === 'pause'
+      ? 'What runs already ends, nothing more of it is begun in any process. What comes in is stored and waits.'
+      : 'It goes on in every process; where it had stopped by itself, one job finds out first whether the cause is mended.';
+  return html`<p>${effect}</p>
+<form method="post" action="${stepAt(source, step, action)}">
+<input type="hidden" name="csrf" value="${csrf}">
+${action === 'pause' && html`<div class="filter"><div class="grow"><label for="why">Why, for whoever finds it paused</label><input id="why" name="why" required maxlength="500"></div></div>`}
+<p class="actions"><button class="main-button">${action === 'pause' ? 'Pause it' : 'Resume it'}</button> <a class="button" href="/">Back</a></p>
+</form>`;
 }
