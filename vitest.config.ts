@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  * Redis, of every command that the pages show, and of benchmarks: `npm run test:long`, which CI runs as well.
  */
 const long = [
-  'test/system/{chaos,docs,fuzz,package,race,redis-outages,steering}/*.test.ts',
+  'test/system/{chaos,docs,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
   'test/system/bench.test.ts',
   'test/system/worker/backup.test.ts',
   'test/system/monitoring/*.test.ts',

@@ -2,7 +2,7 @@ import { CloseloopError } from '../errors.ts';
 import { days } from './days.ts';
 import { formatDuration } from './duration.ts';
 import { type MessageHours, messageWindows } from './message-windows.ts';
-import { nextClosing, nextOpening, type SendWindow, searchDays } from './send-window.ts';
+import { firstClosing, firstOpening, type SendWindow } from './send-window.ts';
 import { dayMs, wallTime, weekdayOf } from './wall-clock.ts';
 
 export interface SendTimeInput extends MessageHours {
@@ -43,38 +43,19 @@ export function nextSendTime(input: SendTimeInput): SendTime {
     const whose = input.delayMs === undefined ? "the campaign's" : "the rule's";
     why.unshift(`${whose} delay of ${formatDuration(delayMs)} ends ${inWords(due, input.accountZone)}`);
   }
-  const { at, closed } = firstOpen(windows, earliest) ?? never(input, windows);
+  const { at, closed } = firstOpening(windows, earliest) ?? never(input, windows);
   for (const [window, { opens, holiday }] of closed) {
-    why.push(`${window.name}${holiday}; closed until ${inWords(opens, window.zone)}`);
+    const name = holiday === undefined ? window.name : `${window.name}: ${holiday}`;
+    why.push(`${name}; closed until ${inWords(opens, window.zone)}`);
   }
   if (serviceMs > 0) {
     why.push(
       `the service itself waits ${formatDuration(serviceMs)} after the request: message ${inWords(at, input.accountZone)}`,
     );
   }
-  const closings = windows.flatMap((window) => nextClosing(window, at) ?? []);
-  const until = closings.length === 0 ? undefined : new Date(Math.min(...closings) - serviceMs);
+  const closes = firstClosing(windows, at);
+  const until = closes === undefined ? undefined : new Date(closes - serviceMs);
   return { at: new Date(at - serviceMs), until, why };
-}
-
-function firstOpen(windows: readonly SendWindow[], earliest: number) {
-  const latest = earliest + searchDays * dayMs;
-  /** Each window that was in the way, when it last opened, and the first holiday that closed it. */
-  const closed = new Map<SendWindow, { opens: number; holiday: string }>();
-  let at = earliest;
-  for (let inTheWay = true; inTheWay; ) {
-    inTheWay = false;
-    for (const window of windows) {
-      const opens = nextOpening(window, at);
-      if (opens === undefined || opens > latest) return undefined;
-      if (opens === at) continue;
-      inTheWay = true;
-      const holiday = closed.get(window)?.holiday || holidayAt(window, at);
-      closed.set(window, { opens, holiday });
-      at = opens;
-    }
-  }
-  return { at, closed };
 }
 
 function never({ sms, holidays }: MessageHours, windows: readonly SendWindow[]): never {
@@ -88,11 +69,6 @@ function never({ sms, holidays }: MessageHours, windows: readonly SendWindow[]):
 export function neverTogether(windows: readonly SendWindow[]): string {
   const names = windows.map(({ name }) => name).join(', and ');
   return `${names}: never open together. Change the rule's window, or the campaign's hours`;
-}
-
-function holidayAt({ holidayOn, zone }: SendWindow, epochMs: number): string {
-  const name = holidayOn?.(wallTime(zone, epochMs).date);
-  return name === undefined ? '' : `: ${name}`;
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

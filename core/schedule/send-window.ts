@@ -77,6 +77,41 @@ function firstOnWall(window: SendWindow, localMs: number, open: boolean): number
   return undefined;
 }
 
+/** A window that was in the way: when it last opened, and the first holiday that closed it. */
+interface Closed {
+  opens: number;
+  holiday: string | undefined;
+}
+
+/** The first instant from `epochMs` on at which all windows are open; undefined if that is more than 15 days ahead. */
+export function firstOpening(
+  windows: readonly SendWindow[],
+  epochMs: number,
+): { at: number; closed: ReadonlyMap<SendWindow, Closed> } | undefined {
+  const latest = epochMs + searchDays * dayMs;
+  const closed = new Map<SendWindow, Closed>();
+  let at = epochMs;
+  for (let inTheWay = true; inTheWay; ) {
+    inTheWay = false;
+    for (const window of windows) {
+      const opens = nextOpening(window, at);
+      if (opens === undefined || opens > latest) return undefined;
+      if (opens === at) continue;
+      inTheWay = true;
+      const holiday = closed.get(window)?.holiday ?? window.holidayOn?.(wallTime(window.zone, at).date);
+      closed.set(window, { opens, holiday });
+      at = opens;
+    }
+  }
+  return { at, closed };
+}
+
+/** The first instant from `epochMs` on at which one of the windows is closed; undefined as for one. */
+export function firstClosing(windows: readonly SendWindow[], epochMs: number): number | undefined {
+  const closings = windows.flatMap((window) => nextClosing(window, epochMs) ?? []);
+  return closings.length === 0 ? undefined : Math.min(...closings);
+}
+
 /** Whether windows of one zone are ever open together, clock changes aside: where they are, it begins as one of them opens. */
 export function meet(windows: readonly SendWindow[]): boolean {
   return windows.some(({ from, until }) =>

@@ -121,6 +121,17 @@ example(
 ).action((options) => run(import('./preview.ts'), ({ preview }, connectors) => preview({ ...options, connectors })));
 
 example(
+  where(program.command('windows'))
+    .description('the coming weeks: when each rule may ask, on the clock of a recipient; 1 where it never may')
+    .option('--source <name>', 'only rules of this source')
+    .option('--rule <name>', 'only this rule')
+    .option('--zone <zone>', "of the recipient; left out: the account's")
+    .option('--from <day>', 'the first day; left out: today')
+    .option('--weeks <n>', 'so many', positiveNumber, 2),
+  'windows --rule "phone team" --zone America/New_York --from 2026-12-21 --config closeloop.yaml',
+).action((options) => run(import('./windows.ts'), ({ windows }, connectors) => windows({ ...options, connectors })));
+
+example(
   where(program.command('backfill'))
     .description('ask about closings of the past; interrupted, the same command goes on')
     .requiredOption('--source <name>', 'the source')

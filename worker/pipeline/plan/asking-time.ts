@@ -4,15 +4,18 @@ import { CloseloopError } from '../../../core/errors.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { countryOfPhone } from '../../../core/phone-numbers.ts';
 import { checkWindows, doubtsAbout } from '../../../core/schedule/check-windows.ts';
-import { hoursOf } from '../../../core/schedule/message-windows.ts';
+import { hoursOf, type MessageHours } from '../../../core/schedule/message-windows.ts';
 import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipient-place.ts';
 import { nextSendTime, type SendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Policy, Timing } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
 
+type HoursContext = Pick<Policy, 'timeZone' | 'policy'>;
+type Windowed = Pick<LoadedRule, 'window'>;
+
 /** What the time of asking takes of a source. */
-export type TimingContext = Pick<Policy, 'timeZone' | 'policy' | 'serviceAddsDelay'> & Pick<Timing, 'clock'>;
+export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'> & Pick<Timing, 'clock'>;
 
 /** When to ask, or why there will be no hour for it. */
 export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
@@ -47,12 +50,11 @@ export function askingTime(
     return { ok: true, at: now, until: undefined, why: ['nothing is sent: the campaign is external'] };
   try {
     const time = nextSendTime({
-      ...partsOf(rule, campaign, context),
+      ...messageHours(rule, campaign, context, asked.contact.kind === 'phone'),
       now,
       closedAt: asked.closedAt,
       delayMs: rule.delay,
       recipient: recipientPlace(asked.place ?? {}, context.timeZone),
-      sms: asked.contact.kind === 'phone' ? context.policy.sms : undefined,
       serviceAddsDelay: context.serviceAddsDelay,
     });
     return { ok: true, ...time };
@@ -64,20 +66,26 @@ export function askingTime(
 }
 
 /** What keeps the windows of a rule and its campaign from ever letting a request out, as far as no record is needed to see it. */
-export function windowProblems(rule: LoadedRule, campaign: Campaign, context: TimingContext): string[] {
-  return checkWindows({
-    ...partsOf(rule, campaign, context),
-    sms: campaign.type === 'sms' ? context.policy.sms : undefined,
-  });
+export function windowProblems(rule: Windowed, campaign: Campaign, context: HoursContext): string[] {
+  return checkWindows(messageHours(rule, campaign, context, campaign.type === 'sms'));
 }
 
 /** What the windows of a rule may do otherwise than its writer meant. */
-export function windowDoubts(rule: LoadedRule, campaign: Campaign, context: TimingContext) {
+export function windowDoubts(rule: Windowed, campaign: Campaign, context: HoursContext) {
   if (windowProblems(rule, campaign, context).length > 0) return [];
-  const mayText = campaign.type === 'sms' || campaign.type === 'mixed';
-  return doubtsAbout({ ...partsOf(rule, campaign, context), sms: mayText ? context.policy.sms : undefined });
+  return doubtsAbout(messageHours(rule, campaign, context, mayText(campaign)));
 }
 
-function partsOf(rule: LoadedRule, campaign: Campaign, { timeZone }: TimingContext) {
-  return { campaign: hoursOf(campaign), window: rule.window, accountZone: timeZone };
+export function mayText({ type }: Campaign): boolean {
+  return type === 'sms' || type === 'mixed';
+}
+
+/** All but the recipient. */
+export function messageHours(
+  { window }: Windowed,
+  campaign: Campaign,
+  { timeZone, policy }: HoursContext,
+  isText: boolean,
+): MessageHours {
+  return { campaign: hoursOf(campaign), window, accountZone: timeZone, sms: isText ? policy.sms : undefined };
 }

@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { CloseloopError } from '../../../core/errors.ts';
+import { days } from '../../../core/schedule/days.ts';
+import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipient-place.ts';
+import { nextSendTime, type SendTimeInput } from '../../../core/schedule/send-time.ts';
+
+/*
+ * Send times computed a second time, by other means: minute by minute, Intl's wall clock, hours as sets of the minutes of a week,
+ * zones of people by hand. Hours are whole minutes, and so is every offset of these years: nothing turns between two looks.
+ */
+
+export const minuteMs = 60_000;
+const dayMs = 1_440 * minuteMs;
+const week = 7 * 1_440;
+const [begin, end] = [Date.parse('2026-01-01T00:00:00Z'), Date.parse('2036-01-01T00:00:00Z')];
+
+interface Hours {
+  /** Minutes since midnight. */
+  from: number;
+  until: number;
+  /** 0 is Monday. */
+  days: readonly number[];
+}
+
+/** Somebody, with all clocks that may be theirs; `own` is the one of rules, undefined where it isn't known. */
+interface Person {
+  hints: PlaceHints;
+  own: string | undefined;
+  clocks: readonly string[];
+  /** Whether holidays of their country can be known. */
+  hasCountry: boolean;
+}
+
+export interface Case {
+  account: string;
+  person: Person;
+  now: number;
+  closedAt: number;
+  delayMs: number;
+  campaign: Hours;
+  rule: (Hours & { zone: 'account' | 'recipient' }) | undefined;
+  sms: Hours | undefined;
+  /** Dates, 2026-12-25; undefined: holidays make no difference. */
+  holidays: readonly string[] | undefined;
+  serviceAddsDelay: boolean;
+}
+
+const sendDelay = 45;
+
+/** Computed by core and by the oracle. `undefined`: never within 15 days. */
+export function bothOf(one: Case): { core: number | undefined; oracle: number | undefined } {
+  return { core: ofCore(one)?.at.getTime(), oracle: ofOracle(one) };
+}
+
+export function ofCore(one: Case) {
+  try {
+    return nextSendTime(inputOf(one));
+  } catch (error) {
+    if (error instanceof CloseloopError && /never open together/.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+function inputOf({ account, person, campaign, rule, sms, holidays, ...one }: Case): SendTimeInput {
+  return {
+    now: new Date(one.now),
+    closedAt: new Date(one.closedAt),
+    delayMs: one.delayMs,
+    campaign: {
+      sendFrom: `${hhmm(campaign.from)}:00`,
+      sendUntil: `${hhmm(campaign.until)}:00`,
+      sendDelayMinutes: sendDelay,
+    },
+    window: rule && {
+      from: hhmm(rule.from),
+      until: hhmm(rule.until),
+      days: days.filter((_, index) => rule.days.includes(index)),
+      zone: rule.zone,
+    },
+    accountZone: account,
+    recipient: recipientPlace(person.hints, account),
+    sms: sms && { from: hhmm(sms.from), until: hhmm(sms.until) },
+    holidays: holidays && { on: (date) => (person.hasCountry && holidays.includes(date) ? 'A holiday' : undefined) },
+    serviceAddsDelay: one.serviceAddsDelay,
+  };
+}
+
+function ofOracle(one: Case): number | undefined {
+  const aheadMs = one.serviceAddsDelay ? sendDelay * minuteMs : 0;
+  const earliest = Math.max(one.now + aheadMs, one.closedAt + one.delayMs);
+  const isOpen = openAt(one);
+  for (let at = earliest; at <= earliest + 15 * dayMs; at = (Math.floor(at / minuteMs) + 1) * minuteMs) {
+    if (isOpen(at)) return at - aheadMs;
+  }
+  return undefined;
+}
+
+/** Whether a message may go out at an instant. */
+export function openAt({ account, person, campaign, rule, sms, holidays }: Case): (at: number) => boolean {
+  const { own, clocks, hasCountry } = person;
+  const zones = clocks.length > 0 ? clocks : [account];
+  const hourly: [zone: string, minutes: Set<number>][] = [[account, minutesOf(campaign)]];
+  if (rule) hourly.push([rule.zone === 'recipient' ? (own ?? account) : account, minutesOf(rule)]);
+  if (sms) for (const zone of zones) hourly.push([zone, minutesOf(sms)]);
+  return (at) =>
+    hourly.every(([zone, minutes]) => minutes.has(wall(zone, at).minute)) &&
+    !(holidays && hasCountry && zones.some((zone) => holidays.includes(wall(zone, at).date)));
+}
+
+function minutesOf({ from, until, days: opening }: Hours): Set<number> {
+  const length = from === until || until - from === 1_440 ? 1_440 : (until - from + 1_440) % 1_440;
+  const start = from === until ? 0 : from;
+  return new Set(opening.flatMap((day) => Array.from({ length }, (_, i) => (day * 1_440 + start + i) % week)));
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The minute of the week, from Monday 00:00, and the date, on the wall of a zone. */
+function wall(zone: string, at: number): { minute: number; date: string } {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    const date = { weekday: 'short', year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+    const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+    format = new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...date, ...time });
+    formats.set(zone, format);
+  }
+  const text = format.format(at);
+  const [, name = '', day, month, year, hour, minute] =
+    /^(\w{3}),? (\d\d)\/(\d\d)\/(\d{4}), (\d\d):(\d\d)$/.exec(text) ?? [];
+  const index = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].indexOf(name);
+  if (index < 0) throw new Error(`unreadable clock: ${text}`);
+  return { minute: index * 1_440 + Number(hour) * 60 + Number(minute), date: `${year}-${month}-${day}` };
+}
+
+function hhmm(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+}
+
+export const allZones = Intl.supportedValuesOf('timeZone');
+
+const states = ['New_York', 'Chicago', 'Denver', 'Phoenix', 'Los_Angeles', 'Anchorage', 'Adak'];
+const american = [...states.map((city) => `America/${city}`), 'Pacific/Honolulu'];
+
+/** Of each step of the order in which a zone is found. */
+const people: Person[] = [
+  { hints: {}, own: undefined, clocks: [], hasCountry: false },
+  { hints: { timeZone: 'Eastern Time (US & Canada)' }, own: undefined, clocks: [], hasCountry: false },
+  { hints: { country: 'Estonia', phoneCountry: 'US' }, ...at('Europe/Tallinn') },
+  { hints: { country: 'US', region: 'California' }, ...at('America/Los_Angeles') },
+  { hints: { country: 'AU', region: 'QLD' }, ...at('Australia/Brisbane') },
+  {
+    hints: { country: 'US', region: 'TX' },
+    own: 'America/Chicago',
+    clocks: ['America/Chicago', 'America/Denver'],
+    hasCountry: true,
+  },
+  { hints: { country: 'United States' }, own: undefined, clocks: american, hasCountry: true },
+  { hints: { phoneCountry: 'JP' }, ...at('Asia/Tokyo') },
+  { hints: { phoneCountry: 'GB' }, ...at('Europe/London') },
+  { hints: { phoneCountry: 'US' }, own: undefined, clocks: american, hasCountry: true },
+  { hints: { phoneCountry: 'ES' }, own: undefined, clocks: ['Europe/Madrid', 'Atlantic/Canary'], hasCountry: true },
+  { hints: { country: 'PT', phoneCountry: 'DE' }, ...at('Europe/Berlin') },
+];
+
+function at(zone: string): Pick<Person, 'own' | 'clocks' | 'hasCountry'> {
+  return { own: zone, clocks: [zone], hasCountry: true };
+}
+
+const everyDay = [0, 1, 2, 3, 4, 5, 6];
+const hours = (opening: fc.Arbitrary<readonly number[]>): fc.Arbitrary<Hours> =>
+  fc.record({ from: fc.nat(1_439), until: fc.nat(1_439), days: opening });
+
+/** Cases whose decision falls near one of these instants of a zone. */
+export function casesAround(place: fc.Arbitrary<{ zone: string; around: number }>): fc.Arbitrary<Case> {
+  const person = fc.oneof(
+    fc.constantFrom(...people),
+    fc
+      .constantFrom(...allZones)
+      .map((zone): Person => ({ hints: { timeZone: zone }, own: zone, clocks: [zone], hasCountry: false })),
+  );
+  return fc
+    .record({
+      place,
+      person,
+      before: fc.integer({ min: -6 * 3_600_000, max: 30 * 3_600_000 }),
+      age: fc.integer({ min: 0, max: 3 * dayMs }),
+      delayMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2 * dayMs })),
+      campaign: hours(fc.constant(everyDay)),
+      rule: fc.option(
+        fc
+          .tuple(
+            hours(fc.subarray(everyDay, { minLength: 1 })),
+            fc.constantFrom('account' as const, 'recipient' as const),
+          )
+          .map(([one, zone]) => ({ ...one, zone })),
+        { nil: undefined },
+      ),
+      sms: fc.option(
+        fc
+          .tuple(fc.nat(12 * 60), fc.integer({ min: 30, max: 719 }))
+          .map(([from, length]) => ({ from, until: from + length, days: everyDay })),
+        { nil: undefined },
+      ),
+      holidaysIn: fc.option(fc.subarray([-1, 0, 1, 2, 3, 4]), { nil: undefined }),
+      serviceAddsDelay: fc.boolean(),
+    })
+    .map(({ place: { zone, around }, before, age, holidaysIn, ...rest }) => {
+      const now = around - before;
+      const holidays = holidaysIn?.map((ahead) => new Date(now + ahead * dayMs).toISOString().slice(0, 10));
+      return { ...rest, account: zone, now, closedAt: now - age, holidays };
+    });
+}
+
+export const anywhere = fc.record({ zone: fc.constantFrom(...allZones), around: fc.integer({ min: begin, max: end }) });
+
+/** Every change of a zone's clocks in these ten years; the middle of the time where it has none. */
+export function changes(zone: string): number[] {
+  const found: number[] = [];
+  let one: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(begin).toZonedDateTimeISO(zone);
+  for (one = one.getTimeZoneTransition('next'); one !== null; one = one.getTimeZoneTransition('next')) {
+    if (one.epochMilliseconds >= end) break;
+    found.push(one.epochMilliseconds);
+  }
+  return found.length > 0 ? found : [(begin + end) / 2];
+}

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { allZones, bothOf, casesAround, changes } from '../../support/core/schedule-oracle.ts';
+
+test('send times agree with the oracle around every clock change of every zone in ten years', () => {
+  const seen = { zones: allZones.length, changes: 0, cases: 0, never: 0, differences: 0 };
+  for (const zone of allZones) {
+    for (const around of changes(zone)) {
+      seen.changes++;
+      fc.assert(
+        fc.property(casesAround(fc.constant({ zone, around })), (one) => {
+          const { core, oracle } = bothOf(one);
+          seen.cases++;
+          if (oracle === undefined) seen.never++;
+          if (core !== oracle) seen.differences++;
+          expect(core).toBe(oracle);
+        }),
+        { numRuns: 2, seed: around % 2 ** 31 },
+      );
+    }
+  }
+  process.stdout.write(`${JSON.stringify(seen)}\n`);
+  expect(seen).toMatchObject({ differences: 0 });
+  expect(seen.cases).toBeGreaterThan(4_000);
+});

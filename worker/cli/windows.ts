@@ -1,0 +1,156 @@
+import { styleText } from 'node:util';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { createFeedbackClient } from '../../core/feedback/client.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import { doubtsAbout } from '../../core/schedule/check-windows.ts';
+import { type MessageHours, messageWindows } from '../../core/schedule/message-windows.ts';
+import { type OpenDay, openDays } from '../../core/schedule/open-days.ts';
+import { recipientPlace } from '../../core/schedule/recipient-place.ts';
+import { dateText, isZone, wallTime } from '../../core/schedule/wall-clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Rule } from '../config/rule.ts';
+import { mayText, messageHours } from '../pipeline/plan/asking-time.ts';
+import { livePorts } from './live-ports.ts';
+import { type RuntimeOptions, readConfig } from './runtime.ts';
+
+interface WindowsOptions extends RuntimeOptions {
+  source?: string;
+  rule?: string;
+  /** Of a recipient. Left out: the account's. */
+  zone?: string;
+  /** The first day, 2026-11-23; left out: today. */
+  from?: string;
+  weeks: number;
+  json: boolean;
+  /** Left out: now. */
+  now?: Date;
+}
+
+/** One rule's weeks. */
+interface Drawn {
+  source: string;
+  rule: Rule;
+  campaign: Campaign;
+  hours: MessageHours;
+  zone: string;
+  days: OpenDay[];
+}
+
+/** The coming weeks, rule by rule: when each may ask. 1 where a rule has no open hour in them, or its campaign can't be read. */
+export async function windows(options: WindowsOptions): Promise<number> {
+  const config = await readConfig(options, { uses: 'service' });
+  const service = createFeedbackClient(config.feedback, livePorts);
+  const zone = zoneIn(options, config);
+  const first = dayIn(options, zone);
+  let code = 0;
+  for (const { source, rule } of chosenRules(config, options)) {
+    try {
+      const campaign = await service.campaign(rule.campaign);
+      const hours = hoursIn(rule, campaign, zone, config);
+      const days = openDays(hours, zone, first, options.weeks * 7);
+      if (days.every(({ open }) => open.length === 0)) code = 1;
+      const drawn = { source, rule, campaign, hours, zone, days };
+      process.stdout.write(
+        options.json ? `${JSON.stringify(forMachines(drawn))}\n` : `${picture(drawn).join('\n')}\n\n`,
+      );
+    } catch (error) {
+      if (!(error instanceof CloseloopError)) throw error;
+      code = 1;
+      process.stderr.write(`${source}, rule "${rule.name}": ${messageOf(error)}\n`);
+    }
+  }
+  return code;
+}
+
+function hoursIn(rule: Rule, campaign: Campaign, zone: string, config: Config): MessageHours {
+  const { timeZone } = config.feedback;
+  const recipient = recipientPlace({ timeZone: zone }, timeZone);
+  return { ...messageHours(rule, campaign, { timeZone, policy: config.policy }, mayText(campaign)), recipient };
+}
+
+function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { source: string; rule: Rule }[] {
+  const all = sources.flatMap(({ name, rules }) => rules.map((one) => ({ source: name, rule: one })));
+  const chosen = all.filter(
+    (one) => (source ?? one.source) === one.source && (rule ?? one.rule.name) === one.rule.name,
+  );
+  if (chosen.length > 0) return chosen;
+  const names = all.map((one) => `${one.source}: "${one.rule.name}"`).join(', ');
+  throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
+}
+
+function zoneIn({ zone }: WindowsOptions, { feedback }: Config): string {
+  if (zone === undefined || isZone(zone)) return zone ?? feedback.timeZone;
+  throw new CloseloopError(`--zone "${zone}" is not a time zone like America/New_York`, { kind: 'config' });
+}
+
+function dayIn({ from, now = new Date() }: WindowsOptions, zone: string): string {
+  const today = dateText(wallTime(zone, now.getTime()).date);
+  if (from === undefined) return today;
+  if (/^\d{4}-\d\d-\d\d$/.test(from) && !Number.isNaN(Date.parse(from))) return from;
+  throw new CloseloopError(`--from must be a day like ${today}`, { kind: 'config' });
+}
+
+function forMachines({ source, rule, campaign, hours, zone, days }: Drawn): object {
+  return {
+    source,
+    rule: rule.name,
+    campaign: campaign.id,
+    zone,
+    windows: messageWindows(hours).windows.map(({ name }) => name),
+    warnings: doubtsAbout(hours).map(({ problem }) => problem),
+    days,
+  };
+}
+
+/** A sign for every half an hour. */
+const signs = 48;
+const signMs = 1_800_000;
+
+function picture({ source, rule, campaign, hours, zone, days }: Drawn): string[] {
+  const isText = hours.sms !== undefined;
+  const what = `campaign ${campaign.id} ${campaign.name} (${campaign.type})`;
+  return [
+    styleText('bold', `${source}, rule "${rule.name}": ${what}`),
+    ...messageWindows(hours).windows.map(({ name }) => `  ${name}`),
+    ...doubtsAbout(hours).map(({ problem, remedy }) => styleText('yellow', `  ! ${problem}: ${remedy}`)),
+    ...(isText && campaign.type === 'mixed' ? ['  (an e-mail keeps to the other hours alone)'] : []),
+    '',
+    `${' '.repeat(12)}${['0', '3', '6', '9', '12', '15', '18', '21'].map((hour) => hour.padEnd(6)).join('')}  ${zone}`,
+    ...days.map((day) => row(day, zone, hours.accountZone)),
+  ];
+}
+
+function row(day: OpenDay, zone: string, accountZone: string): string {
+  const at = ({ from, until }: OpenDay['open'][number], on: string) => `${clock(from, on)}–${clock(until, on)}`;
+  const open = day.open.map((one) => at(one, zone)).join(', ') || 'closed';
+  const there =
+    zone === accountZone || day.open.length === 0
+      ? ''
+      : ` (${day.open.map((one) => at(one, accountZone)).join(', ')} ${accountZone})`;
+  const notes = [
+    ...(day.holiday === undefined ? [] : [day.holiday]),
+    ...(day.clockChange === undefined ? [] : [changeInWords(day.clockChange, zone)]),
+  ];
+  const note = notes.length === 0 ? '' : `  ${notes.join('; ')}`;
+  const weekday = `${day.weekday.charAt(0).toUpperCase()}${day.weekday.slice(1)}`;
+  return `${weekday} ${day.date.slice(5)}   ${bar(day, zone)}  ${open}${there}${note}`;
+}
+
+/** What the wall shows: an hour that comes twice is drawn once, one that is skipped is not open. */
+function bar({ open }: OpenDay, zone: string): string {
+  const at = (instant: Date) => wallTime(zone, instant.getTime()).ms;
+  const spans = open.map(({ from, until }) => [at(from), at(until) || signs * signMs] as const);
+  const isOpen = (sign: number) => spans.some(([from, until]) => from <= sign * signMs && sign * signMs < until);
+  return Array.from({ length: signs }, (_, sign) => (isOpen(sign) ? '█' : '·')).join('');
+}
+
+function clock(at: Date, zone: string): string {
+  const { ms } = wallTime(zone, at.getTime());
+  return new Date(ms).toISOString().slice(11, ms % 60_000 === 0 ? 16 : 19);
+}
+
+function changeInWords({ at, minutes }: NonNullable<OpenDay['clockChange']>, zone: string): string {
+  const before = new Date(at.getTime() - 1);
+  const from = new Date(wallTime(zone, before.getTime()).ms + 1).toISOString().slice(11, 16);
+  return `clocks go ${minutes > 0 ? 'forward' : 'back'}: ${from} becomes ${clock(at, zone)}`;
+}
