@@ -12,7 +12,7 @@ import {
   openAt,
 } from '../../../support/core/schedule-oracle.ts';
 
-/** All zones and all their clock changes: `npm run test:long` (test/system/send-times). */
+/** All zones: test/system/send-times, in `npm run test:long`. */
 const some = allZones.filter((_, i) => i % 14 === 0);
 
 const agrees = (one: Case) => {
