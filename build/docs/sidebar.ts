@@ -20,6 +20,7 @@ export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
     title: 'Operate',
     pages: [
       'docs/deploy.md',
+      'docs/dashboard.md',
       'docs/operations.md',
       'docs/monitoring.md',
       'docs/alerts.md',
