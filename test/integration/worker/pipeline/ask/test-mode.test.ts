@@ -43,6 +43,13 @@ test('the test contact is never throttled, and the customer is not asked for', a
   expect(sentTo().at(-1)).toBe(customer.value);
 });
 
+test('a test takes no place under a cap', async () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 }, again: each closing }';
+  const unit = unitContext({ general, rule });
+  for (const id of ['a', 'b']) expect(await asking(unit, id)).toMatchObject({ state: 'asked' });
+  expect(sentTo()).toEqual([me, me]);
+});
+
 describe('the contact', () => {
   const contacts = `{ name: sms, when: 'ticket.store = "Soon"', campaign: 14, contact: customer.phone },
   { name: all, campaign: 12, contact: customer.email }`;

@@ -8,7 +8,7 @@ import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { remedies } from '../../../../../worker/pipeline/stages.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
-import { eventOf, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { eventOf, hour, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 const service = useManual();
@@ -100,7 +100,7 @@ describe('events that wait to be planned', () => {
       survey(requestId),
       eventOf('unheard', { at, receivedAt: at, snapshot }),
       eventOf('other', { at, receivedAt: at, snapshot: { shape: { mail: 'other@example.com' } } }),
-      eventOf('since', { at: new Date(Date.now() + 1_000), receivedAt: new Date(Date.now() + 1_000), snapshot }),
+      eventOf('since', { at: new Date(Date.now() + hour), receivedAt: new Date(Date.now() + hour), snapshot }),
     ];
     await plan.add(jobs.map((data, i) => ({ id: `job-${i}`, data, ...(i % 2 === 0 && { delayMs: 3_600_000 }) })));
     const held = async () => await jobsOf(plan);
@@ -136,7 +136,7 @@ describe('events that wait to be planned', () => {
   test('they lose it all when everybody of the source is forgotten', async () => {
     const unit = unitContext();
     const { held } = await waiting(unit);
-    await erase(eraseOf({ everybody: true, receivedAt: new Date(Date.now() + 2_000) }), unit.context);
+    await erase(eraseOf({ everybody: true, receivedAt: new Date(Date.now() + 2 * hour) }), unit.context);
     expect(JSON.stringify(await held())).not.toMatch(/example\.com|Muster/);
   });
 });
