@@ -112,7 +112,7 @@ async function find(ref: string, { runtime, source }: Stored): Promise<Found<Sea
 }
 
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
-async function tellHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
+export async function tellHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
   for (const { name, pauses, timeZone } of sources) {
     for (const { stage, why, at } of await pauses.list()) {
       const told = `Source ${name}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;

@@ -121,6 +121,16 @@ example(
 ).action((options) => run(import('./preview.ts'), ({ preview }, connectors) => preview({ ...options, connectors })));
 
 example(
+  where(program.command('why'))
+    .description('why a customer was asked or not, closing by closing; 1 when closeloop has never heard of them')
+    .argument('<about>', 'an e-mail address, phone number or identifier of the customer, a record, or a journey')
+    .option('--source <name>', 'only of this source'),
+  'why carl@example.com --config closeloop.yaml',
+).action((about: string, options) =>
+  run(import('./why.ts'), ({ why }, connectors) => why({ ...options, about, connectors })),
+);
+
+example(
   where(program.command('windows'))
     .description('the coming weeks: when each rule may ask, on the clock of a recipient; 1 where it never may')
     .option('--source <name>', 'only rules of this source')

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
+import { explain } from '../../../../worker/support/why.ts';
+import { journeyIn } from '../../../support/worker/journey/example.ts';
+
+const askedAt = new Date('2026-05-04T10:00:00Z');
+const answer = { grade: 4, comment: null, seenAt: new Date('2026-05-05T09:30:00Z'), version: 1 };
+const [asked, why] = [{ askedAt }, 'the reason'];
+
+const rows: Record<JourneyState, [more: object, isAsked: boolean | undefined, what: RegExp]> = {
+  received: [{}, undefined, /nothing is decided yet/],
+  skipped: [{ why }, false, /^not asked: the reason$/],
+  waiting: [{ dueAt: askedAt }, false, /^to be asked at 2026-05-04T10:00:00.000Z$/],
+  creating: [{}, undefined, /not known yet/],
+  asked: [asked, true, /^asked at 2026-05-04T10:00:00.000Z; no answer yet$/],
+  answered: [{ ...asked, answer }, true, /answered at 2026-05-05T09:30:00.000Z; not on the record yet$/],
+  written: [{ ...asked, answer }, true, /answered at 2026-05-05T09:30:00.000Z; on the record$/],
+  cancelled: [{ why }, false, /^cancelled: the reason$/],
+  expired: [asked, true, /nobody answered in time/],
+  tested: [asked, false, /to the test contact/],
+  failed: [{ why }, false, /^given up: the reason$/],
+  parked: [{ why }, undefined, /^waits for a person: the reason$/],
+};
+
+test.each(journeyStates)('a journey that is %s says why, and whether its customer was asked', (state) => {
+  const [more, isAsked, what] = rows[state];
+  const found = explain(journeyIn(state, more));
+  expect(found).toMatchObject({ what: expect.stringMatching(what) });
+  expect(found.isAsked).toBe(isAsked);
+  expect(found.remedy).toBe({ failed: 'journeys replay', parked: 'journeys resolve' }[String(state)]);
+});
+
+test('of an erased customer nothing more is told', () => {
+  const journey = journeyIn('cancelled', { why, askedAt, erasedAt: askedAt });
+  expect(explain(journey)).toEqual({
+    what: 'the customer was erased at 2026-05-04T10:00:00.000Z: nothing more is known',
+  });
+});
+
+test('a journey that failed after its customer was asked says so', () => {
+  expect(explain(journeyIn('failed', { why, askedAt }))).toMatchObject({ isAsked: true });
+});
