@@ -8,6 +8,16 @@ import { readFilter, requestFilter, type ServiceFilter } from './service-filter.
 
 type What = (typeof exports)[number];
 
+/** The options that narrow what is read, as people write them. */
+const options: readonly (readonly [name: keyof ServiceFilter, written: string])[] = [
+  ['campaign', '--campaign'],
+  ['since', '--since'],
+  ['until', '--until'],
+  ['changedSince', '--changed-since'],
+  ['type', '--type'],
+  ['metric', '--metric'],
+];
+
 /** Which options narrow an export; `since` and `until` of campaigns are those of their statistics. */
 const takes: Record<What, readonly (keyof ServiceFilter)[]> = {
   campaigns: ['since', 'until', 'type', 'metric'],
@@ -15,22 +25,13 @@ const takes: Record<What, readonly (keyof ServiceFilter)[]> = {
   'custom-fields': ['campaign', 'since', 'until', 'changedSince'],
   surveys: [],
 };
-const options: Record<keyof ServiceFilter, string> = {
-  campaign: '--campaign',
-  since: '--since',
-  until: '--until',
-  changedSince: '--changed-since',
-  type: '--type',
-  metric: '--metric',
-};
-
 /** All of it as JSON, one object a line, read page by page: memory doesn't grow with it. */
 export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: What }): Promise<number> {
   const { what, type, metric } = given;
-  for (const name of Object.keys(options) as (keyof ServiceFilter)[]) {
+  const which = options.flatMap(([name, written]) => (takes[what].includes(name) ? [written] : [])).join(', ');
+  for (const [name, written] of options) {
     if (given[name] === undefined || takes[what].includes(name)) continue;
-    const which = takes[what].map((one) => options[one]).join(', ');
-    const message = `${options[name]} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`;
+    const message = `${written} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`;
     throw new CloseloopError(message, { kind: 'config' });
   }
   const account = await openAccount(given);

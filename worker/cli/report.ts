@@ -58,8 +58,7 @@ async function countsOf(options: ReportOptions, period: Period, timeZone: string
     const time = instantsOf(period, timeZone);
     const all = await Promise.all(sources().map(({ store }) => store.queries.countsBetween(time)));
     const campaigns = new Set(all.flatMap((one) => [...one.keys()]));
-    const of = (campaign: number) => all.flatMap((one) => one.get(campaign) ?? []);
-    return new Map([...campaigns].map((id) => [id, sumOf(new Map(of(id).entries()))]));
+    return new Map([...campaigns].map((id) => [id, sumOf(all.flatMap((one) => one.get(id) ?? []))]));
   });
 }
 

@@ -63,9 +63,8 @@ export async function countsBetween(
   return sums;
 }
 
-/** Over all campaigns. */
-export function sumOf(byCampaign: ReadonlyMap<number, Counts>): Counts {
-  const all = [...byCampaign.values()];
+export function sumOf(counts: Iterable<Counts>): Counts {
+  const all = [...counts];
   const sum = (name: keyof Counts) => all.reduce((total, one) => total + one[name], 0);
   return { asked: sum('asked'), answered: sum('answered'), responses: sum('responses') };
 }

@@ -75,7 +75,7 @@ const weekMs = 168 * hourMs;
 /** Asked and answered within seven days, to the hour. */
 async function weekOf({ store }: StoredSource, now: Date) {
   const time = { from: new Date(now.getTime() - weekMs), until: new Date(now.getTime() + hourMs) };
-  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(time));
+  const { asked, answered, responses } = sumOf((await store.queries.countsBetween(time)).values());
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
 }
 

@@ -2,6 +2,7 @@ import type { Contact } from '../../../core/contact.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { clockText, hourOf, type OpenDay, openDay } from '../../../core/schedule/open-hours.ts';
 import { lengthOf, slotAt } from '../../../core/schedule/slots.ts';
+import { policiesOf } from '../../config/campaign-policy.ts';
 import type { Policy as PolicySettings } from '../../config/policy.ts';
 import type { CapScope, Slot } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
@@ -18,12 +19,9 @@ const mostDays = 15;
 /** Every cap that a request of this rule has to keep to. */
 export function capsOf(source: string, rule: LoadedRule, policy: PolicySettings): CapScope[] {
   const { name, cap, campaign } = rule;
-  const own = policy.campaigns?.[campaign]?.cap;
-  const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
   return [
     ...(cap ? [{ ...cap, name: `rule "${name}" of ${source}` }] : []),
-    ...(own ? [{ ...own, name: `campaign ${campaign}` }] : []),
-    ...groups.flatMap(([group, { cap: ofGroup }]) => (ofGroup ? [{ ...ofGroup, name: `group "${group}"` }] : [])),
+    ...policiesOf(campaign, policy).flatMap(({ name: of, cap: theirs }) => (theirs ? [{ ...theirs, name: of }] : [])),
     ...(policy.cap ? [{ ...policy.cap, name: 'policy' }] : []),
   ];
 }

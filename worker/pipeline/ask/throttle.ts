@@ -1,4 +1,5 @@
 import { formatDuration } from '../../../core/schedule/duration.ts';
+import { policiesOf } from '../../config/campaign-policy.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Throttle } from '../../config/throttle.ts';
 import { elsewhere, type HeldBy, type LastAsked, type Limit } from '../../journey/contacts.ts';
@@ -17,14 +18,11 @@ type Throttles = Pick<Policy, 'throttle' | 'campaigns' | 'groups'>;
 
 /** Every throttle that a request of this rule has to keep to. */
 export function scopesOf({ name, throttle, campaign }: LoadedRule, policy: Throttles): Scope[] {
-  const own = policy.campaigns?.[campaign]?.throttle;
-  const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
   return [
     ...(throttle ? [{ ...throttle, name: `rule "${name}"`, campaigns: undefined }] : []),
     ...(policy.throttle ? [{ ...policy.throttle, name: 'policy', campaigns: undefined }] : []),
-    ...(own ? [{ ...own, name: `campaign ${campaign}`, campaigns: new Set([campaign]) }] : []),
-    ...groups.flatMap(([group, { campaigns, throttle: ofGroup }]) =>
-      ofGroup ? [{ ...ofGroup, name: `group "${group}"`, campaigns: new Set(campaigns) }] : [],
+    ...policiesOf(campaign, policy).flatMap(({ name: of, campaigns, throttle: theirs }) =>
+      theirs ? [{ ...theirs, name: of, campaigns: new Set(campaigns) }] : [],
     ),
   ];
 }
