@@ -13,7 +13,7 @@ import { askingTime, type TimingContext } from '../plan/asking-time.ts';
 import { tooOld } from '../plan/too-old.ts';
 import type { LoadedRule } from '../rules.ts';
 
-/** Nobody plans further ahead. */
+/** How many days ahead a free place is searched for. */
 const mostDays = 15;
 
 /** Every cap that a request of this rule has to keep to. */
@@ -43,7 +43,7 @@ export async function takeTurn(
   if (scopes.length === 0 || rule.test || campaign.type === 'external') return { do: 'ask' };
   const { timeZone, clock, caps } = context;
   const now = clock.now().getTime();
-  // One that was put off keeps its place until the hour that it was put off to is over.
+  // A journey that was postponed keeps its place until the hour that it was postponed to is over.
   const dueAt = Math.max(now, journey.dueAt?.getTime() ?? now);
   const opensAt = (at: number) => {
     const time = askingTime(rule, campaign, { ...journey, closedAt: new Date(0) }, context, new Date(at));

@@ -45,8 +45,8 @@ type ContactContext = Named &
   Pick<Policy, 'callMs'>;
 
 /**
- * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this process's slots for calls
- * to the service is free, so that no job holds the lock while it waits for a slot.
+ * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this
+ * process's slots for calls to the service is free, so that no job holds the lock while it waits for a slot.
  */
 export async function withContact(
   { contact, ...journey }: Pick<Journey, 'alsoKnownAs' | 'personId'> & { contact: Contact },

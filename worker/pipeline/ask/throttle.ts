@@ -61,10 +61,10 @@ export function holdsOf(held: readonly HeldBy[], scopes: readonly Scope[]): Hold
   });
 }
 
-/** What becomes of a request that throttles hold: skipped where one of them drops it, else put off until all of them are over. */
+/** What throttles do with a request: skip it where one of them drops requests, else postpone it until all of them are over. */
 export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
 
-/** Undefined where nothing holds it. */
+/** Undefined: no throttle holds the request. */
 export function throttled(holds: readonly Hold[], now: Date): Throttled | undefined {
   const until = Math.max(...holds.map(({ scope, askedAt }) => askedAt.getTime() + scope.period));
   const drops = holds.filter(({ scope }) => scope.otherwise === 'drop');

@@ -119,9 +119,9 @@ export async function decide(
 type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; skip: Skip };
 
 /**
- * The first rule whose condition is true for the record, unless a condition of `never` is, with all that its expressions give over it. JSONata's own truth
- * (`$boolean`) decides: 0, an empty text or list, and what finds nothing are false. A condition that can't be evaluated stops
- * the search: a later rule could be the wrong rule to ask by.
+ * The first rule whose condition is true for the record, with the results of its expressions; no rule where a condition of `never` is
+ * true. JSONata's own truth (`$boolean`) decides: 0, an empty text or list, and an expression that finds nothing are false. A condition
+ * that can't be evaluated stops the search, as a later rule could be the wrong one.
  * @throws ExpressionSetAside for an expression that was stopped, with the rules that have it
  */
 export async function chooseRule(
