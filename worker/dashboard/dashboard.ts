@@ -1,6 +1,8 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { checkAccess, type Visitor } from './access.ts';
 import { serveAssets } from './assets.ts';
+import { Csrf } from './csrf.ts';
 import { guard } from './guard.ts';
 import { type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
@@ -15,6 +17,9 @@ const bodyLimit = 16 * 1_024;
 /** The longest name of a journey that is looked for. */
 const longestPart = 1_000;
 
+/** On this machine no login is needed. */
+const anybody: Visitor = { name: 'somebody on this machine', role: 'act' };
+
 /** The page: server-rendered, whole without script, with nothing of another host. */
 export function createDashboard(options: DashboardOptions): FastifyInstance {
   const app = Fastify({
@@ -27,6 +32,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
   guard(app);
+  checkAccess(app, { identify: async () => anybody, csrf: new Csrf(options.seal) });
   serveAssets(app);
   showToday(app, options);
   listJourneys(app, options);

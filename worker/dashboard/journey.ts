@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
+import { mayAct, nameOf } from './access.ts';
 import { journeyAt } from './addresses.ts';
 import { Audit } from './audit.ts';
 import { Csrf } from './csrf.ts';
@@ -15,15 +16,11 @@ const Named = z.object({ source: z.string(), id: z.string() });
 const Action = Named.extend({ action: z.enum(repairs) });
 const Done = z.object({ did: z.enum(repairs).optional().catch(undefined) });
 
-const Form = z.object({ csrf: z.string().catch('') });
 const CancelForm = z.object({ why: z.string().trim().min(1).max(500).catch('cancelled by a person') });
 const ResolveForm = z.object({
   as: z.enum(['asked', 'not-asked', 'written']),
   request: z.string().trim().max(200).catch(''),
 });
-
-/** Until there are logins. */
-const anybody = 'somebody on this machine';
 
 /** A journey's page, and what a person may do with it: each step is confirmed on a page of its own, and noted. */
 export function showJourney(app: FastifyInstance, options: DashboardOptions): void {
@@ -53,14 +50,14 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
       recordName,
       recordUrl: recordName === undefined ? undefined : source.recordUrl?.(recordName),
       others: others.filter(({ id }) => id !== journey.id),
-      repairs: repairsOf(journey),
+      repairs: mayAct(request) ? repairsOf(journey) : [],
       timeZone: context.timeZone,
       did: Done.parse(request.query).did,
     });
     return await show(reply, { title: `Journey ${ref}`, section: '/journeys', body });
   });
 
-  app.get('/journeys/:source/:id/:action', async (request, reply) => {
+  app.get('/journeys/:source/:id/:action', { config: { access: 'act' } }, async (request, reply) => {
     const action = actionOf(request.params);
     if (action === undefined) return reply.callNotFound();
     const { journey, context } = await find(request);
@@ -79,10 +76,9 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
   app.post('/journeys/:source/:id/:action', async (request, reply) => {
     const action = actionOf(request.params);
     if (action === undefined) return reply.callNotFound();
-    csrf.check(request, Form.parse(request.body ?? {}).csrf);
     const { journey, context } = await find(request);
     const ref = refOf(context.name, journey.id);
-    const note = (what: string) => audit.note({ at: new Date(), who: anybody, what, about: ref });
+    const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
     await note(action);
     try {
       if (action === 'replay') {

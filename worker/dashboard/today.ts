@@ -7,6 +7,7 @@ import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { remainingQuotas } from '../redis/budget.ts';
 import { stateOf } from '../sources/orphan-state.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
+import { mayAct, nameOf } from './access.ts';
 import { Audit } from './audit.ts';
 import { Csrf } from './csrf.ts';
 import type { DashboardOptions } from './options.ts';
@@ -14,24 +15,19 @@ import { show } from './pages.ts';
 import { pauseView, type Today, todayView } from './views/today.ts';
 
 const Step = z.object({ source: z.string(), step: z.enum(pausableSteps), action: z.enum(['pause', 'resume']) });
-const Form = z.object({
-  csrf: z.string().catch(''),
-  why: z.string().trim().min(1).max(500).catch('no reason was given'),
-});
-
-/** Until there are logins. */
-const anybody = 'somebody on this machine';
+const Form = z.object({ why: z.string().trim().min(1).max(500).catch('no reason was given') });
 
 /** `/`: how things stand, what waits for a person, and pausing and resuming a source's steps. */
 export function showToday(app: FastifyInstance, options: DashboardOptions): void {
   const csrf = new Csrf(options.seal);
   const audit = new Audit(options.redis);
 
-  app.get('/', async (_request, reply) => {
-    return await show(reply, { title: 'Today', section: '/', body: todayView(await todayOf(options)) });
+  app.get('/', async (request, reply) => {
+    const body = todayView({ ...(await todayOf(options)), mayAct: mayAct(request) });
+    return await show(reply, { title: 'Today', section: '/', body });
   });
 
-  app.get('/sources/:source/:step/:action', async (request, reply) => {
+  app.get('/sources/:source/:step/:action', { config: { access: 'act' } }, async (request, reply) => {
     const asked = Step.safeParse(request.params).data;
     if (!asked || !options.engine().pipelines.has(asked.source)) return reply.callNotFound();
     const { source, step, action } = asked;
@@ -46,14 +42,14 @@ export function showToday(app: FastifyInstance, options: DashboardOptions): void
   app.post('/sources/:source/:step/:action', async (request, reply) => {
     const asked = Step.safeParse(request.params).data;
     if (!asked) return reply.callNotFound();
-    const { csrf: token, why } = Form.parse(request.body ?? {});
-    csrf.check(request, token);
     const { source, step, action } = asked;
     const pipeline = options.engine().pipelines.get(source);
     if (!pipeline) return reply.callNotFound();
     const queue = queueOf(pipeline, step);
-    await audit.note({ at: new Date(), who: anybody, what: `${action} ${step}`, about: source });
-    if (action === 'pause') await pipeline.pauses.pause(step, { why, by: anybody, at: new Date() }, queue);
+    const { why } = Form.parse(request.body ?? {});
+    const by = nameOf(request);
+    await audit.note({ at: new Date(), who: by, what: `${action} ${step}`, about: source });
+    if (action === 'pause') await pipeline.pauses.pause(step, { why, by, at: new Date() }, queue);
     else await pipeline.pauses.resume(step, queue);
     return await reply.redirect('/', 303);
   });
@@ -66,7 +62,7 @@ function queueOf({ jobs }: SourcePipeline, step: PausableStep) {
     .find(({ name }) => name === step);
 }
 
-async function todayOf({ engine, config, redis, now }: DashboardOptions): Promise<Today> {
+async function todayOf({ engine, config, redis, now }: DashboardOptions): Promise<Omit<Today, 'mayAct'>> {
   const { pipelines, service, collecting, orphans } = engine();
   const down = await service.down({ now: true });
   const [sources, collectPauses, processes, strangers] = await Promise.all([

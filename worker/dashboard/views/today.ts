@@ -25,6 +25,8 @@ export interface Today {
   strangers: readonly { name: string; state: OrphanState }[];
   at: Date;
   timeZone: string;
+  /** Who looks is shown buttons. */
+  mayAct: boolean;
 }
 
 /** On the way from a closing to its grade on the record, and what left it. */
@@ -32,7 +34,7 @@ const way = ['received', 'waiting', 'creating', 'asked', 'answered', 'written'] 
 const left = journeyStates.filter((state) => !way.some((one) => one === state));
 
 export function todayView(today: Today): Html {
-  const { sources, at, timeZone } = today;
+  const { sources, at, timeZone, mayAct } = today;
   return html`<div id="today" data-live>
 <p>${time(at, timeZone)} <span class="quiet">(${timeZone})</span></p>
 <h2>Needs a person</h2>
@@ -42,7 +44,7 @@ ${flow(way, sources)}
 <h2>Ended otherwise</h2>
 ${flow(left, sources)}
 <h2>Sources</h2>
-${table(sources, timeZone)}
+${table(sources, { timeZone, mayAct })}
 </div>`;
 }
 
@@ -59,10 +61,10 @@ interface Notice {
   remedy: Content;
 }
 
-function notices({ sources, collectPauses, problems, strangers, timeZone }: Today): Html {
+function notices({ sources, collectPauses, problems, strangers, timeZone, mayAct }: Today): Html {
   const all = [
-    ...sources.flatMap(noticesOf),
-    ...collectPauses.map((pause) => stopped('collect', pause)),
+    ...sources.flatMap((one) => noticesOf(one, mayAct)),
+    ...collectPauses.map((pause) => stopped('collect', pause, mayAct)),
     ...problems.map((why) => ({
       isUrgent: true,
       what: 'Processes',
@@ -84,10 +86,10 @@ function noticeView({ isUrgent, what, why, remedy }: Notice, timeZone: string): 
   return html`<li class="notice ${isUrgent && 'bad'}"><p><strong>${what}</strong></p><p>${inZone(why, timeZone)}</p><p class="quiet">${remedy}</p></li>`;
 }
 
-function noticesOf({ state }: TodaySource): Notice[] {
+function noticesOf({ state }: TodaySource, mayAct: boolean): Notice[] {
   const { source, journeys, paused, held, down, quotaUsedUpUntil, erasing, refused } = state;
   return [
-    ...paused.map((pause) => stopped(source, pause)),
+    ...paused.map((pause) => stopped(source, pause, mayAct)),
     ...held.map(({ stage, only, why, jobs }) => ({
       isUrgent: true,
       what: `${source}: ${only} is held up (${stage}, ${jobs} waiting)`,
@@ -118,9 +120,10 @@ function noticesOf({ state }: TodaySource): Notice[] {
   ];
 }
 
-function stopped(source: string, { stage, why, at, by }: Pause): Notice {
+function stopped(source: string, { stage, why, at, by }: Pause, mayAct: boolean): Notice {
   const step = pausableSteps.find((one) => one === stage);
   const button = (text: string): Content =>
+    mayAct &&
     step !== undefined &&
     source !== 'collect' &&
     html` <a class="button" href="${stepAt(source, step, 'resume')}">${text}</a>`;
@@ -152,14 +155,14 @@ function needs(state: 'parked' | 'failed', source: string, count: number, remedy
   return [{ isUrgent: true, what, why: '', remedy }];
 }
 
-function table(sources: readonly TodaySource[], timeZone: string): Html {
+function table(sources: readonly TodaySource[], shown: Pick<Today, 'timeZone' | 'mayAct'>): Html {
   return html`<div class="wide" role="region" aria-label="Sources" tabindex="0"><table>
 <caption>Asked, answered and response rate: of the last seven days.</caption>
-<thead><tr><th scope="col">Source</th><th scope="col">Last delivery</th><th scope="col">Last poll</th><th scope="col">Jobs</th><th scope="col">Quota left</th><th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">Rate</th><th scope="col">Pause</th></tr></thead>
-<tbody>${sources.map((one) => row(one, timeZone))}</tbody></table></div>`;
+<thead><tr><th scope="col">Source</th><th scope="col">Last delivery</th><th scope="col">Last poll</th><th scope="col">Jobs</th><th scope="col">Quota left</th><th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">Rate</th>${shown.mayAct && html`<th scope="col">Pause</th>`}</tr></thead>
+<tbody>${sources.map((one) => row(one, shown))}</tbody></table></div>`;
 }
 
-function row({ state, quotas, polls }: TodaySource, timeZone: string): Html {
+function row({ state, quotas, polls }: TodaySource, { timeZone, mayAct }: Pick<Today, 'timeZone' | 'mayAct'>): Html {
   const { source, lastDelivery, poll, queues, lastWeek } = state;
   const { asked, answered, responseRate } = lastWeek;
   return html`<tr><th scope="row"><a href="${listAt({ source })}">${source}</a></th>
@@ -168,7 +171,7 @@ function row({ state, quotas, polls }: TodaySource, timeZone: string): Html {
 <td>${jobs(queues)}</td>
 <td>${quotas.length === 0 ? '–' : quotas.map(({ quota, limit, remaining }) => html`${remaining} of ${limit} ${quota}<br>`)}</td>
 <td class="right">${asked}</td><td class="right">${answered}</td><td class="right">${responseRate === null ? '–' : `${Math.round(responseRate * 100)} %`}</td>
-<td>${pausableSteps.map((step) => html`<a href="${stepAt(source, step, 'pause')}">${step}</a> `)}</td></tr>`;
+${mayAct && html`<td>${pausableSteps.map((step) => html`<a href="${stepAt(source, step, 'pause')}">${step}</a> `)}</td>`}</tr>`;
 }
 
 function polled(at: Date | undefined, polls: boolean, timeZone: string): Content {
