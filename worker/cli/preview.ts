@@ -6,7 +6,7 @@ import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
-import { recipientOf } from '../pipeline/ask/recipient.ts';
+import { recipientOf } from '../pipeline/ask/send-request.ts';
 import { holdsOf, holdsOfLast, limitsOf, scopesOf, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';

@@ -1,15 +1,14 @@
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
-import { askingTime } from '../plan/asking-time.ts';
+import { askingTime, tooOld } from '../plan/asking-time.ts';
 import { campaignOf, needsOf } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
-import { tooOld } from '../plan/too-old.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
 import { takeTurn } from './cap.ts';
 import { create, createNeed, withContact } from './create.ts';
-import { recipientOf } from './recipient.ts';
+import { recipientOf } from './send-request.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /**

@@ -12,10 +12,9 @@ import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Named, Policy, Service } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { askingTime } from '../plan/asking-time.ts';
+import { askingTime, tooOld } from '../plan/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields, needsOf } from '../plan/decide.ts';
 import { linksOf } from '../plan/known-as.ts';
-import { tooOld } from '../plan/too-old.ts';
 import type { LoadedRule } from '../rules.ts';
 import {
   type AskContext,
@@ -29,7 +28,7 @@ import {
 } from './ask-steps.ts';
 import { giveTurnBack } from './cap.ts';
 import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
-import type { Recipient } from './recipient.ts';
+import type { Recipient } from './send-request.ts';
 import { sendRequest } from './send-request.ts';
 import { holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, type Throttled, throttled } from './throttle.ts';
 

@@ -1,9 +1,10 @@
-import type { Contact } from '../../../core/contact.ts';
+import { type CampaignType, type Contact, contactFor } from '../../../core/contact.ts';
+import { CloseloopError } from '../../../core/errors.ts';
 import type { CreateOptions, CustomValue, FeedbackRequest } from '../../../core/feedback/client.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
+import type { TestContact } from '../../config/test-contact.ts';
 import type { Service } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
-import { recipientOf, testMark } from './recipient.ts';
 
 /** A request about a closing of this customer. */
 interface RequestToSend {
@@ -26,4 +27,58 @@ export async function sendRequest(
   const { contact } = recipientOf(customer, rule, campaign.type);
   const marked = { ...customFields, ...(rule.test && testMark(rule.test, campaign)) };
   return await feedback.create({ campaign: campaign.id, contact, scheduled, customFields: marked }, options);
+}
+
+/** Who gets a request: the customer, or in test mode the test contact. */
+export interface Recipient {
+  contact: Contact;
+  isTest: boolean;
+}
+
+/** @throws CloseloopError config where the test contact lacks the kind that the campaign needs: nobody else is asked instead */
+export function recipientOf(
+  customer: Contact,
+  { name, test }: Pick<LoadedRule, 'name' | 'test'>,
+  type: CampaignType,
+): Recipient {
+  if (test === undefined) return { contact: customer, isTest: false };
+  const contact = testContactFor(test, type, customer.kind);
+  if (contact !== undefined) return { contact, isTest: true };
+  throw new CloseloopError(`rule "${name}": ${lacking(type)}`, { kind: 'config', only: `rule "${name}"` });
+}
+
+/** @param liked the kind to take where the campaign reaches people by several */
+function testContactFor(test: TestContact, type: CampaignType, liked: Contact['kind']): Contact | undefined {
+  const { phone, email, identifier } = test;
+  const candidates = type === 'external' || type === 'widget' ? [identifier, email, phone] : [email, phone];
+  if (liked === 'phone') candidates.reverse();
+  const found = contactFor(candidates, type);
+  return found.ok ? found.contact : undefined;
+}
+
+function lacking(type: CampaignType): string {
+  const kinds = { sms: 'phone', email: 'email', mixed: 'email or phone', external: 'identifier', widget: 'identifier' };
+  return `test mode holds, and the test contact has no ${kinds[type]}, which a campaign of type ${type} needs`;
+}
+
+/** The name of the custom field that marks a test request, where no other is configured. */
+const usualField = 'Test';
+
+/** What marks a test request in this campaign; nothing where the campaign has no such field. */
+export function testMark(test: TestContact, { custom_fields }: Campaign): Record<string, string | boolean> {
+  const { field = usualField } = test;
+  const found = custom_fields.find(({ name }) => name === field);
+  if (found?.field_type === 'Text') return { [field]: 'TEST' };
+  return found?.field_type === 'Yes/No' ? { [field]: true } : {};
+}
+
+/** What keeps a rule from being tested in its campaign. */
+export function testProblems({ test }: Pick<LoadedRule, 'test'>, campaign: Campaign): string[] {
+  if (test === undefined) return [];
+  const isLacking = testContactFor(test, campaign.type, 'email') === undefined;
+  const isUnmarked = test.field !== undefined && Object.keys(testMark(test, campaign)).length === 0;
+  return [
+    ...(isLacking ? [lacking(campaign.type)] : []),
+    ...(isUnmarked ? [`the campaign has no custom field "${test.field}" of type Text or Yes/No (test.field)`] : []),
+  ];
 }

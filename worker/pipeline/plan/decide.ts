@@ -17,13 +17,12 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
-import { testProblems } from '../ask/recipient.ts';
+import { testProblems } from '../ask/send-request.ts';
 import type { Named, Policy, Service } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
-import { askingTime, placeOf, type TimingContext, windowProblems } from './asking-time.ts';
+import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
-import { maxAgeProblems, tooOld } from './too-old.ts';
 
 /** What a decision takes of a source. A preview has all of it, without a journey. */
 export type DecisionContext = Pick<Named, 'name'> &
