@@ -1,0 +1,87 @@
+import { Argument, type Command, Option } from 'commander';
+import { exports } from '../exports.ts';
+import { dayHelp, example, withConfig } from './options.ts';
+import { run } from './run.ts';
+import { positiveNumber } from './values.ts';
+
+/** `report`. */
+export function addReport(program: Command): void {
+  withConfig(program.command('report'))
+    .description('the grades of a period beside those of the period before it, as the service counts them')
+    .option('--since <day>', `requests scheduled from this day on; ${dayHelp}; left out: thirty days in all`)
+    .option('--until <day>', 'up to and including this day; left out: today')
+    .option('--by <fields>', 'by the values of these custom fields, separated by commas: Agent,Store')
+    .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option('--changed-since <day>', 'with --by: whose grade changed on or after this day')
+    .addOption(new Option('--format <format>').choices(['table', 'csv', 'json']).default('table'))
+    .addHelpText('after', example('report --since 2026-10-01 --until 2026-10-31 --by Store --config closeloop.yaml'))
+    .action((options) => run(import('../report.ts'), ({ report }, connectors) => report({ ...options, connectors })));
+}
+
+/** `campaigns`, `surveys`. */
+export function addCatalogue(program: Command): void {
+  const campaigns = program.command('campaigns').description("the account's campaigns, as the service tells of them");
+  withConfig(campaigns.command('list'))
+    .description('all but drafts')
+    .option('--since <day>', `counting requests scheduled from this day on; ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day')
+    .addOption(channels())
+    .addOption(metrics())
+    .addHelpText('after', example('campaigns list --type sms --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../catalogue.ts'), ({ listCampaigns }, connectors) => listCampaigns({ ...options, connectors })),
+    );
+
+  withConfig(campaigns.command('show'))
+    .description('one, with its custom fields and statistics')
+    .addArgument(new Argument('<id>', 'its number').argParser(positiveNumber))
+    .option('--since <day>', `counting requests scheduled from this day on; ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day')
+    .addHelpText('after', example('campaigns show 12 --config closeloop.yaml'))
+    .action((id: number, options) =>
+      run(import('../catalogue.ts'), ({ showCampaign }, connectors) => showCampaign({ ...options, id, connectors })),
+    );
+
+  const surveys = program.command('surveys').description("the account's surveys");
+  withConfig(surveys.command('list'))
+    .description('all')
+    .addHelpText('after', example('surveys list --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../catalogue.ts'), ({ listSurveys }, connectors) => listSurveys({ ...options, connectors })),
+    );
+
+  withConfig(surveys.command('show'))
+    .description('one, with its questions')
+    .addArgument(new Argument('<id>', 'its number').argParser(positiveNumber))
+    .addHelpText('after', example('surveys show 3 --config closeloop.yaml'))
+    .action((id: number, options) =>
+      run(import('../catalogue.ts'), ({ showSurvey }, connectors) => showSurvey({ ...options, id, connectors })),
+    );
+}
+
+/** `export`. */
+export function addExport(program: Command): void {
+  withConfig(program.command('export'))
+    .description("the service's data as JSON, one object a line")
+    .addArgument(new Argument('<what>', 'what').choices(exports))
+    .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber)
+    .option('--since <day>', `scheduled from this day on (campaigns: in their statistics); ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day')
+    .option('--changed-since <day>', 'whose grade changed on or after this day (requests, custom-fields)')
+    .addOption(channels())
+    .addOption(metrics())
+    .addHelpText('after', example('export requests --campaign 12 --config closeloop.yaml > requests.jsonl'))
+    .action((what: (typeof exports)[number], options) =>
+      run(import('../export.ts'), ({ exportAll }, connectors) => exportAll({ ...options, what, connectors })),
+    );
+}
+
+function channels() {
+  const option = new Option('--type <channels...>', 'only campaigns of these channels');
+  return option.choices(['sms', 'email', 'mixed', 'widget', 'external']);
+}
+
+function metrics() {
+  const option = new Option('--metric <metrics...>', 'only campaigns of these metrics');
+  return option.choices(['avg', 'csat', 'nps', 'survey']);
+}

@@ -1,0 +1,91 @@
+import { type Command, Option } from 'commander';
+import { journeyStates } from '../../journey/states.ts';
+import { instantHelp } from '../instant-help.ts';
+import { example, withConfig } from './options.ts';
+import { run } from './run.ts';
+import { positiveNumber } from './values.ts';
+
+/** `journeys`. */
+export function addJourneys(program: Command): void {
+  const journeys = program.command('journeys').description('what happened to each closing, and why; mending');
+  filtered(journeys.command('list'))
+    .description('journeys, last changed first')
+    .option('--limit <n>', 'at most so many', positiveNumber, 50)
+    .addHelpText('after', example('journeys list --config closeloop.yaml --state skipped --since 2026-11-20'))
+    .action((options) =>
+      run(import('../journeys.ts'), ({ listJourneys }, connectors) => listJourneys({ ...options, connectors })),
+    );
+
+  withConfig(journeys.command('show <journey>'))
+    .description('one journey with every step, its time and its reason')
+    .addHelpText('after', example('journeys show support/41960.1 --config closeloop.yaml'))
+    .action((journey: string, options) =>
+      run(import('../journeys.ts'), ({ showJourney }, connectors) => showJourney({ ...options, journey, connectors })),
+    );
+
+  filtered(journeys.command('replay [journey]'))
+    .description(
+      'take failed, skipped or parked journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',
+    )
+    .addHelpText('after', example('journeys replay --config closeloop.yaml --source support --error "custom fields"'))
+    .action((journey: string | undefined, options) =>
+      run(import('../repair.ts'), ({ replayJourneys }, connectors) =>
+        replayJourneys({ ...options, journey, connectors }),
+      ),
+    );
+
+  withConfig(journeys.command('cancel <journey>'))
+    .description('end one before it asks; a request that was not sent yet is cancelled at the service')
+    .option('--why <text>', 'for its trace, which outlives an erasure: no names', 'cancelled by a person')
+    .addHelpText('after', example('journeys cancel support/41960.1 --config closeloop.yaml'))
+    .action((journey: string, options) =>
+      run(import('../repair.ts'), ({ cancelJourney }, connectors) =>
+        cancelJourney({ ...options, journey, connectors }),
+      ),
+    );
+
+  withConfig(journeys.command('resolve <journey>'))
+    .description('settle a parked one with what a person found out')
+    .option('--asked <request>', 'its customer was asked by this feedback request')
+    .option('--not-asked', 'its customer was not asked: it is asked now', false)
+    .option('--written', 'its grade is on the record', false)
+    .addHelpText('after', example('journeys resolve support/41960.1 --asked 90017 --config closeloop.yaml'))
+    .action((journey: string, options) =>
+      run(import('../repair.ts'), ({ resolveJourney }, connectors) =>
+        resolveJourney({ ...options, journey, connectors }),
+      ),
+    );
+}
+
+/** `events`. */
+export function addEvents(program: Command): void {
+  const events = program
+    .command('events')
+    .description('what was told of records and given up, without a journey to show it');
+  withConfig(events.command('list'))
+    .description('changes, grades and survey answers that were given up, and why')
+    .option('--source <name>', 'only of this source')
+    .addHelpText('after', example('events list --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../events.ts'), ({ listEvents }, connectors) => listEvents({ ...options, connectors })),
+    );
+
+  withConfig(events.command('replay [event]'))
+    .description('take one of them up again, or all')
+    .option('--source <name>', 'only of this source')
+    .addHelpText('after', example('events replay --config closeloop.yaml'))
+    .action((event: string | undefined, options) =>
+      run(import('../events.ts'), ({ replayEvents }, connectors) => replayEvents({ ...options, event, connectors })),
+    );
+}
+
+/** Which journeys. */
+function filtered(command: Command): Command {
+  return withConfig(command)
+    .option('--source <name>', 'only this source')
+    .addOption(new Option('--state <state>', 'only this state').choices([...journeyStates]))
+    .option('--contact <contact>', 'only about this phone number, e-mail address or identifier')
+    .option('--record <id>', 'only of this record')
+    .option('--since <when>', `only changed since: ${instantHelp}`)
+    .option('--error <text>', 'only with this in their reason');
+}

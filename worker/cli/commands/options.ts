@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+
+export const configHelp =
+  'YAML configuration; left out: closeloop.yaml in this folder, else what CLOSELOOP_CONFIG names';
+export const dayHelp = "a day like 2026-11-01, today or yesterday, in the account's zone";
+
+/** The options of every command that works on a configured installation. */
+export function withConfig(command: Command): Command {
+  return command
+    .requiredOption('--config <file>', configHelp, defaultConfig())
+    .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
+    .option('--json', 'for machines: one JSON object a line', false);
+}
+
+/** Below a command's help: how it is called. */
+export function example(line: string): string {
+  return `\nExample:\n  closeloop ${line}`;
+}
+
+/** The configuration file that is used without `--config`; undefined: there is none. */
+export function defaultConfig(): string | undefined {
+  if (existsSync('closeloop.yaml')) return 'closeloop.yaml';
+  return process.env.CLOSELOOP_CONFIG || undefined;
+}

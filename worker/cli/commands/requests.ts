@@ -1,0 +1,78 @@
+import { Argument, type Command, Option } from 'commander';
+import { instantHelp } from '../instant-help.ts';
+import { dayHelp, example, withConfig } from './options.ts';
+import { run } from './run.ts';
+import { grade, positiveNumber } from './values.ts';
+
+/** `requests`. */
+export function addRequests(program: Command): void {
+  const requests = program.command('requests').description('feedback requests at the service, by hand');
+  addReading(requests);
+  addChanging(requests);
+}
+
+function addReading(requests: Command): void {
+  withConfig(requests.command('list'))
+    .description('those of a campaign, or all')
+    .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option('--since <day>', `scheduled from this day on; ${dayHelp}`)
+    .option('--until <day>', 'up to and including this day')
+    .option('--changed-since <day>', 'whose grade changed on or after this day')
+    .option('--limit <n>', 'at most so many', positiveNumber, 50)
+    .addHelpText('after', example('requests list --campaign 12 --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../requests.ts'), ({ listRequests }, connectors) => listRequests({ ...options, connectors })),
+    );
+
+  withConfig(requests.command('get <id>'))
+    .description('one')
+    .addHelpText('after', example('requests get 90017 --config closeloop.yaml'))
+    .action((id: string, options) =>
+      run(import('../requests.ts'), ({ getRequest }, connectors) => getRequest({ ...options, id, connectors })),
+    );
+}
+
+function addChanging(requests: Command): void {
+  withConfig(requests.command('create'))
+    .description('one past rules and throttle, without a journey')
+    .requiredOption('--campaign <id>', 'the campaign', positiveNumber)
+    .requiredOption('--contact <contact>', 'phone number, e-mail address or identifier')
+    .option('--fields <json>', 'custom field values by name')
+    .addOption(
+      new Option(
+        '--as <kind>',
+        'what the contact is; left out: an identifier in an external campaign, else as it looks',
+      ).choices(['phone', 'email', 'identifier']),
+    )
+    .option('--scheduled <when>', `${instantHelp}; left out: after the campaign's own delay`)
+    .addHelpText('after', example('requests create --campaign 12 --contact carl@example.com --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../requests.ts'), ({ createRequest }, connectors) => createRequest({ ...options, connectors })),
+    );
+
+  withConfig(requests.command('grade <id>'))
+    .description('in an external campaign')
+    .addArgument(new Argument('<grade>', "a number of the campaign's scale").argParser(grade))
+    .addHelpText('after', example('requests grade 90017 5 --config closeloop.yaml'))
+    .action((id: string, grade: number, options) =>
+      run(import('../requests.ts'), ({ gradeRequest }, connectors) =>
+        gradeRequest({ ...options, id, grade, connectors }),
+      ),
+    );
+
+  withConfig(requests.command('comment <id> <text>'))
+    .description('in an external campaign')
+    .addHelpText('after', example('requests comment 90017 "Thanks" --config closeloop.yaml'))
+    .action((id: string, text: string, options) =>
+      run(import('../requests.ts'), ({ commentRequest }, connectors) =>
+        commentRequest({ ...options, id, comment: text, connectors }),
+      ),
+    );
+
+  withConfig(requests.command('cancel <id>'))
+    .description('while it is scheduled')
+    .addHelpText('after', example('requests cancel 90017 --config closeloop.yaml'))
+    .action((id: string, options) =>
+      run(import('../requests.ts'), ({ cancelRequest }, connectors) => cancelRequest({ ...options, id, connectors })),
+    );
+}

@@ -1,0 +1,57 @@
+import { type Command, Option } from 'commander';
+import { configHelp, defaultConfig, example, withConfig } from './options.ts';
+import { run } from './run.ts';
+
+/** `start`. */
+export function addStart(program: Command): void {
+  program
+    .command('start')
+    .description('run the loop; where there is no configuration the demo, which needs no account and no server')
+    .option('--config <file>', configHelp, defaultConfig())
+    .option('--demo', 'the demo, also where there is a configuration', false)
+    .addOption(
+      new Option('--role <role>', 'what this process does').choices(['intake', 'worker', 'all']).default('all'),
+    )
+    .option('--once', 'do everything that is due, then end: exit code 0 when it went well', false)
+    .option(
+      '--adopt-account',
+      'go on with this Redis in the account that "feedback" names, though it belongs to another',
+      false,
+    )
+    .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop')
+    .addHelpText('after', example('start --config closeloop.yaml --role worker'))
+    .action((options) =>
+      run(import('../start.ts'), ({ start }, connectors) =>
+        start({ ...options, config: options.demo ? undefined : options.config, connectors }),
+      ),
+    );
+}
+
+/** What belongs to a loop that runs: `status`, `collect`, `alerts`. */
+export function addRunning(program: Command): void {
+  withConfig(program.command('status'))
+    .description('each source: journeys by state, what is stopped, what webhooks missed')
+    .addHelpText('after', example('status --config closeloop.yaml'))
+    .action((options) => run(import('../status.ts'), ({ status }, connectors) => status({ ...options, connectors })));
+
+  withConfig(program.command('collect'))
+    .description('collect the grades of every campaign now and write them back, then end')
+    .option('--once', 'the only way there is: "start" collects all the time', true)
+    .addHelpText('after', example('collect --once --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../collect.ts'), ({ collectOnce }, connectors) => collectOnce({ ...options, connectors })),
+    );
+
+  const alerts = program.command('alerts').description('who is told when a person has to act');
+  withConfig(alerts.command('test'))
+    .description('send an alert that says it is a test to everybody whom "alerts" names')
+    .addHelpText('after', example('alerts test --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../alerts.ts'), ({ testAlerts }, connectors) => testAlerts({ ...options, connectors })),
+    );
+
+  // A child process of `start`, for jobs that are suspected of crashing a process.
+  withConfig(program.command('quarantine', { hidden: true })).action((options) =>
+    run(import('../quarantine.ts'), ({ quarantine }, connectors) => quarantine({ ...options, connectors })),
+  );
+}

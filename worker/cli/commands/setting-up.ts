@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { example, withConfig } from './options.ts';
+import { loadConnectors, run } from './run.ts';
+import { positiveNumber, repeated } from './values.ts';
+
+/** `check`, `setup`. */
+export function addChecks(program: Command): void {
+  withConfig(program.command('check'))
+    .description('everything that would keep it from working, found at the service and the vendors; 1 for an error')
+    .option('--source <name>', 'only this source')
+    .option(
+      '--try',
+      'make one request instead, read it and cancel it at once: is the form of these calls right?',
+      false,
+    )
+    .option('--campaign <id>', 'with --try: in this campaign; left out: an external one of the rules', positiveNumber)
+    .option('--contact <contact>', 'with --try: to this contact of your own; nothing is sent, as it is cancelled')
+    .addHelpText('after', example('check --try --campaign 99 --config closeloop.yaml'))
+    .action((options) =>
+      options.try
+        ? run(import('../try-form.ts'), ({ tryForm }, connectors) => tryForm({ ...options, connectors }))
+        : run(import('../check.ts'), ({ check }, connectors) => check({ ...options, connectors })),
+    );
+
+  withConfig(program.command('setup'))
+    .description(
+      'create what is missing at the vendors (fields, properties, webhooks), after showing it; safe to repeat',
+    )
+    .option('--source <name>', 'only this source')
+    .option('--yes', 'do not ask; with --json nothing is done without it', false)
+    .addHelpText('after', example('setup --config closeloop.yaml --source support'))
+    .action((options) => run(import('../setup.ts'), ({ setup }, connectors) => setup({ ...options, connectors })));
+}
+
+/** `init`. */
+export function addInit(program: Command): void {
+  const init = program
+    .command('init')
+    .description('ask for everything that a first configuration needs, write it, then run setup and check')
+    .option('--config <file>', 'what is written; its secrets go into the .env file beside it', 'closeloop.yaml')
+    .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
+    .option('--vendor <names>', 'which systems close tickets or orders, separated by commas')
+    .option('--source-name <name>', 'what the source is called')
+    .option(
+      '--feedback-url <url>',
+      "the Feedback Collection Service's API; its key: the environment variable FEEDBACK_API_KEY",
+    )
+    .option('--time-zone <zone>', "the account's; left out: this machine's")
+    .option('--public-url <url>', 'where vendors reach closeloop')
+    .option('--redis <url>', 'a Redis of your own')
+    .option('--campaign <id>', 'the campaign to ask in')
+    .option('--field <name=expression>', 'what goes into a custom field of the campaign; repeat it', repeated, [])
+    .option('--base-url <url>', "a stand-in's address, in place of the vendor's")
+    .option('--overwrite', 'also where the file is there already', false)
+    .option('--yes', 'take the usual answer where there is one, and create what is missing at the vendor', false);
+  init
+    .addHelpText('after', example('init --vendor zendesk'))
+    .action((options) =>
+      run(import('../init/init.ts'), (module, connectors) => module.init({ ...options, connectors })),
+    );
+
+  // The vendors' questions are read only for the command that has a flag for each.
+  program.hook('preSubcommand', async (_program, command) => {
+    if (command !== init) return;
+    const { addQuestions } = await import('../init/flags.ts');
+    await addQuestions(init, await loadConnectors());
+  });
+}

@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander';
+import { pausableSteps } from '../../operations/pausable-steps.ts';
+import { instantHelp } from '../instant-help.ts';
+import { example, withConfig } from './options.ts';
+import { run } from './run.ts';
+import { positiveNumber } from './values.ts';
+
+/** `source`. */
+export function addSources(program: Command): void {
+  const source = program.command('source').description('sources as a whole');
+  paused(source.command('pause <name>'))
+    .description(
+      'stop work on a source, in all processes, until "source resume": its deliveries are stored and wait; what runs already ends',
+    )
+    .option('--why <text>', 'shown by "status" to everybody who looks: no names of customers')
+    .addHelpText(
+      'after',
+      example('source pause support --step ask --why "wrong text in campaign 12" --config closeloop.yaml'),
+    )
+    .action((name: string, options) =>
+      run(import('../source-pause.ts'), ({ pauseSource }, connectors) => pauseSource({ ...options, name, connectors })),
+    );
+
+  paused(source.command('resume <name>'))
+    .description(
+      'go on with what "source pause" has stopped; what stopped itself for a configuration error is tried at once',
+    )
+    .addHelpText('after', example('source resume support --config closeloop.yaml'))
+    .action((name: string, options) =>
+      run(import('../source-pause.ts'), ({ resumeSource }, connectors) =>
+        resumeSource({ ...options, name, connectors }),
+      ),
+    );
+
+  withConfig(source.command('rename <old> <new>'))
+    .description(
+      'move all that is stored of a source to the name it has in the configuration now; interrupted, the same command goes on',
+    )
+    .addHelpText('after', example('source rename support helpdesk --config closeloop.yaml'))
+    .action((from: string, to: string, options) =>
+      run(import('../source.ts'), ({ renameSource }, connectors) => renameSource({ ...options, from, to, connectors })),
+    );
+
+  withConfig(source.command('new <name>'))
+    .description(
+      'a source that is held up, as it may be another under a new name, is none: nothing that the other asked counts for it',
+    )
+    .requiredOption('--beside <old>', 'the source that it was taken for')
+    .addHelpText('after', example('source new returns --beside support --config closeloop.yaml'))
+    .action((name: string, options) =>
+      run(import('../source.ts'), ({ newSource }, connectors) => newSource({ ...options, name, connectors })),
+    );
+}
+
+/** `backfill`. */
+export function addBackfill(program: Command): void {
+  withConfig(program.command('backfill'))
+    .description('ask about closings of the past; interrupted, the same command goes on')
+    .requiredOption('--source <name>', 'the source')
+    .requiredOption('--since <when>', `closings from then on: ${instantHelp}`)
+    .option('--until <when>', 'and before; left out: now')
+    .option('--limit <n>', 'at most so many', positiveNumber)
+    .option('--per-hour <n>', 'so many an hour, at most', positiveNumber, 200)
+    .option('--dry-run', 'only tell what would become of them', false)
+    .addHelpText('after', example('backfill --config closeloop.yaml --source support --since 2026-11-01 --dry-run'))
+    .action((options) =>
+      run(import('../backfill.ts'), ({ backfill }, connectors) => backfill({ ...options, connectors })),
+    );
+}
+
+function paused(command: Command): Command {
+  return withConfig(command).addOption(
+    new Option('--step <step>', 'only this step; left out: all').choices([...pausableSteps]),
+  );
+}
