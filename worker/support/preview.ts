@@ -1,0 +1,144 @@
+import type { PresentedRecord } from '../../core/connector/contract.ts';
+import { type Contact, contactKey } from '../../core/contact.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import type { Journey } from '../journey/journey.ts';
+import type { SkipReason } from '../journey/reasons.ts';
+import { refOf } from '../journey/refs.ts';
+import { mayHaveAsked } from '../journey/transitions.ts';
+import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
+import { recipientOf } from '../pipeline/ask/send-request.ts';
+import { holdsOf, holdsOfLast, limitsOf, scopesOf, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { decide, type Verdict } from '../pipeline/plan/decide.ts';
+import type { LoadedRule } from '../pipeline/rules.ts';
+import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
+
+/** What becomes of a closing, by everything that is known now; `skip`: and why nobody would be asked. */
+export interface Forecast {
+  decision: 'ask' | 'skip';
+  reason?: SkipReason | undefined;
+  why?: string | undefined;
+  rule?: LoadedRule | undefined;
+  /** Left out where the decision needed none of it. */
+  request?: {
+    campaign: Campaign;
+    contact: Contact;
+    /** Who would get it in the customer's place, in test mode. */
+    test?: Contact;
+    values: NonNullable<Journey['values']>;
+    /** The expression of each value. */
+    sources: Record<string, string>;
+    dueAt: Date;
+  };
+  trace: string[];
+}
+
+/** A record as it was read now, and what becomes of it. */
+export type Preview =
+  | { is: 'out'; why: string; record: PresentedRecord | undefined }
+  | { is: 'open'; lookAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast }
+  | {
+      is: 'closed';
+      record: PresentedRecord;
+      closing: string;
+      closedAt: Date;
+      /** The journey that the closing has, or would get. */
+      ref: string;
+      journey: Journey | undefined;
+      forecast: Forecast;
+    };
+
+/** Reads the record, and says what would be sent about it. Sends, stores and reserves nothing. @throws what the vendor answers */
+export async function previewOf(recordId: string, context: SourceContext): Promise<Preview> {
+  const [result] = await context.source.read([recordId], 'plan');
+  if (!result) throw new Error('the connector gave no result');
+  return await previewed(statusOf(result), result.ok ? result.record : undefined, context);
+}
+
+async function previewed(
+  status: RecordStatus,
+  record: PresentedRecord | undefined,
+  context: SourceContext,
+): Promise<Preview> {
+  if (status.is === 'out') return { is: 'out', why: status.why, record };
+  if (record === undefined) return { is: 'out', why: 'it can not be read', record };
+  if (status.is === 'open') {
+    const { lookAgainAt } = status;
+    return { is: 'open', lookAgainAt, record, ifClosed: await ifClosedAt(record, context, lookAgainAt) };
+  }
+  const { closing, closedAt } = status;
+  const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
+  const journey = exists ? await context.store.get(id) : undefined;
+  const ref = refOf(context.name, id);
+  const forecast = unlessAsked(journey, ref, await forecastOf(record, id, { ...journey, closedAt }, context));
+  return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
+}
+
+/** What would be if the record closed once more. */
+export async function ifClosedAt(
+  record: PresentedRecord,
+  context: SourceContext,
+  closedAt = context.clock.now(),
+): Promise<Forecast> {
+  const { id } = await context.store.records.nameOf(record.currentId, notYet);
+  return await forecastOf(record, id, { closedAt }, context);
+}
+
+/** The name of no closing. */
+const notYet = 'not yet';
+
+/** Whatever the rules say now: about a closing that was asked about nobody is asked again. */
+function unlessAsked(journey: Journey | undefined, ref: string, forecast: Forecast): Forecast {
+  if (journey === undefined || !mayHaveAsked(journey)) return forecast;
+  const what = journey.requestId === undefined ? 'may have been asked' : 'was asked already';
+  const why = `its customer ${what}: journey ${ref} is ${journey.state}`;
+  return { ...forecast, decision: 'skip', why };
+}
+
+async function forecastOf(
+  record: PresentedRecord,
+  journeyId: string,
+  closing: Pick<Journey, 'closedAt' | 'dueAt' | 'backfilled'>,
+  context: SourceContext,
+): Promise<Forecast> {
+  const history = await context.store.records.historyOf(record.currentId);
+  const verdict = await decide({ ...closing, journeyId, history }, record, context);
+  if (verdict.do === 'skip') {
+    const { reason, why, trace, rule } = verdict;
+    return { decision: 'skip', reason, why, trace, rule };
+  }
+  const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
+  const to = recipientOf(contact, rule, campaign.type);
+  const held = await heldBack({ ...verdict, contact: to.contact }, to.isTest, journeyId, context);
+  if (held?.do === 'wait') trace.push(`waits: ${held.why}`);
+  const { reason, why } = held?.do === 'skip' ? held : {};
+  const test = to.isTest ? { test: to.contact } : {};
+  const request = { campaign, contact, ...test, values, sources, dueAt };
+  return { decision: why === undefined ? 'ask' : 'skip', reason, why, rule, request, trace };
+}
+
+/** What would keep a person from being asked who is due then: the service's lists, and throttles. */
+async function heldBack(
+  { rule, campaign, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
+  isTest: boolean,
+  journeyId: string,
+  { name, contacts, feedback, policy }: SourceContext,
+): Promise<Throttled | undefined> {
+  const known = await feedback.contact(contact);
+  const listed = onList(known, rule);
+  if (listed) return { do: 'skip', ...listed };
+  if (isTest) return undefined;
+  const scopes = scopesOf(rule, policy);
+  const key = contactKey(contact);
+  const note = { at: dueAt, journey: refOf(name, journeyId) };
+  const asked = { contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, dueAt) };
+  const last = lastCounted(known, await contacts.lastAsked(key));
+  const holds = [...holdsOfLast(last, scopes, dueAt), ...holdsOf(await contacts.heldBy(asked), scopes)];
+  return throttled(holds, dueAt);
+}
+
+/** As machines are shown it. */
+export function forecastForMachines({ decision, reason, why, rule, request, trace }: Forecast) {
+  const { campaign, ...sent } = request ?? {};
+  return { decision, reason, why, rule: rule?.name, campaign: campaign?.id, ...sent, trace };
+}
