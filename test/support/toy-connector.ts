@@ -20,6 +20,7 @@ export interface ToyRecord {
   customer: { email?: string; phone?: string };
   store?: string;
   timeZone?: string;
+  locale?: string;
   personId?: string;
   /** It was merged into this one, and is read as it. */
   currentId?: string;
@@ -114,7 +115,7 @@ export class ToyVendor {
           return ids.map((id): ReadResult => {
             const record = this.records.get(id);
             if (!record) return { ok: false, why: 'not-found' };
-            const { timeZone, customer, store, personId } = record;
+            const { timeZone, locale, customer, store, personId } = record;
             const isNameless = purpose === 'ask' && !this.namesClosingWhenAsking;
             const state = record.state.is === 'closed' && isNameless ? { ...record.state, closing: '' } : record.state;
             const shape = { ticket: { id, store: store ?? null }, customer };
@@ -126,6 +127,7 @@ export class ToyVendor {
                 state,
                 shape,
                 ...(timeZone === undefined ? {} : { timeZone }),
+                ...(locale === undefined ? {} : { locale }),
                 ...(personId === undefined ? {} : { personId }),
               },
             };

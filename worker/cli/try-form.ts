@@ -5,6 +5,7 @@ import type { CustomValue, FeedbackClient, FeedbackRequest } from '../../core/fe
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { resolveOperations } from '../../core/feedback/operations.ts';
 import type { Campaign, FieldType } from '../../core/feedback/schemas.ts';
+import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { Config } from '../config/config.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
@@ -38,7 +39,7 @@ export async function tryForm(
 ): Promise<number> {
   const config = await readConfig(options);
   const service = createFeedbackClient(config.feedback, livePorts);
-  const ofRules = config.sources.flatMap(({ rules }) => rules.map(({ campaign }) => campaign));
+  const ofRules = campaignNumbers(config.sources.flatMap(({ rules }) => rules));
   const campaign = await campaignFor(service, options.campaign, ofRules);
   const sendsDate = resolveOperations(config.feedback.operations).create.body.scheduled !== null;
   if (!sendsDate && campaign.type !== 'external') {

@@ -7,6 +7,7 @@ import { type MessageHours, messageWindows } from '../../core/schedule/message-w
 import { type OpenDay, openDays } from '../../core/schedule/open-days.ts';
 import { recipientPlace } from '../../core/schedule/recipient-place.ts';
 import { dateText, isZone, wallTime } from '../../core/schedule/wall-clock.ts';
+import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
 import { mayText, messageHours } from '../pipeline/plan/asking-time.ts';
@@ -43,9 +44,9 @@ export async function windows(options: WindowsOptions): Promise<number> {
   const zone = zoneIn(options, config);
   const first = dayIn(options, zone);
   let code = 0;
-  for (const { source, rule } of chosenRules(config, options)) {
+  for (const { source, rule, id } of chosenRules(config, options).flatMap(inEachCampaign)) {
     try {
-      const campaign = await service.campaign(rule.campaign);
+      const campaign = await service.campaign(id);
       const hours = hoursIn(rule, campaign, zone, config);
       const days = openDays(hours, zone, first, options.weeks * 7);
       if (days.every(({ open }) => open.length === 0)) code = 1;
@@ -76,6 +77,11 @@ function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { s
   if (chosen.length > 0) return chosen;
   const names = all.map((one) => `${one.source}: "${one.rule.name}"`).join(', ');
   throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
+}
+
+/** A rule may ask in a campaign for each language. */
+function inEachCampaign(one: { source: string; rule: Rule }): { source: string; rule: Rule; id: number }[] {
+  return campaignNumbers([one.rule]).map((id) => ({ ...one, id }));
 }
 
 function zoneIn({ zone }: WindowsOptions, { feedback }: Config): string {

@@ -60,6 +60,7 @@ function tell(issues: readonly z.core.$ZodIssue[], known: (path: Path) => string
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(key, known(issue.path)) }));
     }
+    if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => ({ path: issue.path, message }));
     if (issue.code !== 'invalid_union' || issue.message !== union)
       return [{ path: issue.path, message: issue.message }];
     // The issues of a branch for another kind of value (a text where a list stands) are left out while another branch fits better.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
+import { CampaignChoice } from './campaign-choice.ts';
 import { Cap } from './cap.ts';
 import { MaxAge } from './max-age.ts';
 import { TestContact } from './test-contact.ts';
@@ -42,7 +43,9 @@ const Share = z.union(
 export const Rule = z.strictObject({
   name: z.string().min(1).describe('What logs, traces and reports call the rule'),
   when: Expression.optional().describe('Left out: every closing that no earlier rule took'),
-  campaign: z.int().positive().describe('The number of the campaign in which is asked'),
+  campaign: CampaignChoice.describe(
+    "The number of the campaign in which is asked; or one for each of the customers' languages: { en: 12, et: 13, default: 12 }",
+  ),
   contact: z
     .union([Expression, z.array(Expression).min(1)])
     .describe('One expression, or several: the first that gives a contact usable in the campaign'),

@@ -91,6 +91,8 @@ const fields = {
   values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   /** What is known of where the recipient is. */
   place: PlaceHints.optional(),
+  /** The customer's language, which may choose the campaign: BCP 47 in small letters. */
+  locale: z.string().optional(),
   dueAt: z.coerce.date().optional(),
   intent: Intent.optional(),
   lookedFor: LookedFor.optional(),

@@ -11,6 +11,8 @@ export const skipReasons = [
   'never',
   /** No rule's condition is true. */
   'no-rule',
+  /** The rule has no campaign for the customer's language. */
+  'language',
   /** A condition could not be evaluated. */
   'condition-failed',
   /** Closed too long ago, or asked too late (`maxAge`). */

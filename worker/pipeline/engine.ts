@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { messageOf } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
+import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { countRefused } from '../operations/delivery-counts.ts';
@@ -108,8 +109,8 @@ export class Engine {
 
   /** The campaigns that any rule asks in. */
   get campaigns(): number[] {
-    const all = [...this.pipelines.values()].flatMap(({ context }) => context.rules.map(({ campaign }) => campaign));
-    return [...new Set(all)].sort((a, b) => a - b);
+    const rules = [...this.pipelines.values()].flatMap(({ context }) => context.rules);
+    return campaignNumbers(rules).sort((a, b) => a - b);
   }
 
   /** What brings grades in, and then what writes them back. */

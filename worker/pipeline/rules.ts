@@ -1,5 +1,6 @@
 import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
 import { compileMapping, type Mapping } from '../../core/mapping/mapping.ts';
+import { campaignsIn } from '../config/campaign-choice.ts';
 import type { Rule } from '../config/rule.ts';
 
 /** A rule with its expressions compiled. */
@@ -8,6 +9,26 @@ export interface LoadedRule extends Omit<Rule, 'when' | 'contact' | 'fields'> {
   contact: Expression[];
   mapping: Mapping;
 }
+
+/** A rule as it asks in one of its campaigns: it may have one for each language. */
+export interface CampaignRule extends LoadedRule {
+  campaign: number;
+}
+
+/** The rule in each of its campaigns, with the setting that names the campaign. */
+export function inEachCampaign(rule: LoadedRule): { rule: CampaignRule; setting: string }[] {
+  return campaignsIn(rule.campaign).map(({ campaign, setting }) => ({ rule: { ...rule, campaign }, setting }));
+}
+
+/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
+export function needsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
+  return [needOf.rule(rule), needOf.campaign(rule.campaign)];
+}
+
+export const needOf = {
+  rule: ({ name, campaign }: Pick<CampaignRule, 'name' | 'campaign'>) => `rule "${name}" in campaign ${campaign}`,
+  campaign: (id: number) => `campaign ${id}`,
+};
 
 export function loadRule(rule: Rule): LoadedRule {
   const contact = typeof rule.contact === 'string' ? [rule.contact] : rule.contact;

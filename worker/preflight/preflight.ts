@@ -7,7 +7,7 @@ import type { SourceContext } from '../pipeline/context.ts';
 import { windowDoubts } from '../pipeline/plan/asking-time.ts';
 import { deadRules } from '../pipeline/plan/dead-rules.ts';
 import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
-import type { LoadedRule } from '../pipeline/rules.ts';
+import { type CampaignRule, inEachCampaign, type LoadedRule } from '../pipeline/rules.ts';
 import { statusOf } from '../pipeline/vendor.ts';
 import { unmatched } from './condition-counts.ts';
 import { surveyFindings } from './survey-questions.ts';
@@ -20,9 +20,10 @@ const dayMs = 86_400_000;
 /** What a connector is told of the rest of the configuration. Campaigns that can't be read are left out. */
 export async function aboutSource(context: SourceContext, config: Config): Promise<PreflightContext> {
   const { name, rules, never } = context;
-  const campaigns = await Promise.all(rules.map((rule) => campaignOf(rule, context).catch(() => undefined)));
+  const each = rules.flatMap(inEachCampaign);
+  const campaigns = await Promise.all(each.map(({ rule }) => campaignOf(rule, context).catch(() => undefined)));
   const grades = new Set(campaigns.flatMap((campaign) => campaign?.grade_list ?? []));
-  const delays = rules.map(({ delay }, i) => delay ?? (campaigns[i]?.send_delay ?? 0) * 60_000);
+  const delays = each.map(({ rule }, i) => rule.delay ?? (campaigns[i]?.send_delay ?? 0) * 60_000);
   return {
     ...(config.http.publicUrl === undefined ? {} : { hookUrl: `${config.http.publicUrl}/hooks/${name}` }),
     grades: [...grades].sort((a, b) => a - b),
@@ -47,19 +48,21 @@ function readsOf(rule: LoadedRule, at: string): PreflightContext['reads'] {
 /** All findings: between the rules and the service, and the vendor's own. */
 export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
-  const checked: { at: string; campaign: Campaign }[] = [];
-  for (const [i, rule] of context.rules.entries()) {
-    const at = `rules[${i}]`;
-    const { campaign, findings } = await checkRule(rule, at, context);
+  const checked: NamedCampaign[] = [];
+  const each = context.rules.flatMap((one, i) =>
+    inEachCampaign(one).map(({ rule, setting }) => ({ rule, at: `rules[${i}]`, setting: `rules[${i}].${setting}` })),
+  );
+  for (const { rule, at, setting } of each) {
+    const { campaign, findings } = await checkRule(rule, { at, setting }, context);
     found.push(...findings);
-    if (campaign) checked.push({ at, campaign });
+    if (campaign) checked.push({ at: setting, campaign });
   }
   for (const { index, problem, remedy } of deadRules(context.rules, context.never.expressions)) {
     found.push({ level: 'warning', at: `rules[${index}]`, problem, remedy });
   }
   found.push(...markerFindings(checked, context));
   found.push(...ungradedFindings(checked, context));
-  if (context.source.bringsExternalGrades && checked.length === context.rules.length)
+  if (context.source.bringsExternalGrades && checked.length === each.length)
     found.push(...gradesFindings(checked.map(({ campaign }) => campaign)));
   found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
   const about = await aboutSource(context, config);
@@ -85,20 +88,30 @@ async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Find
   }
 }
 
+/** A campaign, and the setting that names it. */
+interface NamedCampaign {
+  at: string;
+  campaign: Campaign;
+}
+
 interface CheckedRule {
   /** Undefined where the campaign can't be read. */
   campaign?: Campaign;
   findings: Finding[];
 }
 
-async function checkRule(rule: LoadedRule, at: string, context: SourceContext): Promise<CheckedRule> {
+async function checkRule(
+  rule: CampaignRule,
+  { at, setting }: { at: string; setting: string },
+  context: SourceContext,
+): Promise<CheckedRule> {
   let campaign: Campaign;
   try {
     campaign = await campaignOf(rule, context);
     // Reading a campaign doesn't tell whether it is active; listing its requests does.
     for await (const _ of context.feedback.requestPages({ campaign: campaign.id })) break;
   } catch (error) {
-    return { findings: [serviceFinding(error, rule, at)] };
+    return { findings: [serviceFinding(error, rule, setting)] };
   }
   const problems = rulesProblems(rule, campaign, context).map(
     (problem): Finding => ({
@@ -116,17 +129,14 @@ async function checkRule(rule: LoadedRule, at: string, context: SourceContext): 
 }
 
 /** Nothing is sent in an external campaign: whoever has the grades passes them on. */
-function ungradedFindings(
-  checked: readonly { at: string; campaign: Campaign }[],
-  { source }: SourceContext,
-): Finding[] {
+function ungradedFindings(checked: readonly NamedCampaign[], { source }: SourceContext): Finding[] {
   if (source.bringsExternalGrades) return [];
   return checked.flatMap(({ at, campaign: { id, type } }): Finding[] => {
     if (type !== 'external') return [];
     const problem = `campaign ${id} is external: nothing is sent to anybody, and this source brings no grades`;
     const remedy =
       'turn on what passes grades on in the source, grade requests by "closeloop requests grade", or name another campaign';
-    return [{ level: 'warning', at: `${at}.campaign`, problem, remedy }];
+    return [{ level: 'warning', at, problem, remedy }];
   });
 }
 
@@ -138,14 +148,15 @@ function gradesFindings(campaigns: readonly Campaign[]): Finding[] {
   return [{ level: 'warning', at: 'rules', problem, remedy }];
 }
 
-function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {
+/** @param at the setting that names the campaign */
+function serviceFinding(error: unknown, rule: CampaignRule, at: string): Finding {
   const problem = messageOf(error);
   const status = error instanceof FeedbackError ? error.status : undefined;
   if (status === 403) {
     const inactive = `campaign ${rule.campaign} is not active, or belongs to another account`;
     return {
       level: 'error',
-      at: `${at}.campaign`,
+      at,
       problem: inactive,
       remedy: 'activate it in the service, or name another',
     };
@@ -163,7 +174,7 @@ function serviceFinding(error: unknown, rule: LoadedRule, at: string): Finding {
     return { level: 'error', at: 'feedback', problem, remedy };
   }
   const remedy = 'name a campaign of this account that is not a draft; check feedback.baseUrl';
-  return { level: 'error', at: `${at}.campaign`, problem, remedy };
+  return { level: 'error', at, problem, remedy };
 }
 
 const words = { email: /mail/i, phone: /phone|mobile|tel|sms/i };
@@ -189,7 +200,7 @@ function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Find
 }
 
 /** Over all rules together: a field that one campaign lacks is usually missing in all campaigns of the rules. */
-function markerFindings(checked: readonly { at: string; campaign: Campaign }[], { marker }: SourceContext): Finding[] {
+function markerFindings(checked: readonly NamedCampaign[], { marker }: SourceContext): Finding[] {
   const fieldOf = ({ custom_fields }: Campaign) => custom_fields.find(({ name }) => name === marker);
   const without = checked.filter(({ campaign }) => fieldOf(campaign) === undefined);
   const unfit = checked.filter(({ campaign }) => ![undefined, 'Text'].includes(fieldOf(campaign)?.field_type));
@@ -197,7 +208,7 @@ function markerFindings(checked: readonly { at: string; campaign: Campaign }[], 
   const finding = (some: typeof checked, problem: (which: string, isOne: boolean) => string): Finding[] => {
     const ids = [...new Set(some.map(({ campaign }) => campaign.id))];
     const which = `campaign${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
-    const at = some.map((one) => `${one.at}.campaign`).join(', ');
+    const at = some.map((one) => one.at).join(', ');
     return ids.length === 0 ? [] : [{ level: 'warning', at, problem: problem(which, ids.length === 1), remedy }];
   };
   return [

@@ -4,6 +4,7 @@ import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { baseUrlOf } from '../../core/feedback/settings.ts';
 import type { Ports } from '../../core/ports.ts';
+import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { Config } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { accountKey } from '../redis/keys.ts';
@@ -29,7 +30,7 @@ export async function verifyAccount(
   config: Pick<Config, 'feedback' | 'sources'>,
   { redis, seal, ports, adopt = false }: { redis: RedisClient; seal: Seal; ports: Ports; adopt?: boolean },
 ): Promise<void> {
-  const campaigns = config.sources.flatMap(({ rules }) => rules.map(({ campaign }) => campaign));
+  const campaigns = campaignNumbers(config.sources.flatMap(({ rules }) => rules));
   const own = { service: baseUrlOf(config.feedback).origin, key: seal.digest(config.feedback.apiKey), campaigns };
   if (adopt) await redis.set(accountKey, JSON.stringify(own));
   else await redis.set(accountKey, JSON.stringify(own), 'NX');

@@ -1,5 +1,6 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
+import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { CollectJob } from '../pipeline/jobs.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -124,7 +125,7 @@ export async function moveStragglers(redis: RedisClient, from: SourcePipeline, t
 /** Makes the next passes read everything: a pass may have met an answer while its journey was being moved. */
 async function readAllAgain({ redis, all }: RenameOptions): Promise<void> {
   const asked = await redis.zrange(askedInKey, '0', '-1');
-  const ofRules = all.flatMap(({ context }) => context.rules.map(({ campaign }) => campaign));
+  const ofRules = campaignNumbers(all.flatMap(({ context }) => context.rules));
   for (const campaign of new Set([...asked.map(Number), ...ofRules])) await redis.del(seenKey(campaign));
 }
 

@@ -1,10 +1,12 @@
+import { campaignFor } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { askingTime, tooOld } from '../plan/asking-time.ts';
-import { campaignOf, needsOf } from '../plan/decide.ts';
+import { campaignOf } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
+import { type CampaignRule, needsOf } from '../rules.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
 import { takeTurn } from './cap.ts';
 import { create, createNeed, withContact } from './create.ts';
@@ -25,10 +27,9 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   if (journey.state === 'creating') return await resolveUnknown(journey, context);
   if (journey.state !== 'waiting' && !(journey.state === 'received' && journey.rule !== undefined)) return done;
 
-  const rule = context.rules.find(({ name }) => name === journey.rule);
+  const rule = journey.state === 'waiting' ? ruleOf(journey, context) : undefined;
   const { contact } = journey;
-  const isPlanned = journey.state === 'waiting' && rule?.campaign === journey.campaign;
-  if (!isPlanned || !rule || !contact) return await planAnew(journey, context);
+  if (!rule || !contact) return await planAnew(journey, context);
 
   await context.holds.pass('ask', [...needsOf(rule), createNeed]);
   const campaign = await campaignOf(rule, context);
@@ -48,6 +49,16 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const to = recipientOf(contact, rule, campaign.type);
   const asked = to.isTest ? to : { ...journey, contact };
   return await withContact(asked, context, () => create(journey, rule, campaign, { customer: contact, to }, context));
+}
+
+/** The rule by which the journey was planned, unless it is gone, or asks in another campaign by now. */
+function ruleOf(
+  { rule: name, campaign, locale }: Journey,
+  { rules }: Pick<AskContext, 'rules'>,
+): CampaignRule | undefined {
+  const rule = rules.find((one) => one.name === name);
+  if (!rule || campaign === undefined) return undefined;
+  return campaignFor(rule.campaign, locale)?.campaign === campaign ? { ...rule, campaign } : undefined;
 }
 
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */

@@ -10,13 +10,13 @@ import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import type { Journeys, Named, Policy } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../plan/asking-time.ts';
-import type { LoadedRule } from '../rules.ts';
+import type { CampaignRule } from '../rules.ts';
 
 /** How many days ahead a free place is searched for. */
 const mostDays = 15;
 
 /** Every cap that a request of this rule has to keep to. */
-export function capsOf(source: string, rule: LoadedRule, policy: PolicySettings): CapScope[] {
+export function capsOf(source: string, rule: CampaignRule, policy: PolicySettings): CapScope[] {
   const { name, cap, campaign } = rule;
   return [
     ...(cap ? [{ ...cap, name: `rule "${name}" of ${source}` }] : []),
@@ -33,7 +33,7 @@ export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ 
 /** Takes a place for the journey under every cap, unless it has one. */
 export async function takeTurn(
   journey: Journey & { contact: Contact },
-  rule: LoadedRule,
+  rule: CampaignRule,
   campaign: Campaign,
   context: CapContext,
 ): Promise<Turn> {
@@ -68,7 +68,7 @@ export async function takeTurn(
 }
 
 /** Skips what would be too old by its turn. */
-function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: LoadedRule, campaign: Campaign): Turn {
+function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: CampaignRule, campaign: Campaign): Turn {
   if (turn.do !== 'wait' || backfilled) return turn;
   const old = tooOld({ closedAt }, rule, campaign, turn.at);
   return old ? { do: 'skip', ...old, why: `${turn.why.join('; ')}, and would be ${old.why} then` } : turn;
@@ -80,7 +80,8 @@ export async function giveTurnBack(
   { name, rules, policy, caps }: Pick<CapContext, 'name' | 'rules' | 'policy' | 'caps'>,
 ): Promise<void> {
   const rule = rules.find((one) => one.name === journey.rule);
-  if (rule) await caps.giveBack(markOf(journey), capsOf(name, rule, policy));
+  const { campaign } = journey;
+  if (rule && campaign !== undefined) await caps.giveBack(markOf(journey), capsOf(name, { ...rule, campaign }, policy));
 }
 
 /** The instant of a place: the n-th of the slots that are spread over the day, and over the hour. */

@@ -3,7 +3,7 @@ import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { asEarlier, beforeThat, elsewhere, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import type { LoadedRule } from '../rules.ts';
+import type { CampaignRule } from '../rules.ts';
 
 /**
  * The last request to this person that counts for the throttle, by the contact's note here and by the service. A request that was
@@ -22,7 +22,7 @@ export function lastCounted(
 }
 
 /** The service's own lists. */
-export function onList(known: ContactRecord | undefined, { campaign }: LoadedRule): Skip | undefined {
+export function onList(known: ContactRecord | undefined, { campaign }: CampaignRule): Skip | undefined {
   if (known?.blacklist) return { reason: 'listed', why: 'the contact is on the blacklist of the Feedback service' };
   if (known?.graylist?.campaigns.some(({ id }) => id === campaign)) {
     return { reason: 'listed', why: `the contact is on the graylist of campaign ${campaign}` };

@@ -13,9 +13,9 @@ import type { Journeys, Named, Policy, Service } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { askingTime, tooOld } from '../plan/asking-time.ts';
-import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields, needsOf } from '../plan/decide.ts';
+import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields } from '../plan/decide.ts';
 import { linksOf } from '../plan/known-as.ts';
-import type { LoadedRule } from '../rules.ts';
+import { type CampaignRule, needsOf } from '../rules.ts';
 import {
   type AskContext,
   backToWaiting,
@@ -74,7 +74,7 @@ export async function withContact(
 /** One attempt to ask: what the contact's lock protects (`withContact`). */
 interface Attempt {
   journey: Journey;
-  rule: LoadedRule;
+  rule: CampaignRule;
   campaign: Campaign;
   customer: Contact;
   to: Recipient;
@@ -90,7 +90,7 @@ interface Attempt {
 /** Creates the feedback request, once, under the recipient's lock (`withContact`). */
 export async function create(
   journey: Journey,
-  rule: LoadedRule,
+  rule: CampaignRule,
   campaign: Campaign,
   people: { customer: Contact; to: Recipient },
   context: AskContext,
@@ -253,7 +253,7 @@ async function send(
  * The error of a create that the service refused. A missing or unknown parameter is not the record's fault: a person has to mend
  * the campaign, or the form of the call. An unknown path or method is the form's fault, for every campaign.
  */
-async function faultOf(error: unknown, rule: LoadedRule, context: AskContext): Promise<unknown> {
+async function faultOf(error: unknown, rule: CampaignRule, context: AskContext): Promise<unknown> {
   const { campaign } = rule;
   if (!(error instanceof FeedbackError) || isAboutCampaign(error)) return asCampaignFault(error, campaign);
   const names = misnamed(error);
@@ -272,7 +272,7 @@ function hasMarker(campaign: Campaign, marker: string): boolean {
 }
 
 /** The service rejected a value: the campaign may have changed. @returns whether there are new values to try */
-async function remap(journey: Journey, rule: LoadedRule, context: AskContext): Promise<boolean> {
+async function remap(journey: Journey, rule: CampaignRule, context: AskContext): Promise<boolean> {
   const status = await context.read(journey.recordId, 'plan');
   if (status.is !== 'closed') return false;
   const campaign = await campaignOf(rule, context);

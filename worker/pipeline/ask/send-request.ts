@@ -4,11 +4,11 @@ import type { CreateOptions, CustomValue, FeedbackRequest } from '../../../core/
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { TestContact } from '../../config/test-contact.ts';
 import type { Service } from '../context.ts';
-import type { LoadedRule } from '../rules.ts';
+import { type CampaignRule, needOf } from '../rules.ts';
 
 /** A request about a closing of this customer. */
 interface RequestToSend {
-  rule: LoadedRule;
+  rule: CampaignRule;
   campaign: Campaign;
   customer: Contact;
   scheduled: Date;
@@ -38,13 +38,14 @@ export interface Recipient {
 /** @throws CloseloopError config where the test contact lacks the kind that the campaign needs: nobody else is asked instead */
 export function recipientOf(
   customer: Contact,
-  { name, test }: Pick<LoadedRule, 'name' | 'test'>,
+  { name, campaign, test }: Pick<CampaignRule, 'name' | 'campaign' | 'test'>,
   type: CampaignType,
 ): Recipient {
   if (test === undefined) return { contact: customer, isTest: false };
   const contact = testContactFor(test, type, customer.kind);
   if (contact !== undefined) return { contact, isTest: true };
-  throw new CloseloopError(`rule "${name}": ${lacking(type)}`, { kind: 'config', only: `rule "${name}"` });
+  const only = needOf.rule({ name, campaign });
+  throw new CloseloopError(`rule "${name}": ${lacking(type)}`, { kind: 'config', only });
 }
 
 /** @param liked the kind to take where the campaign reaches people by several */
@@ -73,7 +74,7 @@ export function testMark(test: TestContact, { custom_fields }: Campaign): Record
 }
 
 /** What keeps a rule from being tested in its campaign. */
-export function testProblems({ test }: Pick<LoadedRule, 'test'>, campaign: Campaign): string[] {
+export function testProblems({ test }: Pick<CampaignRule, 'test'>, campaign: Campaign): string[] {
   if (test === undefined) return [];
   const isLacking = testContactFor(test, campaign.type, 'email') === undefined;
   const isUnmarked = test.field !== undefined && Object.keys(testMark(test, campaign)).length === 0;

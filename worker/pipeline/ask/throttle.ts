@@ -4,7 +4,7 @@ import type { Policy } from '../../config/policy.ts';
 import type { Throttle } from '../../config/throttle.ts';
 import { elsewhere, type HeldBy, type LastAsked, type Limit } from '../../journey/contacts.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import type { LoadedRule } from '../rules.ts';
+import type { CampaignRule } from '../rules.ts';
 
 /** A throttle, and which requests it counts. */
 export interface Scope extends Throttle {
@@ -17,7 +17,7 @@ export interface Scope extends Throttle {
 type Throttles = Pick<Policy, 'throttle' | 'campaigns' | 'groups'>;
 
 /** Every throttle that a request of this rule has to keep to. */
-export function scopesOf({ name, throttle, campaign }: LoadedRule, policy: Throttles): Scope[] {
+export function scopesOf({ name, throttle, campaign }: CampaignRule, policy: Throttles): Scope[] {
   return [
     ...(throttle ? [{ ...throttle, name: `rule "${name}"`, campaigns: undefined }] : []),
     ...(policy.throttle ? [{ ...policy.throttle, name: 'policy', campaigns: undefined }] : []),
@@ -28,7 +28,7 @@ export function scopesOf({ name, throttle, campaign }: LoadedRule, policy: Throt
 }
 
 /** The longest throttle of all: for how long it has to be known who was asked. 0: there is none. */
-export function longestThrottle(rules: readonly Pick<LoadedRule, 'throttle'>[], policy: Throttles): number {
+export function longestThrottle(rules: readonly Pick<CampaignRule, 'throttle'>[], policy: Throttles): number {
   const parts = [policy, ...rules, ...Object.values(policy.campaigns ?? {}), ...Object.values(policy.groups ?? {})];
   return Math.max(0, ...parts.map(({ throttle }) => throttle?.period ?? 0));
 }

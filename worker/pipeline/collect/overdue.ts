@@ -1,3 +1,4 @@
+import { campaignNumbers } from '../../config/campaign-choice.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, begunKey, failingKey } from '../../redis/keys.ts';
 import type { SourceContext } from '../context.ts';
@@ -50,7 +51,7 @@ async function overdueOf(campaign: number, { redis, sources, everyMs }: OverdueO
   if ((await redis.sismember(absentKey, field)) === 0)
     return { why, remedy: 'see "grades could not be collected" in the log' };
   // A campaign that no rule asks in any more was given up on purpose.
-  const isAsked = (await sources()).some(({ rules }) => rules.some((rule) => rule.campaign === campaign));
+  const isAsked = (await sources()).some(({ rules }) => campaignNumbers(rules).includes(campaign));
   if (!isAsked) return undefined;
   return { why: `${why}: it is inactive, or of another account`, remedy: 'activate it, or remove the rule' };
 }

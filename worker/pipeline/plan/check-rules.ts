@@ -1,6 +1,7 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Holds } from '../../operations/holds.ts';
 import type { Operations } from '../context.ts';
+import { inEachCampaign } from '../rules.ts';
 import { windowDoubts } from './asking-time.ts';
 import { deadRules } from './dead-rules.ts';
 import { campaignOf, type DecisionContext, ruleFault } from './decide.ts';
@@ -13,7 +14,7 @@ export async function checkRules(
   for (const { problem, remedy } of deadRules(context.rules, context.never.expressions)) {
     context.log.warn({ source: context.name, why: problem, remedy }, 'a rule is never chosen');
   }
-  for (const rule of context.rules) {
+  for (const { rule } of context.rules.flatMap(inEachCampaign)) {
     try {
       const campaign = await campaignOf(rule, context);
       const problem = ruleFault(rule, campaign, context);

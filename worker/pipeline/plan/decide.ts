@@ -13,13 +13,14 @@ import {
 } from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import type { PlaceHints } from '../../../core/schedule/recipient-place.ts';
+import { campaignFor, languageOf } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { testProblems } from '../ask/send-request.ts';
 import type { Named, Policy, Service } from '../context.ts';
-import type { LoadedRule } from '../rules.ts';
+import { type CampaignRule, type LoadedRule, needOf } from '../rules.ts';
 import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
@@ -43,11 +44,11 @@ export interface Closing {
 
 /** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
 export type Verdict =
-  | ({ do: 'skip'; trace: string[]; rule?: LoadedRule } & Skip)
+  | ({ do: 'skip'; trace: string[]; rule?: LoadedRule; campaignId?: number | undefined } & Skip)
   | {
       do: 'ask';
       trace: string[];
-      rule: LoadedRule;
+      rule: CampaignRule;
       campaign: Campaign;
       contact: Contact;
       /** The keys of further addresses of the same person. */
@@ -68,19 +69,25 @@ export async function decide(
   closing: Closing,
   record: PresentedRecord,
   context: DecisionContext,
-  chosen: (rule: LoadedRule) => Promise<void> = async () => undefined,
+  chosen: (rule: CampaignRule) => Promise<void> = async () => undefined,
 ): Promise<Verdict> {
   const ref = refOf(context.name, closing.journeyId);
   const never = await neverByRecord(context.never, record.shape, closing.closedAt);
   if (never) return { do: 'skip', ...never, trace: [] };
   const choice = await chooseRule(context.rules, record.shape, context.never.expressions);
   if (!choice.rule) return { do: 'skip', ...choice.skip, trace: [] };
-  const { rule, findings } = choice;
-  const trace = [`rule "${rule.name}", campaign ${rule.campaign}`];
-  const no = (reason: SkipReason, why: string): Verdict => ({ do: 'skip', reason, why, trace, rule });
+  const { rule: found, findings } = choice;
+  const language = languageOf(record.locale);
+  const inLanguage = campaignFor(found.campaign, language);
+  const trace = [`rule "${found.name}", ${inWords(inLanguage)}`];
+  const no = (reason: SkipReason, why: string): Verdict => {
+    return { do: 'skip', reason, why, trace, rule: found, campaignId: inLanguage?.campaign };
+  };
 
-  const excluded = neverByPerson(context.never, findings, rule.contact);
+  const excluded = neverByPerson(context.never, findings, found.contact);
   if (excluded) return no(excluded.reason, excluded.why);
+  if (!inLanguage) return no('language', `no campaign for the customer's language (${language ?? 'not known'})`);
+  const rule: CampaignRule = { ...found, campaign: inLanguage.campaign };
   const already = askedAlready(rule, closing, context.name);
   if (already !== undefined) return no(already.reason, already.why);
   if (!inSample(rule.sample, ref)) return no('sample', `outside the sample of ${(rule.sample ?? 1) * 100} %`);
@@ -113,6 +120,12 @@ export async function decide(
   const { values, sources } = mapped;
   const others = furtherAddresses(candidates, rule, contact.contact, context);
   return { do: 'ask', trace, rule, campaign, contact: contact.contact, others, place, values, sources, dueAt: time.at };
+}
+
+function inWords(inLanguage: ReturnType<typeof campaignFor>): string {
+  if (!inLanguage) return 'no campaign';
+  const { campaign, why } = inLanguage;
+  return `campaign ${campaign}${why === undefined ? '' : ` (${why})`}`;
 }
 
 type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; skip: Skip };
@@ -200,21 +213,11 @@ function describe(sources: Record<string, string>): string {
   return list.length > 0 ? list.join(', ') : 'none';
 }
 
-/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
-export function needsOf(rule: Pick<LoadedRule, 'name' | 'campaign'>): string[] {
-  return [needOf.rule(rule), needOf.campaign(rule.campaign)];
-}
-
-export const needOf = {
-  rule: ({ name }: Pick<LoadedRule, 'name'>) => `rule "${name}"`,
-  campaign: (id: number) => `campaign ${id}`,
-};
-
 /**
  * The rule's campaign. Journeys that ask in a missing campaign wait until a person mends it.
  * @throws CloseloopError config for a campaign the service doesn't know, or doesn't let us use
  */
-export async function campaignOf(rule: LoadedRule, context: DecisionContext): Promise<Campaign> {
+export async function campaignOf(rule: CampaignRule, context: DecisionContext): Promise<Campaign> {
   try {
     return await context.campaigns.get(rule.campaign);
   } catch (error) {
@@ -233,7 +236,7 @@ export function campaignFault(message: string, campaign: number, cause: Closeloo
 }
 
 /** Maps the values for the campaign as it is now. @throws CloseloopError config where the rule itself is wrong */
-export function mapFields(rule: LoadedRule, findings: Findings, campaign: Campaign, context: DecisionContext) {
+export function mapFields(rule: CampaignRule, findings: Findings, campaign: Campaign, context: DecisionContext) {
   const fault = ruleFault(rule, campaign, context);
   if (fault) throw fault;
   return applyMapping(rule.mapping, findings, definitionsOf(campaign, context.marker), {
@@ -249,7 +252,11 @@ export function asCampaignFault(error: unknown, campaign: number): unknown {
 }
 
 /** What a person has to mend before the rule can be used; only journeys of this rule wait. */
-export function ruleFault(rule: LoadedRule, campaign: Campaign, context: DecisionContext): CloseloopError | undefined {
+export function ruleFault(
+  rule: CampaignRule,
+  campaign: Campaign,
+  context: DecisionContext,
+): CloseloopError | undefined {
   const problems = rulesProblems(rule, campaign, context);
   if (problems.length === 0) return undefined;
   const message = `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`;

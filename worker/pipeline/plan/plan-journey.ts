@@ -1,13 +1,15 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { contactKey } from '../../../core/contact.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
+import { languageOf } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Policy } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import { type DecisionContext, decide, needsOf, type Verdict } from './decide.ts';
+import { needsOf } from '../rules.ts';
+import { type DecisionContext, decide, type Verdict } from './decide.ts';
 import { customerAddresses, linksOf } from './known-as.ts';
 
 /** What planning a journey takes of a source. */
@@ -43,14 +45,16 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
   });
   const person = personIn(record, verdict, context);
   if (verdict.do === 'skip') {
-    const { rule } = verdict;
+    const { rule, campaignId } = verdict;
     const chosen = {
-      ...(rule ? { rule: rule.name, campaign: rule.campaign } : {}),
+      ...(rule ? { rule: rule.name } : {}),
+      ...(campaignId === undefined ? {} : { campaign: campaignId }),
       ...person,
     };
     return await skipJourney(journey, verdict, verdict.trace, context, chosen);
   }
   const { rule, campaign, contact, place, values, dueAt, trace } = verdict;
+  const locale = languageOf(record.locale);
   const grades = campaign.grade_list;
   const change = {
     rule: rule.name,
@@ -58,6 +62,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     campaignName: campaign.name,
     ...(grades.length > 0 ? { maxGrade: Math.max(...grades) } : {}),
     place,
+    ...(locale !== undefined && { locale }),
     ...person,
     contact,
     values,

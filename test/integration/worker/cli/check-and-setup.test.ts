@@ -119,6 +119,11 @@ describe('check and setup', () => {
 
   const wrong: [what: string, rule: string, found: RegExp][] = [
     ['a campaign that is not there', '{ name: all, campaign: 999, contact: customer.email }', /no campaign 999/],
+    [
+      'a campaign of one language that is not there',
+      '{ name: all, campaign: { en: 12, et: 999 }, contact: customer.email }',
+      /no campaign 999/,
+    ],
     ['a campaign that is not active', '{ name: all, campaign: 19, contact: customer.email }', /not active/],
     [
       'a field that the campaign lacks',

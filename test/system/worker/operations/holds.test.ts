@@ -142,7 +142,7 @@ test('a rule whose fields do not fit its campaign holds up what it is chosen for
   );
   const loop = await startLoop(redis, { source: 'misfit', rule, feedback });
   expect(await held(loop, 'misfit')).toMatchObject([
-    { only: 'rule "north"', why: expect.stringContaining('Nonsense'), jobs: 0 },
+    { only: 'rule "north" in campaign 40', why: expect.stringContaining('Nonsense'), jobs: 0 },
   ]);
   const { north, others } = await close(loop, 5);
   for (const id of others) await loop.journey(id, 'asked');

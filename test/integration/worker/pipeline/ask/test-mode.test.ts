@@ -68,7 +68,7 @@ describe('the contact', () => {
     unit.vendor.close('a', { customer: { phone: '+37255512345' }, store: 'Soon' });
     const held = plan(eventOf('a'), unit.context);
     await expect(held).rejects.toThrow(/test contact has no phone, which a campaign of type sms needs/);
-    await expect(held).rejects.toMatchObject({ advice: { kind: 'config', only: 'rule "sms"' } });
+    await expect(held).rejects.toMatchObject({ advice: { kind: 'config', only: 'rule "sms" in campaign 14' } });
     expect(await asking(unit, 'b')).toMatchObject({ state: 'asked' });
     expect(sentTo()).toEqual([me]);
   });

@@ -8,8 +8,10 @@ import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
-const ruleOf = (more: object) =>
-  loadRule(Rule.parse({ name: 'all', campaign: 12, contact: 'customer.email', ...more }));
+const ruleOf = (more: object) => ({
+  ...loadRule(Rule.parse({ name: 'all', campaign: 12, contact: 'customer.email', ...more })),
+  campaign: 12,
+});
 const monthly = ruleOf({ throttle: '30d' });
 const always = ruleOf({});
 

@@ -14,7 +14,7 @@ import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 const now = new Date('2026-11-21T12:00:00Z');
 const day = 86_400_000;
 const daysAgo = (days: number) => new Date(now.getTime() - days * day);
-const rule = loadRule(Rule.parse({ name: 'all', campaign: 12, contact: 'mail', throttle: '30d' }));
+const rule = { ...loadRule(Rule.parse({ name: 'all', campaign: 12, contact: 'mail', throttle: '30d' })), campaign: 12 };
 const policy = Policy.parse({
   throttle: { period: '7d', otherwise: 'defer' },
   campaigns: { 12: { throttle: '90d' }, 13: { throttle: '400d' } },

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+const CampaignId = z.int().positive();
+
+/** For records of a language that has no campaign of its own, or that tell none. */
+const otherwise = 'default';
+
+/** Language → campaign. */
+const ByLanguage = z
+  .record(
+    z
+      .string()
+      .regex(/^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*)$/, 'must be a language like et or pt-BR, or default'),
+    CampaignId,
+  )
+  .superRefine((choice, context) => {
+    const tags = Object.keys(choice);
+    if (tags.length === 0) context.addIssue({ code: 'custom', message: 'needs at least one language' });
+    for (const [i, tag] of tags.entries()) {
+      const twin = tags.slice(0, i).find((one) => normal(one) === normal(tag));
+      if (twin !== undefined)
+        context.addIssue({ code: 'custom', path: [tag], message: `is the same language as ${twin}` });
+    }
+  });
+
+/** The campaign of a rule: one, or one for each language. */
+export const CampaignChoice = z.union([CampaignId, ByLanguage]);
+export type CampaignChoice = z.output<typeof CampaignChoice>;
+
+/** The language that a vendor's locale begins with, `et-ee` of `et_EE.UTF-8`; undefined where it is none. */
+export function languageOf(locale: string | undefined): string | undefined {
+  const [, tag] = locale?.trim().match(/^([a-z]{2,3}(?:[-_][a-z0-9]{1,8})*)(?![\w-])/i) ?? [];
+  return tag === undefined ? undefined : normal(tag);
+}
+
+/**
+ * The campaign for a record, by the lookup of RFC 4647 (section 3.4): of `et-EE` first `et-EE`, then `et`, then `default`. Undefined where
+ * there is none. `why`: for the trace.
+ */
+export function campaignFor(
+  choice: CampaignChoice,
+  language: string | undefined,
+): { campaign: number; why?: string } | undefined {
+  if (typeof choice === 'number') return { campaign: choice };
+  const tags = Object.keys(choice);
+  for (const range of [...rangesOf(language), otherwise]) {
+    const tag = tags.find((one) => normal(one) === range);
+    const campaign = tag === undefined ? undefined : choice[tag];
+    if (campaign !== undefined) return { campaign, why: `language ${language ?? 'not known'}: ${tag}` };
+  }
+  return undefined;
+}
+
+/** `zh-hant-tw`, `zh-hant`, `zh`. A single letter, which only begins what follows it, is no end. */
+function rangesOf(language: string | undefined): string[] {
+  const parts = language?.split('-') ?? [];
+  const ranges = parts.flatMap((part, i) => (part.length > 1 ? [parts.slice(0, i + 1).join('-')] : []));
+  return ranges.reverse();
+}
+
+/** Every campaign that may be chosen, with the setting that names it first. */
+export function campaignsIn(choice: CampaignChoice): { campaign: number; setting: string }[] {
+  if (typeof choice === 'number') return [{ campaign: choice, setting: 'campaign' }];
+  const first = new Map<number, string>();
+  for (const [tag, campaign] of Object.entries(choice)) {
+    if (!first.has(campaign)) first.set(campaign, `campaign.${tag}`);
+  }
+  return [...first].map(([campaign, setting]) => ({ campaign, setting }));
+}
+
+/** Every campaign that one of these rules may ask in. */
+export function campaignNumbers(rules: readonly { campaign: CampaignChoice }[]): number[] {
+  return [...new Set(rules.flatMap((rule) => campaignsIn(rule.campaign).map(({ campaign }) => campaign)))];
+}
+
+function normal(tag: string): string {
+  return tag.toLowerCase().replaceAll('_', '-');
+}
