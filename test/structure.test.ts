@@ -11,7 +11,8 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^core\//, /^core\//],
   [/^connectors\/(?:index|built-in)\.ts$/, /^(core|connectors)\//],
   [/^connectors\/([^/]+)\//, /^(core\/|connectors\/SAME\/)/],
-  // Inside the worker: redis ← journey ← pipeline ← commands. Operations know no step, and a step not what runs it.
+  // Inside the worker: redis ← journey ← pipeline ← support ← reports ← dashboard ← commands. Operations know no step, and a step
+  // not what runs it.
   [/^worker\/(redis|config)\//, /^(core|worker\/SAME)\//],
   [/^worker\/operations\//, /^(core|worker\/(redis|operations))\//],
   [/^worker\/journey\//, /^(core|worker\/(redis|journey))\//],
@@ -21,10 +22,16 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   ],
   [/^worker\/(?:pipeline|sources)\//, /^(core|worker\/(config|redis|journey|operations|pipeline|sources))\//],
   [/^worker\/(intake|preflight)\//, /^(core|worker\/(config|redis|journey|operations|pipeline|SAME))\//],
+  [/^worker\/support\//, /^(core|worker\/(config|redis|journey|operations|pipeline|sources|preflight|support))\//],
+  [/^worker\/reports\//, /^(core|worker\/(config|redis|journey|support|reports))\//],
+  [
+    /^worker\/dashboard\//,
+    /^(core|worker\/(config|redis|journey|operations|pipeline|sources|preflight|support|reports|dashboard))\//,
+  ],
   [/^worker\/cli\/commands\/run\.ts$/, /^(core|worker)\/|^connectors\/built-in\.ts$/],
   [/^worker\/cli\/(?:commands\/)?standin\.ts$/, /^(core|worker)\/|^standins\/index\.ts$/],
   [/^worker\/demo\//, /^(core|worker|standins)\/|^connectors\/index\.ts$/],
-  [/^worker\//, /^(core|worker)\//],
+  [/^worker\/cli\//, /^(core|worker)\//],
   [/^standins\//, /^standins\//],
   // What authors of connectors run on theirs ships with the package: nothing but the contract may come with it.
   [/^test\/support\/contract(\.ts$|\/(?!.*whole-desk))/, /^core\/|^test\/support\/contract/],
@@ -124,6 +131,11 @@ describe('imports point one way', () => {
     ['worker/pipeline/plan/plan.ts', 'worker/pipeline/engine.ts'],
     ['worker/pipeline/engine.ts', 'worker/cli/start.ts'],
     ['worker/intake/intake.ts', 'worker/cli/start.ts'],
+    ['worker/pipeline/pipeline.ts', 'worker/support/why.ts'],
+    ['worker/support/why.ts', 'worker/reports/grades.ts'],
+    ['worker/reports/grades.ts', 'worker/dashboard/pages.ts'],
+    ['worker/dashboard/pages.ts', 'worker/cli/status.ts'],
+    ['worker/new-room/anything.ts', 'core/errors.ts'],
     ['standins/feedback/standin.ts', 'core/feedback/schemas.ts'],
   ];
   test.each(wrong)('%s may not import %s', (from, to) => expect(mayImport({ from, to })).toBe(false));

@@ -8,7 +8,7 @@ import { mostPages } from '../pipeline/plan/poll.ts';
 import { statusOf } from '../pipeline/vendor.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { instant } from './instant.ts';
+import { instant } from '../support/instant.ts';
 import { livePorts } from './live-ports.ts';
 import { type Progress, progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';

@@ -1,8 +1,8 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { GivenUp } from '../pipeline/job-queue.ts';
 import type { PlanJob } from '../pipeline/jobs.ts';
+import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { inZone } from './shown-time.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { source?: string; json: boolean };

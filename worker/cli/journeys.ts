@@ -7,8 +7,8 @@ import { queuedJobs } from '../redis/queued-jobs.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { type Found, findJourney, type JourneyFilter, type Searched, select } from '../support/journey-filter.ts';
+import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { inZone } from './shown-time.ts';
 import { waitingInQueue } from './status.ts';
 import { type Stored, withStored } from './with-stored.ts';
 

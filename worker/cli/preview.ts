@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { type Forecast, forecastForMachines, type Preview, previewOf } from '../support/preview.ts';
+import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { inZone } from './shown-time.ts';
 import { withSources } from './with-engine.ts';
 
 /**

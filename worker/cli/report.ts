@@ -2,10 +2,10 @@ import { CloseloopError } from '../../core/errors.ts';
 import { type Counts, sumOf } from '../journey/hourly-counts.ts';
 import { type GradeFigures, type GradesRow, gradesByCampaign, gradesByField, resultOf } from '../reports/grades.ts';
 import { instantsOf, type Period, periodBefore, thirtyDaysUntil } from '../reports/period.ts';
+import { daysIn } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount } from './service.ts';
 import { readFilter, type ServiceFilter } from './service-filter.ts';
-import { daysIn } from './shown-time.ts';
 import { bar, csv, table } from './table.ts';
 import { withStored } from './with-stored.ts';
 

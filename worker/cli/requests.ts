@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Contact, contactFor, parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
-import { instant } from './instant.ts';
+import { instant } from '../support/instant.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount, print, refuseCustomer, type ServiceAccount } from './service.ts';
 import { requestFilter, type ServiceFilter } from './service-filter.ts';

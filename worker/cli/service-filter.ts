@@ -3,9 +3,9 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackRequest, RequestQuery } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import type { Metric } from '../../core/feedback/schemas.ts';
-import { dayOn } from './instant.ts';
+import { dayOn } from '../support/instant.ts';
+import { daysIn } from '../support/shown-time.ts';
 import type { ServiceAccount } from './service.ts';
-import { daysIn } from './shown-time.ts';
 
 /** How the command line narrows what is read of the service. Days as people write them. */
 export interface ServiceFilter {

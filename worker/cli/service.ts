@@ -2,9 +2,9 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
 import type { Config } from '../config/config.ts';
+import { inZone } from '../support/shown-time.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
-import { inZone } from './shown-time.ts';
 
 export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   service: FeedbackClient;

@@ -3,8 +3,8 @@ import { Queue } from 'bullmq';
 import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
 import type { Pause } from '../operations/pauses.ts';
 import { tagOf } from '../redis/keys.ts';
+import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { inZone } from './shown-time.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
 interface SourceOptions extends RuntimeOptions {

@@ -8,9 +8,9 @@ import type { pollState } from '../pipeline/plan/poll-state.ts';
 import type { QueueDepth } from '../redis/queued-jobs.ts';
 import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
 import { type OrphanState, orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
+import { inZone } from '../support/shown-time.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { inZone } from './shown-time.ts';
 import { withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */

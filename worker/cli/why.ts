@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { refOf } from '../journey/refs.ts';
+import { inZone } from '../support/shown-time.ts';
 import { closingsOf, explain } from '../support/why.ts';
 import { tellHeldUp } from './journeys.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { inZone } from './shown-time.ts';
 import { withSources } from './with-engine.ts';
 
 /** The most closings that are explained. */

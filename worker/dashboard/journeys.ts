@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { contactKey, parseContact } from '../../core/contact.ts';
-import { instant } from '../cli/instant.ts';
 import { addressDigest } from '../journey/address-digest.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import type { SourceContext } from '../pipeline/context.ts';
+import { instant } from '../support/instant.ts';
 import { journeyPage } from '../support/journey-pages.ts';
 import { contextsOf, findAnywhere } from '../support/repair.ts';
 import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';

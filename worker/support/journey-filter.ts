@@ -58,7 +58,7 @@ async function fitting(
 ): Promise<(journey: Journey) => boolean> {
   const who = contact === undefined ? undefined : parseContact(contact, { defaultCountry });
   // Loaded with its calendar only where somebody writes a time.
-  const { instant } = since === undefined ? {} : await import('../cli/instant.ts');
+  const { instant } = since === undefined ? {} : await import('./instant.ts');
   const from = since === undefined ? undefined : instant?.(since, '--since', { timeZone, now: new Date() });
   const text = error?.toLowerCase();
   return (journey) =>

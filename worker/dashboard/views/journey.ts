@@ -1,8 +1,8 @@
 import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
-import { inZone } from '../../cli/shown-time.ts';
 import type { Journey, TraceLine } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Repair } from '../../support/repair.ts';
+import { inZone } from '../../support/shown-time.ts';
 import { journeyAt, listAt } from '../addresses.ts';
 import { type Content, type Html, html, webAddress } from '../html.ts';
 import { time } from '../times.ts';

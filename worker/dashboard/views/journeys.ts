@@ -1,7 +1,7 @@
-import { inZone } from '../../cli/shown-time.ts';
 import { type Journey, journeyStates } from '../../journey/journey.ts';
 import { skipReasons } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
+import { inZone } from '../../support/shown-time.ts';
 import { journeyAt, listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { time } from '../times.ts';

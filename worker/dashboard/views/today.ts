@@ -1,8 +1,8 @@
-import { inZone } from '../../cli/shown-time.ts';
 import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
 import { type OrphanState, orphanRemedy, whatWaits } from '../../sources/orphan-state.ts';
+import { inZone } from '../../support/shown-time.ts';
 import type { SourceState } from '../../support/source-state.ts';
 import { listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';

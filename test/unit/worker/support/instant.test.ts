@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instant } from '../../../../worker/cli/instant.ts';
+import { instant } from '../../../../worker/support/instant.ts';
 
 const tallinn = 'Europe/Tallinn';
 /** Half past midnight in Tallinn on 26 October, the day after one of 25 hours; still 25 October in UTC. */

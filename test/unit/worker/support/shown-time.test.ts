@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { instant } from '../../../../worker/cli/instant.ts';
-import { inZone } from '../../../../worker/cli/shown-time.ts';
+import { instant } from '../../../../worker/support/instant.ts';
+import { inZone } from '../../../../worker/support/shown-time.ts';
 
 const rows: [name: string, text: string, timeZone: string, expected: string][] = [
   ['in winter', '2026-11-21T09:30:00.123Z', 'Europe/Tallinn', '2026-11-21T11:30:00+02:00'],
