@@ -13,6 +13,12 @@ import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 import { wipeSnapshots } from './snapshots.ts';
 
+/**
+ * How long masking waits for the search that tells whether a request was made, once the search may begin. A masked request shows no
+ * contact, so nobody could tell whose it is: not this journey's search, and not the search of another one in the same campaign.
+ */
+const soughtForMs = 600_000;
+
 /** After this many failures in a row (an outage, a revoked key) the other contacts wait for the next attempt. */
 const mostInARow = 3;
 
@@ -96,15 +102,21 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
  */
 async function maskAll(found: Found, held: Held[], { id }: Erasure, context: EraseContext): Promise<Set<string>> {
   const isLive = new Set<string>();
-  for await (const { journey } of spread(found.journeys.values())) {
-    if (journey.contact) isLive.add(contactKey(journey.contact));
+  const isSought = new Set<string>();
+  for await (const { journey, of } of spread(found.journeys.values())) {
+    if (!journey.contact) continue;
+    const key = contactKey(journey.contact);
+    isLive.add(key);
+    const { lookAfter } = journey.intent ?? {};
+    const now = of.clock.now().getTime();
+    if (journey.state === 'creating' && lookAfter && now < lookAfter.getTime() + soughtForMs) isSought.add(key);
   }
   const unmasked = new Set<string>();
   let inARow = 0;
   for await (const contact of spread(found.contacts.values())) {
     const keys = keysOf(contact);
     if (contact.done && !keys.some((key) => isLive.has(key))) continue;
-    if (inARow >= mostInARow) {
+    if (inARow >= mostInARow || keys.some((key) => isSought.has(key))) {
       for (const key of keys) unmasked.add(key);
       continue;
     }

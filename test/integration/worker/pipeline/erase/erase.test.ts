@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { step } from '../../../../../worker/journey/transitions.ts';
+import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { begin, erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
@@ -165,6 +166,41 @@ describe('a journey that is asking', () => {
     expect(sentTo()).toEqual(['***', '***']);
     expect(await isErased(context, 'a.1')).toBe(true);
     expect(await context.erasures.all()).toMatchObject([{ journeys: 2, contacts: 2, requestsMasked: 2 }]);
+  });
+
+  const lost = async (lookAfter: Date) => {
+    const unit = unitContext();
+    const { context, vendor } = unit;
+    vendor.close('a', { customer: { email } });
+    await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
+    await goesAhead(context, 'a.1');
+    await context.store.update('a.1', ({ intent, ...now }) => ({
+      journey: { ...now, ...(intent && { intent: { ...intent, lookAfter } }) },
+      trace: [],
+    }));
+    const contact = { kind: 'email', value: email } as const;
+    await context.feedback.create({ campaign: 12, contact, customFields: {} });
+    return context;
+  };
+
+  test('its request is masked after the search for it, which goes by the contact', async () => {
+    const context = await lost(ago(1_000));
+    const event = eraseOf({ contacts: [email] });
+    await erase(event, context);
+    expect(sentTo()).toEqual([email]);
+
+    await ask({ journeyId: 'a.1' }, context);
+    expect(await context.store.get('a.1')).toMatchObject({ state: 'asked' });
+    await erase(event, context);
+    expect(sentTo()).toEqual(['***']);
+    expect(await isErased(context, 'a.1')).toBe(true);
+    expect(await context.areOwned(service.standin.requests().map(({ id }) => String(id)))).toEqual([true]);
+  });
+
+  test('a search that can not be made keeps its contact unmasked for ten minutes at most', async () => {
+    const context = await lost(ago(601_000));
+    await erase(eraseOf({ contacts: [email] }), context);
+    expect(sentTo()).toEqual(['***']);
   });
 });
 
