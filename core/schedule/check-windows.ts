@@ -20,12 +20,17 @@ export function checkWindows(hours: KnownHours): string[] {
 
 /** The windows that share a clock, whoever the recipient is: others may meet in somebody's zone. */
 function groups(hours: KnownHours): SendWindow[][] {
-  const { windows } = messageWindows(hours);
+  const { windows } = messageWindows(known(hours));
   const [campaign, ...others] = windows;
   if (hours.window === undefined) return [[campaign]];
   const [rule, ...texts] = others;
   if (rule === undefined) return [[campaign]];
   return hours.window.zone === 'account' ? [[campaign, rule]] : [[rule, ...texts]];
+}
+
+/** Holidays close no window for ever. */
+function known({ campaign, window, accountZone, sms }: KnownHours): KnownHours {
+  return { campaign, window, accountZone, sms };
 }
 
 /** Windows that work and may not do what their writer meant. `sms`: given where some messages may be text messages. */
@@ -37,7 +42,7 @@ export function doubtsAbout(hours: KnownHours): { problem: string; remedy: strin
     const remedy = `write from "${window.until}" and until "${window.from}" if the day was meant`;
     doubts.push({ problem: `its window ${atNight}`, remedy });
   }
-  const { windows } = messageWindows(hours);
+  const { windows } = messageWindows(known(hours));
   if (hours.sms !== undefined && !meet(windows)) {
     const names = windows.map(({ name }) => name).join(', and ');
     const problem = `${names}: nobody whose zone is ${accountZone}, or not known, is sent a text message`;

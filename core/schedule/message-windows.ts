@@ -1,6 +1,6 @@
 import type { Campaign } from '../feedback/schemas.ts';
 import { countryOf } from './country-clocks.ts';
-import type { HolidayCalendar } from './holidays.ts';
+import type { HolidayRules, PlaceHolidays } from './holidays.ts';
 import { type Hours, mistake, windowOf } from './hours.ts';
 import type { RecipientPlace } from './recipient-place.ts';
 import type { SendWindow } from './send-window.ts';
@@ -38,7 +38,7 @@ export interface MessageHours {
   /** For a text message only: hours that nothing exceeds, in every zone that may be the recipient's. */
   sms?: Hours | undefined;
   /** Given where no message may go out on a public holiday of the recipient's country. */
-  holidays?: HolidayCalendar | undefined;
+  holidays?: HolidayRules | undefined;
 }
 
 /** The windows that are all open when a message goes out; `why`: for the trace. @throws CloseloopError config */
@@ -52,21 +52,35 @@ export function messageWindows(hours: MessageHours): { windows: [SendWindow, ...
   if (window !== undefined)
     windows.push(windowOf('the rule sends', window, window.zone === 'recipient' ? zone : accountZone));
   if (sms !== undefined) windows.push(...zones.map((one) => windowOf('text messages go out', sms, one)));
-  if (holidays !== undefined) windows.push(...zones.map((one) => workdays(one, hours.recipient, holidays)));
+  const calendar = holidays && holidaysOf(hours.recipient, holidays);
+  if (calendar?.found) windows.push(...zones.map((one) => workdays(one, calendar.found)));
 
   const isOfRecipient = window?.zone === 'recipient' || sms !== undefined || holidays !== undefined;
-  return { windows, why: isOfRecipient ? [why] : [] };
+  return { windows, why: [...(isOfRecipient ? [why] : []), ...(calendar?.why ?? [])] };
 }
 
 function nowhere(zone: string): Pick<RecipientPlace, 'zone' | 'zones' | 'why'> {
   return { zone, zones: [zone], why: `the recipient's zone is not known: the account's, ${zone}` };
 }
 
-/** Open on every day that is no public holiday where the recipient is, on the calendar of `zone`. */
-function workdays(zone: string, place: RecipientPlace | undefined, holidays: HolidayCalendar): SendWindow {
-  const country = place?.country ?? countryOf(place?.zone ?? zone);
-  const holidayOn = (date: number) =>
-    country === undefined ? undefined : holidays.on(dateText(date), country, place?.region);
-  const name = `nobody is asked on public holidays${country === undefined ? '' : ` of ${country}`}, ${zone}`;
+type Calendar = { found: PlaceHolidays; why: string[] } | { found?: undefined; why: string[] };
+
+/** The holidays of where the recipient is: by the address, else the phone number, else their own zone, else as the rules say. */
+function holidaysOf(place: RecipientPlace | undefined, { calendar, country, region }: HolidayRules): Calendar {
+  const ofZone = place?.isKnown === true ? countryOf(place.zone) : undefined;
+  const theirs = place?.country ?? ofZone;
+  const found = theirs === undefined ? calendar.of(country, region) : calendar.of(theirs, place?.region);
+  return found
+    ? { found, why: [] }
+    : { why: [`public holidays of ${theirs ?? country} are not known: asks on any day`] };
+}
+
+/** Open on every day that is no public holiday, on the calendar of `zone`. */
+function workdays(zone: string, { place, on }: PlaceHolidays): SendWindow {
+  const holidayOn = (date: number) => {
+    const holiday = on(dateText(date));
+    return holiday === undefined ? undefined : `public holiday in ${place}: ${holiday}`;
+  };
+  const name = `nobody is asked on public holidays in ${place}, ${zone}`;
   return { name, from: 0, until: 0, days: undefined, zone, holidayOn };
 }

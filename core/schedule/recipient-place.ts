@@ -19,8 +19,9 @@ export interface RecipientPlace {
   zone: string;
   /** Every clock that may be the recipient's: what must not happen at night keeps to all of them. */
   zones: readonly [string, ...string[]];
-  /** Of the address, else of the phone number, with the address's region where it is known. */
+  /** Of the address, else of the phone number. */
   country: string | undefined;
+  /** Of the address's country, as it was written; undefined where that country isn't known. */
   region: string | undefined;
   /** Whether `zone` is the recipient's, and how it is known: a sentence for the trace. */
   isKnown: boolean;
@@ -33,7 +34,8 @@ export interface RecipientPlace {
  */
 export function recipientPlace(hints: PlaceHints, accountZone: string): RecipientPlace {
   const country = countryCode(hints.country);
-  const region = country === undefined ? undefined : regionCode(country, hints.region);
+  const region = country === undefined ? undefined : hints.region;
+  const state = country === undefined ? undefined : regionCode(country, region);
   const phoneCountry = countryCode(hints.phoneCountry);
   const known = (zone: string, zones: readonly [string, ...string[]], from: string): RecipientPlace => {
     return { zone, zones, country: country ?? phoneCountry, region, isKnown: true, why: `zone ${zone}, from ${from}` };
@@ -41,8 +43,8 @@ export function recipientPlace(hints: PlaceHints, accountZone: string): Recipien
 
   const { timeZone } = hints;
   if (timeZone !== undefined && isZone(timeZone)) return known(timeZone, [timeZone], 'the record');
-  const where = `the address's country (${country}${region === undefined ? '' : `, ${region}`})`;
-  const ofAddress = country === undefined ? undefined : clocksOf(country, region);
+  const where = `the address's country (${country}${state === undefined ? '' : `, ${state}`})`;
+  const ofAddress = country === undefined ? undefined : clocksOf(country, state);
   if (ofAddress?.zone !== undefined) return known(ofAddress.zone, ofAddress.zones, where);
   const ofPhone = phoneCountry === undefined ? undefined : clocksOf(phoneCountry);
   if (ofPhone?.zone !== undefined) return known(ofPhone.zone, ofPhone.zones, `the phone's country (${phoneCountry})`);

@@ -19,7 +19,7 @@ export interface SendTimeInput extends MessageHours {
 
 export interface SendTime {
   at: Date;
-  /** From `at` on, the first instant at which a request would come too late for these windows; undefined: not for two weeks. */
+  /** From `at` on, the first instant at which a request would come too late for these windows; undefined: not for four weeks. */
   until: Date | undefined;
   /** Sentences for the trace. */
   why: string[];
@@ -28,7 +28,7 @@ export interface SendTime {
 /**
  * When to make the request: the earliest instant that is not before `now`, not before the delay is over, and inside all
  * windows of the message. A repetition with `now` = `at` gives `at` again.
- * @throws CloseloopError config when the windows are never open together within 15 days, or an hour, a day list or
+ * @throws CloseloopError config when the windows are never open together within 29 days, or an hour, a day list or
  *   the account's zone is wrong; permanent when that is so for this recipient's zone only
  */
 export function nextSendTime(input: SendTimeInput): SendTime {
@@ -45,8 +45,7 @@ export function nextSendTime(input: SendTimeInput): SendTime {
   }
   const { at, closed } = firstOpening(windows, earliest) ?? never(input, windows);
   for (const [window, { opens, holiday }] of closed) {
-    const name = holiday === undefined ? window.name : `${window.name}: ${holiday}`;
-    why.push(`${name}; closed until ${inWords(opens, window.zone)}`);
+    why.push(`${holiday ?? window.name}; closed until ${inWords(opens, window.zone)}`);
   }
   if (serviceMs > 0) {
     why.push(

@@ -20,12 +20,12 @@ export interface SendWindow {
   days: ReadonlySet<number> | undefined;
   /** IANA name. */
   zone: string;
-  /** The holiday for which the window is closed on a date of its zone (days since 1 January 1970), from midnight to midnight. */
+  /** Why the window is closed on a date of its zone (days since 1 January 1970), from midnight to midnight: a holiday, in words. */
   holidayOn?: ((date: number) => string | undefined) | undefined;
 }
 
-/** How far an opening is looked for. A weekly window may lose one opening to a clock change, hence more than a week. */
-export const searchDays = 15;
+/** How far an opening is looked for. A weekly window may lose openings to clock changes and holidays, three in a row. */
+export const searchDays = 29;
 
 export function isOpen(window: SendWindow, epochMs: number): boolean {
   return isOpenOn(window, wallTime(window.zone, epochMs));
@@ -41,12 +41,12 @@ function isOpenOn({ from, until, days, holidayOn }: SendWindow, { date, ms }: Wa
   return (today && second >= from) || (yesterday && second < until);
 }
 
-/** The first instant from `epochMs` on at which the window is open; undefined if that is more than 15 days ahead. */
+/** The first instant from `epochMs` on at which the window is open; undefined if that is more than 29 days ahead. */
 export function nextOpening(window: SendWindow, epochMs: number): number | undefined {
   return firstThat(window, epochMs, true);
 }
 
-/** The first instant from `epochMs` on at which the window is closed; undefined if that is more than 15 days ahead. */
+/** The first instant from `epochMs` on at which the window is closed; undefined if that is more than 29 days ahead. */
 export function nextClosing(window: SendWindow, epochMs: number): number | undefined {
   return firstThat(window, epochMs, false);
 }
@@ -83,7 +83,7 @@ interface Closed {
   holiday: string | undefined;
 }
 
-/** The first instant from `epochMs` on at which all windows are open; undefined if that is more than 15 days ahead. */
+/** The first instant from `epochMs` on at which all windows are open; undefined if that is more than 29 days ahead. */
 export function firstOpening(
   windows: readonly SendWindow[],
   epochMs: number,

@@ -5,6 +5,7 @@ import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import { withContactLists } from '../config/contact-lists.ts';
+import { withHolidays } from '../config/with-holidays.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle, verifyConnection } from '../redis/connection.ts';
 import { DataKey, operatorKeys } from '../redis/data-key.ts';
@@ -168,8 +169,10 @@ export async function readConfig(
   if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });
   const { loadConnectors } = await import('../config/load-connectors.ts');
   const config = loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });
-  // Who looks at what is stored decides about nobody, and may have no such file.
-  return reading.uses === undefined ? withContactLists(config, file) : config;
+  // Who looks at what is stored decides about nobody, and may have neither such a file nor such a package.
+  if (reading.uses === 'redis' || reading.uses === 'alerts') return config;
+  const withDays = await withHolidays(config, file);
+  return reading.uses === undefined ? withContactLists(withDays, file) : withDays;
 }
 
 /** The installation's data key, which opens what this Redis holds. */

@@ -47,7 +47,7 @@ export async function windows(options: WindowsOptions): Promise<number> {
   for (const { source, rule, id } of chosenRules(config, options).flatMap(inEachCampaign)) {
     try {
       const campaign = await service.campaign(id);
-      const hours = hoursIn(rule, campaign, zone, config);
+      const hours = hoursIn(rule, campaign, options.zone, config);
       const days = openDays(hours, zone, first, options.weeks * 7);
       if (days.every(({ open }) => open.length === 0)) code = 1;
       const drawn = { source, rule, campaign, hours, zone, days };
@@ -63,10 +63,14 @@ export async function windows(options: WindowsOptions): Promise<number> {
   return code;
 }
 
-function hoursIn(rule: Rule, campaign: Campaign, zone: string, config: Config): MessageHours {
-  const { timeZone } = config.feedback;
-  const recipient = recipientPlace({ timeZone: zone }, timeZone);
-  return { ...messageHours(rule, campaign, { timeZone, policy: config.policy }, mayText(campaign)), recipient };
+/** @param zone left out: nothing is known of the recipient */
+function hoursIn(rule: Rule, campaign: Campaign, zone: string | undefined, config: Config): MessageHours {
+  const { feedback, policy, holidays } = config;
+  const context = { timeZone: feedback.timeZone, policy, holidays };
+  return {
+    ...messageHours(rule, campaign, context, mayText(campaign)),
+    recipient: recipientPlace({ timeZone: zone }, feedback.timeZone),
+  };
 }
 
 function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { source: string; rule: Rule }[] {

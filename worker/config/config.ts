@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Connector, ParsedSource } from '../../core/connector/contract.ts';
+import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import type { ContactList } from './contact-list.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
@@ -23,6 +24,8 @@ export type Config = z.output<typeof General> & {
   sources: ConfiguredSource[];
   /** By the file's name, as `contactsIn` has it: contact-lists.ts. */
   contactLists: ReadonlyMap<string, ContactList>;
+  /** Where `policy.holidays` is set: with-holidays.ts. */
+  holidays?: HolidayRules;
   /** What the file says, with the names of variables in place of their values: what differs between two (changes.ts). */
   written: unknown;
 };

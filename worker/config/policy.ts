@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AskAnyway } from './ask-anyway.ts';
 import { Campaigns, Groups } from './campaign-policy.ts';
 import { Cap } from './cap.ts';
+import { Holidays } from './holidays.ts';
 import { MaxAge } from './max-age.ts';
 import { Never } from './never.ts';
 import { SmsHours } from './sms-hours.ts';
@@ -18,6 +19,9 @@ export const Policy = z.strictObject({
   groups: Groups.optional().describe('Of several campaigns together, by a name of your own'),
   sms: SmsHours.prefault({}).describe(
     "When text messages go out, at the earliest and the latest, on the recipient's clock: no rule's window and no campaign's exceeds these hours",
+  ),
+  holidays: Holidays.optional().describe(
+    "Nobody is asked on a public holiday of the recipient's country, and region. Left out: holidays are days like others",
   ),
   maxAge: MaxAge.optional(),
   test: TestContact.optional().describe(

@@ -53,6 +53,10 @@ export const Rule = z.strictObject({
   delay: Duration.optional().describe("From closing to asking. Left out: the campaign's own delay"),
   maxAge: MaxAge.optional(),
   window: Window.optional().describe("Hours in which may be asked, within the campaign's own"),
+  holidays: z
+    .enum(['skip', 'ask'])
+    .optional()
+    .describe('Where `policy.holidays` is set: `ask` asks on public holidays, too. Left out: `skip`'),
   throttle: Throttle.optional().describe('No request to a person who was asked this recently, by any source'),
   cap: Cap.optional().describe('At most so many requests by this rule'),
   sample: Share.optional().describe('Asks about this share of the closings, chosen by chance: 50% or 0.5'),

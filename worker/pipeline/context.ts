@@ -1,6 +1,7 @@
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { Expression } from '../../core/mapping/expression.ts';
 import type { Log, Ports } from '../../core/ports.ts';
+import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import type { Config } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
 import type { CapSlots } from '../journey/cap-slots.ts';
@@ -78,6 +79,8 @@ export interface Policy {
   unfitAddress: (address: string) => string | undefined;
   /** What holds over all sources. */
   policy: Config['policy'];
+  /** On what days nobody is asked; left out: on none. */
+  holidays?: HolidayRules | undefined;
   /** The contact expressions of all rules, also of an orphan's: they find the contacts of a record's customer. */
   customerContacts: readonly Expression[];
   /** Paths to the addresses of a record's customer. */

@@ -174,6 +174,7 @@ function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Poli
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
     unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
     policy,
+    holidays: config.holidays,
     customerContacts: contacts,
     customerPaths:
       parts.customer?.map(compileExpression) ?? contacts.filter(({ plain, constant }) => plain && !constant),

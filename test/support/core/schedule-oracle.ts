@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { CloseloopError } from '../../../core/errors.ts';
 import { days } from '../../../core/schedule/days.ts';
+import type { HolidayRules } from '../../../core/schedule/holidays.ts';
 import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipient-place.ts';
 import { nextSendTime, type SendTimeInput } from '../../../core/schedule/send-time.ts';
 
 /*
  * Send times computed a second time, by other means: minute by minute, Intl's wall clock, hours as sets of the minutes of a week,
- * zones of people by hand. Hours are whole minutes, and so is every offset of these years: nothing turns between two looks.
+ * zones and countries of people by hand. Hours are whole minutes: nothing turns between two looks.
  */
 
 export const minuteMs = 60_000;
@@ -28,8 +29,11 @@ interface Person {
   hints: PlaceHints;
   own: string | undefined;
   clocks: readonly string[];
-  /** Whether holidays of their country can be known. */
-  hasCountry: boolean;
+  /**
+   * Whose holidays concern them: their country's, those and their region's, nobody's, as their country's are not known, or `home`: those
+   * of the country that the settings name. `either`: of one or the other, which is all the same then.
+   */
+  calendar: 'theirs' | 'region' | 'none' | 'home' | 'either';
 }
 
 export interface Case {
@@ -42,13 +46,13 @@ export interface Case {
   rule: (Hours & { zone: 'account' | 'recipient' }) | undefined;
   sms: Hours | undefined;
   /** Dates, 2026-12-25; undefined: holidays make no difference. */
-  holidays: readonly string[] | undefined;
+  holidays: { home: readonly string[]; theirs: readonly string[]; region: readonly string[] } | undefined;
   serviceAddsDelay: boolean;
 }
 
 const sendDelay = 45;
 
-/** Computed by core and by the oracle. `undefined`: never within 15 days. */
+/** Computed by core and by the oracle. `undefined`: never within 29 days. */
 export function bothOf(one: Case): { core: number | undefined; oracle: number | undefined } {
   return { core: ofCore(one)?.at.getTime(), oracle: ofOracle(one) };
 }
@@ -81,16 +85,32 @@ function inputOf({ account, person, campaign, rule, sms, holidays, ...one }: Cas
     accountZone: account,
     recipient: recipientPlace(person.hints, account),
     sms: sms && { from: hhmm(sms.from), until: hhmm(sms.until) },
-    holidays: holidays && { on: (date) => (person.hasCountry && holidays.includes(date) ? 'A holiday' : undefined) },
+    holidays: holidays && rulesOf(holidays, person.calendar === 'either'),
     serviceAddsDelay: one.serviceAddsDelay,
   };
+}
+
+/** Of Latvia and its region are the settings; nobody knows Japan's holidays. */
+function rulesOf({ home, theirs, region }: NonNullable<Case['holidays']>, isEither: boolean): HolidayRules {
+  const daysIn = (country: string, within: string | undefined) => {
+    if (country === 'LV' && within === 'Riga') return home;
+    return isEither || within === undefined ? theirs : [...theirs, ...region];
+  };
+  const of = (country: string, within: string | undefined) => ({
+    place: country,
+    on: (date: string) => (daysIn(country, within).includes(date) ? 'A holiday' : undefined),
+  });
+  const calendar: HolidayRules['calendar'] = {
+    of: (country, within) => (country === 'JP' && !isEither ? undefined : of(country, within)),
+  };
+  return { calendar, country: 'LV', region: 'Riga' };
 }
 
 function ofOracle(one: Case): number | undefined {
   const aheadMs = one.serviceAddsDelay ? sendDelay * minuteMs : 0;
   const earliest = Math.max(one.now + aheadMs, one.closedAt + one.delayMs);
   const isOpen = openAt(one);
-  for (let at = earliest; at <= earliest + 15 * dayMs; at = (Math.floor(at / minuteMs) + 1) * minuteMs) {
+  for (let at = earliest; at <= earliest + 29 * dayMs; at = (Math.floor(at / minuteMs) + 1) * minuteMs) {
     if (isOpen(at)) return at - aheadMs;
   }
   return undefined;
@@ -98,14 +118,20 @@ function ofOracle(one: Case): number | undefined {
 
 /** Whether a message may go out at an instant. */
 export function openAt({ account, person, campaign, rule, sms, holidays }: Case): (at: number) => boolean {
-  const { own, clocks, hasCountry } = person;
+  const { own, clocks } = person;
+  const dates = holidays ? datesFor(person, holidays) : [];
   const zones = clocks.length > 0 ? clocks : [account];
   const hourly: [zone: string, minutes: Set<number>][] = [[account, minutesOf(campaign)]];
   if (rule) hourly.push([rule.zone === 'recipient' ? (own ?? account) : account, minutesOf(rule)]);
   if (sms) for (const zone of zones) hourly.push([zone, minutesOf(sms)]);
   return (at) =>
     hourly.every(([zone, minutes]) => minutes.has(wall(zone, at).minute)) &&
-    !(holidays && hasCountry && zones.some((zone) => holidays.includes(wall(zone, at).date)));
+    !(dates.length > 0 && zones.some((zone) => dates.includes(wall(zone, at).date)));
+}
+
+function datesFor({ calendar }: Person, { home, theirs, region }: NonNullable<Case['holidays']>): readonly string[] {
+  if (calendar === 'region') return [...theirs, ...region];
+  return { theirs, home, either: theirs, none: [] }[calendar];
 }
 
 function minutesOf({ from, until, days: opening }: Hours): Set<number> {
@@ -116,8 +142,37 @@ function minutesOf({ from, until, days: opening }: Hours): Set<number> {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The minute of the week, from Monday 00:00, and the date, on the wall of a zone. */
-function wall(zone: string, at: number): { minute: number; date: string } {
+interface Wall {
+  /** Of the week, from Monday 00:00. */
+  minute: number;
+  date: string;
+}
+
+const quarterMs = 15 * minuteMs;
+const quarters = new Map<string, { at: number; read: Wall }>();
+
+/** What the wall of a zone shows. Intl is slow: it is read each quarter of an hour, on which all clocks of these years change. */
+function wall(zone: string, at: number): Wall {
+  const begins = Math.floor(at / quarterMs) * quarterMs;
+  let known = quarters.get(zone);
+  if (known?.at !== begins) {
+    known = { at: begins, read: readWall(zone, begins) };
+    quarters.set(zone, known);
+  }
+  const { minute, date } = known.read;
+  return { minute: minute + Math.floor((at - begins) / minuteMs), date };
+}
+
+/** Whether nothing turns within a quarter of an hour. */
+export function changesOnQuarters(zone: string): boolean {
+  const instants = [begin, ...changes(zone)].map((at) => Temporal.Instant.fromEpochMilliseconds(at));
+  return instants.every((at) => {
+    const { offsetNanoseconds, epochMilliseconds } = at.toZonedDateTimeISO(zone);
+    return (offsetNanoseconds / 1e6) % quarterMs === 0 && epochMilliseconds % quarterMs === 0;
+  });
+}
+
+function readWall(zone: string, at: number): Wall {
   let format = formats.get(zone);
   if (format === undefined) {
     const date = { weekday: 'short', year: 'numeric', month: '2-digit', day: '2-digit' } as const;
@@ -144,32 +199,37 @@ const american = [...states.map((city) => `America/${city}`), 'Pacific/Honolulu'
 
 /** Of each step of the order in which a zone is found. */
 const people: Person[] = [
-  { hints: {}, own: undefined, clocks: [], hasCountry: false },
-  { hints: { timeZone: 'Eastern Time (US & Canada)' }, own: undefined, clocks: [], hasCountry: false },
+  { hints: {}, own: undefined, clocks: [], calendar: 'home' },
+  { hints: { timeZone: 'Eastern Time (US & Canada)' }, own: undefined, clocks: [], calendar: 'home' },
   { hints: { country: 'Estonia', phoneCountry: 'US' }, ...at('Europe/Tallinn') },
-  { hints: { country: 'US', region: 'California' }, ...at('America/Los_Angeles') },
-  { hints: { country: 'AU', region: 'QLD' }, ...at('Australia/Brisbane') },
+  { hints: { country: 'US', region: 'California' }, ...at('America/Los_Angeles'), calendar: 'region' },
+  { hints: { country: 'AU', region: 'QLD' }, ...at('Australia/Brisbane'), calendar: 'region' },
+  { hints: { country: 'DE', region: 'BY', timeZone: 'Asia/Tokyo' }, ...at('Asia/Tokyo'), calendar: 'region' },
   {
     hints: { country: 'US', region: 'TX' },
     own: 'America/Chicago',
     clocks: ['America/Chicago', 'America/Denver'],
-    hasCountry: true,
+    calendar: 'region',
   },
-  { hints: { country: 'United States' }, own: undefined, clocks: american, hasCountry: true },
-  { hints: { phoneCountry: 'JP' }, ...at('Asia/Tokyo') },
+  { hints: { country: 'United States' }, own: undefined, clocks: american, calendar: 'theirs' },
+  { hints: { phoneCountry: 'JP' }, ...at('Asia/Tokyo'), calendar: 'none' },
   { hints: { phoneCountry: 'GB' }, ...at('Europe/London') },
-  { hints: { phoneCountry: 'US' }, own: undefined, clocks: american, hasCountry: true },
-  { hints: { phoneCountry: 'ES' }, own: undefined, clocks: ['Europe/Madrid', 'Atlantic/Canary'], hasCountry: true },
+  { hints: { phoneCountry: 'US' }, own: undefined, clocks: american, calendar: 'theirs' },
+  { hints: { phoneCountry: 'ES' }, own: undefined, clocks: ['Europe/Madrid', 'Atlantic/Canary'], calendar: 'theirs' },
   { hints: { country: 'PT', phoneCountry: 'DE' }, ...at('Europe/Berlin') },
 ];
 
-function at(zone: string): Pick<Person, 'own' | 'clocks' | 'hasCountry'> {
-  return { own: zone, clocks: [zone], hasCountry: true };
+function at(zone: string): Pick<Person, 'own' | 'clocks' | 'calendar'> {
+  return { own: zone, clocks: [zone], calendar: 'theirs' };
 }
 
 const everyDay = [0, 1, 2, 3, 4, 5, 6];
 const hours = (opening: fc.Arbitrary<readonly number[]>): fc.Arbitrary<Hours> =>
   fc.record({ from: fc.nat(1_439), until: fc.nat(1_439), days: opening });
+
+/** How many days from the decision holidays are: some soon, or nearly every day of a month. */
+const month = Array.from({ length: 30 }, (_, i) => i - 1);
+const ahead = fc.oneof({ arbitrary: fc.subarray(month.slice(0, 6)), weight: 4 }, fc.subarray(month));
 
 /** Cases whose decision falls near one of these instants of a zone. */
 export function casesAround(place: fc.Arbitrary<{ zone: string; around: number }>): fc.Arbitrary<Case> {
@@ -177,7 +237,7 @@ export function casesAround(place: fc.Arbitrary<{ zone: string; around: number }
     fc.constantFrom(...people),
     fc
       .constantFrom(...allZones)
-      .map((zone): Person => ({ hints: { timeZone: zone }, own: zone, clocks: [zone], hasCountry: false })),
+      .map((zone): Person => ({ hints: { timeZone: zone }, own: zone, clocks: [zone], calendar: 'either' })),
   );
   return fc
     .record({
@@ -202,12 +262,20 @@ export function casesAround(place: fc.Arbitrary<{ zone: string; around: number }
           .map(([from, length]) => ({ from, until: from + length, days: everyDay })),
         { nil: undefined },
       ),
-      holidaysIn: fc.option(fc.subarray([-1, 0, 1, 2, 3, 4]), { nil: undefined }),
+      holidaysIn: fc.option(fc.record({ home: ahead, theirs: ahead, region: ahead }), { nil: undefined }),
       serviceAddsDelay: fc.boolean(),
     })
     .map(({ place: { zone, around }, before, age, holidaysIn, ...rest }) => {
       const now = around - before;
-      const holidays = holidaysIn?.map((ahead) => new Date(now + ahead * dayMs).toISOString().slice(0, 10));
+      const dates = (days: readonly number[]) =>
+        days.map((day) => new Date(now + day * dayMs).toISOString().slice(0, 10));
+      const { home, theirs, region } = holidaysIn ?? { home: [], theirs: [], region: [] };
+      const isEither = rest.person.calendar === 'either';
+      const holidays = holidaysIn && {
+        home: dates(isEither ? theirs : home),
+        theirs: dates(theirs),
+        region: dates(region),
+      };
       return { ...rest, account: zone, now, closedAt: now - age, holidays };
     });
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { allZones, bothOf, casesAround, changes } from '../../support/core/schedule-oracle.ts';
+import { allZones, bothOf, casesAround, changes, changesOnQuarters } from '../../support/core/schedule-oracle.ts';
 
 /** ORACLE=all: around every change, for half an hour. */
 const every = process.env.ORACLE === 'all';
@@ -8,6 +8,7 @@ const every = process.env.ORACLE === 'all';
 test('send times agree with the oracle around clock changes of every zone in ten years', () => {
   const seen = { zones: allZones.length, changes: 0, cases: 0, never: 0, differences: 0 };
   for (const zone of allZones) {
+    expect(changesOnQuarters(zone)).toBe(true);
     for (const around of changes(zone).filter((_, i) => every || i % 10 === 0)) {
       seen.changes++;
       fc.assert(

@@ -13,8 +13,8 @@ import type { Skip } from '../../journey/reasons.ts';
 import type { Policy, Timing } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
 
-type HoursContext = Pick<Policy, 'timeZone' | 'policy'>;
-type Windowed = Pick<LoadedRule, 'window'>;
+type HoursContext = Pick<Policy, 'timeZone' | 'policy' | 'holidays'>;
+type Windowed = Pick<LoadedRule, 'window' | 'holidays'>;
 
 /** What the time of asking takes of a source. */
 export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'> & Pick<Timing, 'clock'>;
@@ -38,7 +38,7 @@ export function placeOf(record: PresentedRecord, { kind, value }: Contact): Plac
 }
 
 /**
- * When to ask, by the rule, the campaign, the hours of text messages and the zones (core/schedule/send-time.ts).
+ * When to ask, by the rule, the campaign, the hours of text messages, holidays and the zones (core/schedule/send-time.ts).
  * @param now the earliest that it may be
  */
 export function askingTime(
@@ -84,12 +84,18 @@ export function mayText({ type }: Campaign): boolean {
 
 /** All but the recipient. */
 export function messageHours(
-  { window }: Windowed,
+  { window, holidays }: Windowed,
   campaign: Campaign,
-  { timeZone, policy }: HoursContext,
+  { timeZone, policy, ...context }: HoursContext,
   isText: boolean,
 ): MessageHours {
-  return { campaign: hoursOf(campaign), window, accountZone: timeZone, sms: isText ? policy.sms : undefined };
+  return {
+    campaign: hoursOf(campaign),
+    window,
+    accountZone: timeZone,
+    sms: isText ? policy.sms : undefined,
+    holidays: holidays === 'ask' ? undefined : context.holidays,
+  };
 }
 
 const hourMs = 3_600_000;

@@ -8,7 +8,7 @@ import { windows } from '../../../../worker/cli/windows.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
 /** What the command prints of these rules; campaign 13 is e-mail from 09:00 to 20:00, 14 is text messages. */
-async function drawn(rules: object[], options: Partial<Parameters<typeof windows>[0]> = {}) {
+async function drawn(rules: object[], options: Partial<Parameters<typeof windows>[0]> = {}, policy: object = {}) {
   const feedback = await startFeedbackStandin({ seed: true });
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-windows-'));
   onTestFinished(async () => {
@@ -18,7 +18,7 @@ async function drawn(rules: object[], options: Partial<Parameters<typeof windows
   const config = join(dir, 'closeloop.yaml');
   const sources = { toy: { connector: 'toy', secret: 'good', rules } };
   const account = { baseUrl: `${feedback.url}/api`, apiKey: 'demo-key', timeZone: 'Europe/Tallinn' };
-  writeFileSync(config, JSON.stringify({ feedback: account, sources }));
+  writeFileSync(config, JSON.stringify({ feedback: account, policy, sources }));
   const { write } = process.stdout;
   let out = '';
   process.stdout.write = (text: string | Uint8Array) => {
@@ -70,6 +70,24 @@ test('… on the clock of a recipient elsewhere, with the account’s beside it'
   // From 8 to 29 March clocks are an hour nearer to each other.
   expect(lines.slice(-7)[0]).toMatch(/^Mon 03-23 .* 03:00–14:00 \(09:00–20:00 Europe\/Tallinn\)$/);
   expect(lines.slice(-7)[6]).toMatch(/^Sun 03-29 .* 02:00–13:00 \(09:00–20:00 Europe\/Tallinn\)$/);
+});
+
+test('… with public holidays, of the country of the zone or of the settings; not for a rule that asks on them', async () => {
+  const mail = { name: 'mail', campaign: 13, contact: 'customer.email' };
+  const easter = { from: '2026-04-03', rule: 'mail' };
+  const policy = { holidays: { country: 'EE' } };
+  const { lines } = await drawn([mail], easter, policy);
+  expect(lines).toContain('  nobody is asked on public holidays in EE, Europe/Tallinn');
+  expect(lines.slice(-7).map((line) => line.replaceAll(/[·█]/g, ''))).toEqual([
+    'Fri 04-03     closed  public holiday in EE: Good Friday',
+    'Sat 04-04     09:00–20:00',
+    'Sun 04-05     closed  public holiday in EE: Easter Sunday',
+    ...['Mon 04-06', 'Tue 04-07', 'Wed 04-08', 'Thu 04-09'].map((day) => `${day}     09:00–20:00`),
+  ]);
+  const inLatvia = await drawn([mail], { ...easter, zone: 'Europe/Riga' }, policy);
+  expect(inLatvia.lines.slice(-7)[3]).toMatch(/^Mon 04-06 .* closed {2}public holiday in LV: Easter Monday$/);
+  const always = await drawn([{ ...mail, holidays: 'ask' }], easter, policy);
+  expect(always.lines.join()).not.toMatch(/holiday|closed/);
 });
 
 test('… for machines', async () => {

@@ -1,0 +1,39 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './problem.ts';
+
+/**
+ * The configuration with the calendar of public holidays, where `policy.holidays` wants it: the package that knows them is optional, and
+ * not loaded otherwise.
+ * @throws ConfigError for a country or region whose holidays are not known; CloseloopError config where the package is not installed
+ */
+export async function withHolidays(config: Config, file: string): Promise<Config> {
+  const { holidays } = config.policy;
+  if (holidays === undefined) return config;
+  const { countryNames, publicHolidays, regionNames, regionOf } = await load();
+  const { country, region } = holidays;
+  if (countryNames()[country] === undefined) {
+    const message = `no public holidays of ${country} are known`;
+    throw new ConfigError(file, [{ path: 'policy.holidays.country', message }]);
+  }
+  if (region !== undefined && regionOf(country, region) === undefined) {
+    const known = Object.entries(regionNames(country)).map(([code, name]) => `${code} (${name})`);
+    const which =
+      known.length === 0
+        ? `${country} has no regions with holidays of their own`
+        : `must be one of ${known.join(', ')}`;
+    throw new ConfigError(file, [{ path: 'policy.holidays.region', message: which }]);
+  }
+  return { ...config, holidays: { calendar: publicHolidays(), country, region } };
+}
+
+async function load() {
+  try {
+    return await import('../../core/schedule/public-holidays.ts');
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    const message =
+      'policy.holidays is set, and the package that knows public holidays is not installed: npm install date-holidays';
+    throw new CloseloopError(message, { kind: 'config' }, { cause });
+  }
+}
