@@ -1,123 +1,127 @@
 import { CloseloopError } from '../../core/errors.ts';
-import { type Counts, sumOf } from '../journey/hourly-counts.ts';
-import { type GradeFigures, type GradesRow, gradesByCampaign, gradesByField, resultOf } from '../reports/grades.ts';
-import { instantsOf, type Period, periodBefore, thirtyDaysUntil } from '../reports/period.ts';
-import { daysIn } from '../support/shown-time.ts';
+import { cellsOf, type ReportRow, rangeOf } from '../reports/cells.ts';
+import { type Comment, newestComments } from '../reports/comments.ts';
+import { csv } from '../reports/csv.ts';
+import { type GradesRow, gradesByCampaign, gradesOverTime, resultOf } from '../reports/grades.ts';
+import { gradesByField } from '../reports/grades-by-field.ts';
+import { type Period, periodBefore, periodCalled, stepsOf } from '../reports/period.ts';
+import type { PeriodName, StepName } from '../reports/period-names.ts';
+import { storedCounts } from '../reports/stored-counts.ts';
+import { daysIn, inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { openAccount } from './service.ts';
+import { openAccount, type ServiceAccount } from './service.ts';
 import { readFilter, type ServiceFilter } from './service-filter.ts';
-import { bar, csv, table } from './table.ts';
+import { bar, table } from './table.ts';
 import { withStored } from './with-stored.ts';
 
 interface ReportOptions extends RuntimeOptions, Omit<ServiceFilter, 'type' | 'metric'> {
   json: boolean;
   format: 'table' | 'csv' | 'json';
+  /** In place of days. */
+  period?: PeriodName;
   /** Names of custom fields, separated by commas. */
   by?: string;
+  every?: StepName;
+  /** So many of the newest. */
+  comments?: number;
 }
 
-/** The grades of a period beside those of the period before it, by campaign or by the values of custom fields. */
+/** The grades of a period beside those of the period before it, by campaign, by the values of custom fields, or step by step. */
 export async function report(options: ReportOptions): Promise<number> {
-  const { service, timeZone } = await openAccount(options);
-  const period = periodOf(options, timeZone);
-  const { campaign, by } = options;
-  const { changedSince } = readFilter(options, timeZone);
-  if (by === undefined && changedSince !== undefined) {
-    throw new CloseloopError('--changed-since is for "--by": the statistics of whole campaigns do not take it.', {
-      kind: 'config',
-    });
-  }
-  const fields = by?.split(',').map((name) => name.trim());
-  const rows = fields
-    ? await gradesByField(service, fields, period, { campaign, changedSince })
-    : await gradesByCampaign(service, period, { campaign });
-  const ours = fields ? undefined : await countsOf(options, period, timeZone);
-  const shown = rows.map((row) => ({ ...row, ...(ours && { closeloop: ours.get(row.campaign) ?? nobody }) }));
   const format = options.json ? 'json' : options.format;
+  refuse(options, format);
+  const account = await openAccount(options);
+  const period = periodOf(options, account.timeZone);
+  const fields = options.by?.split(',').map((name) => name.trim());
+  const rows = await rowsOf(options, fields, period, account);
+  const { counts, comments } = await storedOf(options, period, account.timeZone);
+  const shown = rows.map((row) => ({ ...row, ...(counts && { closeloop: counts.get(row.campaign) ?? nobody }) }));
   if (format === 'json') {
-    for (const row of shown) process.stdout.write(`${JSON.stringify({ ...period, ...row })}\n`);
+    for (const row of [...shown.map((row) => ({ ...period, ...row })), ...comments])
+      process.stdout.write(`${JSON.stringify(row)}\n`);
     return 0;
   }
   if (rows.length === 0) process.stderr.write(`${nothing(fields, period)}\n`);
   else process.stdout.write(format === 'csv' ? csv(cellsOf(shown, 'csv')) : tableOf(shown, period));
+  for (const one of comments) process.stdout.write(commentLines(one, account.timeZone));
   return 0;
 }
 
-type Shown = GradesRow & { closeloop?: Counts };
-const nobody: Counts = { asked: 0, answered: 0, responses: 0 };
+const nobody = { asked: 0, answered: 0, responses: 0 };
+
+/** @throws CloseloopError config for options that do not go together */
+function refuse({ by, every, changedSince, comments, period, since, until }: ReportOptions, format: string): void {
+  const wrong =
+    by === undefined && changedSince !== undefined
+      ? '--changed-since is for "--by": the statistics of whole campaigns do not take it.'
+      : by !== undefined && every !== undefined
+        ? '--every and --by: the figures are by step or by value, one of both.'
+        : period !== undefined && (since !== undefined || until !== undefined)
+          ? '--period stands in place of --since and --until: name one of both.'
+          : comments !== undefined && format === 'csv'
+            ? '--comments is not for "--format csv", whose rows are figures.'
+            : undefined;
+  if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
+}
 
 /** What is not given: thirty days, up to today. */
 function periodOf(options: ReportOptions, timeZone: string): Period {
-  const { since, until = daysIn(timeZone)(new Date()) } = readFilter({ until: 'today', ...options }, timeZone);
-  return { since: since ?? thirtyDaysUntil(until).since, until };
+  const today = daysIn(timeZone)(new Date());
+  const { since, until = today } = readFilter({ until: 'today', ...options }, timeZone);
+  const named = periodCalled(options.period ?? '30-days', until);
+  return since === undefined ? named : { since, until };
 }
 
-/** What closeloop's own journeys say of the same days, by campaign and over all sources. */
-async function countsOf(options: ReportOptions, period: Period, timeZone: string): Promise<Map<number, Counts>> {
-  return await withStored(options, async ({ sources }) => {
-    const time = instantsOf(period, timeZone);
-    const all = await Promise.all(sources().map(({ store }) => store.queries.countsBetween(time)));
-    const campaigns = new Set(all.flatMap((one) => [...one.keys()]));
-    return new Map([...campaigns].map((id) => [id, sumOf(all.flatMap((one) => one.get(id) ?? []))]));
-  });
+async function rowsOf(
+  options: ReportOptions,
+  fields: readonly string[] | undefined,
+  period: Period,
+  { service, timeZone }: ServiceAccount,
+): Promise<GradesRow[]> {
+  const { campaign, every } = options;
+  if (fields) {
+    const { changedSince } = readFilter(options, timeZone);
+    return await gradesByField(service, fields, period, { campaign, changedSince, timeZone });
+  }
+  if (every) return await gradesOverTime(service, stepsOf(period, every), { campaign });
+  return await gradesByCampaign(service, period, { campaign });
+}
+
+/** What closeloop's own journeys say of the same days: counts by campaign, unless the rows are others; the newest comments. */
+async function storedOf(options: ReportOptions, period: Period, timeZone: string) {
+  const { by, every, comments: size = 0, campaign } = options;
+  const isByCampaign = by === undefined && every === undefined;
+  if (!isByCampaign && size === 0) return { comments: [] };
+  return await withStored(options, async ({ sources }) => ({
+    ...(isByCampaign && { counts: await storedCounts(sources(), period, timeZone) }),
+    comments: size === 0 ? [] : await newestComments(sources(), { ...period, timeZone, size, campaign }),
+  }));
 }
 
 function nothing(fields: readonly string[] | undefined, { since, until }: Period): string {
-  if (fields === undefined) return `Nobody was asked from ${since} to ${until}, nor in as many days before.`;
+  if (fields === undefined) return `Nobody was asked from ${since} to ${until}, nor in the period before.`;
   const names = fields.map((name) => `"${name}"`).join(' or ');
-  return `From ${since} to ${until}, and in as many days before, no request has a value of ${names} that its campaign shows in reports.`;
+  return `From ${since} to ${until}, and in the period before, no request has a value of ${names} that its campaign shows in reports.`;
 }
 
-function cellsOf(rows: readonly Shown[], form: 'csv' | 'table'): string[][] {
-  const has = { by: rows.some(({ by }) => by), ours: rows.some(({ closeloop }) => closeloop) };
-  const written = (figure: number | null) => (figure === null ? '' : String(figure));
-  const percent = (share: number | null) =>
-    share === null ? '' : form === 'csv' ? String(Math.round(share * 10_000) / 10_000) : `${Math.round(share * 100)} %`;
-  const figures = ({ asked, answered, rate, average, index }: GradeFigures) => [
-    String(asked),
-    ...(has.by ? [] : [written(answered), percent(rate)]),
-    written(average),
-    ...(has.by ? [] : [written(index)]),
-  ];
-  const names = ['asked', ...(has.by ? [] : ['answered', 'rate']), 'average', ...(has.by ? [] : ['index'])];
-  const before = form === 'csv' ? names.map((name) => `${name} before`) : [];
-  const head = [
-    ...(form === 'csv' ? ['campaign id'] : []),
-    'campaign',
-    ...(has.by ? ['field', 'value'] : []),
-    ...names,
-    ...before,
-    'change',
-    ...(has.ours ? ['by closeloop'] : []),
-  ];
-  const body = rows.map((row) => [
-    ...(form === 'csv' ? [String(row.campaign)] : []),
-    row.name,
-    ...(row.by ? [row.by.field, row.by.value] : []),
-    ...figures(row.now),
-    ...(form === 'csv' ? figures(row.before) : []),
-    row.change === null ? '' : form === 'csv' || row.change <= 0 ? String(row.change) : `+${row.change}`,
-    ...(has.ours ? [String(row.closeloop?.asked ?? 0)] : []),
-  ]);
-  return [head, ...body];
-}
-
-/** The columns for people, with a bar of the campaign's own figure on its scale. */
-function tableOf(rows: readonly Shown[], period: Period): string {
+/** The columns for people, with a bar of the row's own figure on its scale. */
+function tableOf(rows: readonly ReportRow[], period: Period): string {
   const [head = [], ...body] = cellsOf(rows, 'table');
   const before = periodBefore(period);
   const drawn = body.map((cells, i) => [...cells, barOf(rows[i])]);
-  return `${period.since} to ${period.until}, change against ${before.since} to ${before.until}\n\n${table([[...head, ''], ...drawn])}`;
+  const against = rows.some(({ step }) => step) ? 'the step before' : `${before.since} to ${before.until}`;
+  return `${period.since} to ${period.until}, change against ${against}\n\n${table([[...head, ''], ...drawn])}`;
 }
 
-function barOf(row: Shown | undefined): string {
-  if (row === undefined) return '';
-  const isAverage = row.metric === 'avg' || row.by !== undefined;
-  const [low = 0, high = 0] = isAverage
-    ? [row.scale[0], row.scale.at(-1)]
-    : row.metric === 'nps'
-      ? [-100, 100]
-      : [0, 100];
-  const figure = isAverage ? row.now.average : resultOf(row.now, row.metric);
-  return figure === null || high <= low ? '' : bar((figure - low) / (high - low));
+function barOf(row: ReportRow | undefined): string {
+  const range = row && rangeOf(row);
+  const figure = row ? resultOf(row.now, row.measure) : null;
+  return range === undefined || figure === null ? '' : bar((figure - range[0]) / (range[1] - range[0]));
+}
+
+function commentLines({ at, grade, maxGrade, comment, journey }: Comment, timeZone: string): string {
+  const given = grade === null ? 'no grade' : `grade ${grade}${maxGrade === undefined ? '' : ` of ${maxGrade}`}`;
+  // Whatever customers write must not command the terminal.
+  const text = comment.replace(/[^\P{Cc}\n]/gu, ' ').replaceAll('\n', '\n  ');
+  return `\n${inZone(at.toISOString(), timeZone)}  ${given}  ${journey}\n  ${text}\n`;
 }

@@ -28,17 +28,6 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('');
 }
 
-/** RFC 4180, for spreadsheets: text that one would take for a formula is led by an apostrophe. */
-export function csv(rows: readonly (readonly string[])[]): string {
-  return rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
-}
-
-function quoted(cell: string): string {
-  const isFormula = /^[=+\-@\t\r]/.test(cell) && Number.isNaN(Number(cell));
-  const text = isFormula ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 /** Names come from elsewhere, and must neither break a line nor command the terminal. */
 function onOneLine(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ');

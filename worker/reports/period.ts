@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import type { PeriodName, StepName } from './period-names.ts';
 
 /** Days of the account's calendar, YYYY-MM-DD, both inclusive. */
 export interface Period {
@@ -6,16 +7,63 @@ export interface Period {
   until: string;
 }
 
-/** The period of the same length that ends the day before this one begins. */
+/**
+ * The period that this one is compared with: it ends the day before this one begins and has as many days, or, before whole calendar
+ * months, as many whole months.
+ */
 export function periodBefore({ since, until }: Period): Period {
-  const [first, last] = [Temporal.PlainDate.from(since), Temporal.PlainDate.from(until)];
-  const days = first.until(last, { largestUnit: 'days' }).days + 1;
-  return { since: first.subtract({ days }).toString(), until: first.subtract({ days: 1 }).toString() };
+  const [first, next] = [Temporal.PlainDate.from(since), Temporal.PlainDate.from(until).add({ days: 1 })];
+  const isMonths = first.day === 1 && next.day === 1;
+  const length = first.until(next, { largestUnit: isMonths ? 'months' : 'days' });
+  return { since: first.subtract(length).toString(), until: first.subtract({ days: 1 }).toString() };
 }
 
-/** Thirty days, the last one included. */
-export function thirtyDaysUntil(until: string): Period {
-  return { since: Temporal.PlainDate.from(until).subtract({ days: 29 }).toString(), until };
+/** One that today lies in ends today. */
+export function periodCalled(name: PeriodName, today: string): Period {
+  const last = Temporal.PlainDate.from(today);
+  const month = last.with({ day: 1 });
+  const quarter = month.subtract({ months: (month.month - 1) % 3 });
+  const before = (first: Temporal.PlainDate, months: number): Period => ({
+    since: first.subtract({ months }).toString(),
+    until: first.subtract({ days: 1 }).toString(),
+  });
+  switch (name) {
+    case '7-days':
+      return { since: last.subtract({ days: 6 }).toString(), until: today };
+    case '30-days':
+      return { since: last.subtract({ days: 29 }).toString(), until: today };
+    case 'this-month':
+      return { since: month.toString(), until: today };
+    case 'last-month':
+      return before(month, 1);
+    case 'this-quarter':
+      return { since: quarter.toString(), until: today };
+    case 'last-quarter':
+      return before(quarter, 3);
+  }
+}
+
+/** The parts of a period, first to last: its days, its sevens of days, or its calendar months. The last may be shorter, of months the first too. */
+export function stepsOf({ since, until }: Period, every: StepName): Period[] {
+  const steps: Period[] = [];
+  const end = Temporal.PlainDate.from(until).add({ days: 1 });
+  for (let at = Temporal.PlainDate.from(since); Temporal.PlainDate.compare(at, end) < 0; ) {
+    const after =
+      every === 'month' ? at.with({ day: 1 }).add({ months: 1 }) : at.add({ days: every === 'day' ? 1 : 7 });
+    const next = Temporal.PlainDate.compare(after, end) < 0 ? after : end;
+    steps.push({ since: at.toString(), until: next.subtract({ days: 1 }).toString() });
+    at = next;
+  }
+  return steps;
+}
+
+/** Steps that show a period in a chart with at most sixteen points; undefined: it is too short or too long for one. */
+export function stepFor({ since, until }: Period): StepName | undefined {
+  const days = Temporal.PlainDate.from(since).until(Temporal.PlainDate.from(until)).days + 1;
+  if (days < 2) return undefined;
+  if (days <= 16) return 'day';
+  if (days <= 105) return 'week';
+  return days <= 450 ? 'month' : undefined;
 }
 
 /** From the beginning of the first day to the end of the last one. */

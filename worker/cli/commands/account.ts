@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { namedPeriods, stepNames } from '../../reports/period-names.ts';
 import { exports } from '../exports.ts';
 import { dayHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
@@ -10,8 +11,11 @@ export function addReport(program: Command): void {
     .description('the grades of a period beside those of the period before it, as the service counts them')
     .option('--since <day>', `requests scheduled from this day on; ${dayHelp}; left out: thirty days in all`)
     .option('--until <day>', 'up to and including this day; left out: today')
+    .addOption(new Option('--period <name>', 'in place of days').choices(namedPeriods))
     .option('--by <fields>', 'by the values of these custom fields, separated by commas: Agent,Store')
+    .addOption(new Option('--every <step>', 'step by step, beside the step before').choices(stepNames))
     .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option('--comments <n>', 'and so many of the newest comments', positiveNumber)
     .option('--changed-since <day>', 'with --by: whose grade changed on or after this day')
     .addOption(new Option('--format <format>').choices(['table', 'csv', 'json']).default('table'))
     .addHelpText('after', example('report --since 2026-10-01 --until 2026-10-31 --by Store --config closeloop.yaml'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bar, csv, table } from '../../../../worker/cli/table.ts';
+import { bar, table } from '../../../../worker/cli/table.ts';
 
 test('columns are as wide as their longest cell; figures stand to the right, also where some are missing', () => {
   const rows = [
@@ -12,18 +12,6 @@ test('columns are as wide as their longest cell; figures stand to the right, als
 
 test('a name neither breaks a line nor commands the terminal', () => {
   expect(table([['store'], ['one\ntwo\u001b[2J']])).toBe('store\none two [2J\n');
-});
-
-test.each([
-  ['plain', 'plain'],
-  ['a "word", and more', '"a ""word"", and more"'],
-  ['two\nlines', '"two\nlines"'],
-  ['=SUM(A1)', "'=SUM(A1)"],
-  ['@here', "'@here"],
-  ['-12.5', '-12.5'],
-  ['+3', '+3'],
-])('a spreadsheet takes %j for what it is', (cell, written) => {
-  expect(csv([[cell, 'x']])).toBe(`${written},x\r\n`);
 });
 
 test.each([

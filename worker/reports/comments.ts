@@ -1,0 +1,74 @@
+import { refOf } from '../journey/refs.ts';
+import type { Searched } from '../support/journey-filter.ts';
+import { journeyPage } from '../support/journey-pages.ts';
+import { instantsOf, type Period } from './period.ts';
+
+/** Journeys that are looked at for the newest comments, at most. */
+export const mostLooked = 500;
+
+export interface Comment {
+  source: string;
+  /** Of the journey. */
+  id: string;
+  journey: string;
+  at: Date;
+  comment: string;
+  grade: number | null;
+  maxGrade?: number;
+  campaign?: number;
+  campaignName?: string;
+  rule?: string;
+  /** Values of custom fields. */
+  values: Readonly<Record<string, string | number | boolean>>;
+}
+
+interface Wanted extends Period {
+  /** The account's. */
+  timeZone: string;
+  /** So many. */
+  size: number;
+  campaign?: number | undefined;
+  grade?: number | undefined;
+}
+
+/** What customers who were asked in this period wrote, newest first: of requests that closeloop made. */
+export async function newestComments(
+  sources: readonly Searched[],
+  { since, until, timeZone, size, campaign, grade }: Wanted,
+): Promise<Comment[]> {
+  const period = instantsOf({ since, until }, timeZone);
+  const { found } = await journeyPage(sources, {
+    states: ['answered', 'written'],
+    since: period.from,
+    size,
+    most: mostLooked,
+    fits: ({ answer, askedAt, campaign: of, test }) =>
+      (answer?.comment ?? '').trim() !== '' &&
+      test === undefined &&
+      askedAt !== undefined &&
+      askedAt >= period.from &&
+      askedAt < period.until &&
+      (campaign === undefined || campaign === of) &&
+      (grade === undefined || grade === answer?.grade),
+  });
+  return found.flatMap(({ journey, context }) => {
+    const { id, answer, maxGrade, campaign: of, campaignName, rule, values = {} } = journey;
+    if (!answer?.comment) return [];
+    const { comment, grade: given, seenAt: at } = answer;
+    return [
+      {
+        source: context.name,
+        id,
+        journey: refOf(context.name, id),
+        at,
+        comment,
+        grade: given,
+        ...(maxGrade !== undefined && { maxGrade }),
+        ...(of !== undefined && { campaign: of }),
+        ...(campaignName !== undefined && { campaignName }),
+        ...(rule !== undefined && { rule }),
+        values,
+      },
+    ];
+  });
+}

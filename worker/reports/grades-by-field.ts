@@ -1,0 +1,121 @@
+import pLimit from 'p-limit';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import { callsAtOnce, type GradeFigures, type GradesRow, nobody, rateOf, rowOf } from './grades.ts';
+import { type IndexRule, indexRuleOf } from './index-rule.ts';
+import { type Period, periodBefore } from './period.ts';
+import { type ValueGrades, valueGrades } from './value-grades.ts';
+
+type Service = Pick<FeedbackClient, 'campaigns' | 'customFieldStatistics' | 'requestPages'>;
+type Statistics = Awaited<ReturnType<Service['customFieldStatistics']>>;
+
+interface Narrowed {
+  campaign?: number | undefined;
+  /** Only requests whose grade changed on or after this day. */
+  changedSince?: string | undefined;
+  /** The account's. */
+  timeZone: string;
+}
+
+/** Feedback requests of a campaign that are read for the index of each value, at most: ten calls. */
+export const mostRead = 10_000;
+
+/** Before anybody was graded by this service: every grade has changed since. */
+const ever = '2000-01-01';
+
+/**
+ * One row for each value of these custom fields, campaign by campaign, most asked first. Four calls a campaign, and where its metric is
+ * CSAT or NPS up to ten more; fields that the campaign does not show in reports are not there.
+ */
+export async function gradesByField(
+  service: Service,
+  fields: readonly string[],
+  period: Period,
+  narrowed: Narrowed,
+): Promise<GradesRow[]> {
+  const campaigns: Campaign[] = [];
+  for await (const one of service.campaigns()) {
+    const hasOne = one.custom_fields.some(({ name }) => fields.includes(name));
+    if (hasOne && (narrowed.campaign === undefined || narrowed.campaign === one.id)) campaigns.push(one);
+  }
+  const limited = pLimit(callsAtOnce);
+  const rows = await Promise.all(campaigns.map((one) => rowsOf(one, { service, fields, period, narrowed, limited })));
+  return rows.flat();
+}
+
+interface Reading {
+  service: Service;
+  fields: readonly string[];
+  period: Period;
+  narrowed: Narrowed;
+  limited: ReturnType<typeof pLimit>;
+}
+
+async function rowsOf(campaign: Campaign, reading: Reading): Promise<GradesRow[]> {
+  const { service, fields, period, narrowed, limited } = reading;
+  const { changedSince, timeZone } = narrowed;
+  const periods = [period, periodBefore(period)];
+  const statisticsOf = async ({ since, until }: Period, changed: string | undefined) =>
+    await limited(() =>
+      service.customFieldStatistics({ campaign: campaign.id, dateFrom: since, dateTo: until, changedSince: changed }),
+    );
+  const rule = changedSince === undefined ? indexRuleOf(campaign) : undefined;
+  const wanted = { campaign: campaign.id, fields, periods, timeZone, most: mostRead };
+  const [asked, graded, grades] = await Promise.all([
+    Promise.all(periods.map((one) => statisticsOf(one, changedSince))),
+    changedSince === undefined ? Promise.all(periods.map((one) => statisticsOf(one, ever))) : [],
+    rule && limited(() => valueGrades(service, wanted)),
+  ]);
+  const valuesOf = (i: number, field: string) =>
+    figuresByValue({ asked: asked[i] ?? [], graded: graded[i], field, campaign }, index(rule, grades, i));
+  const measure = campaign.metric === 'survey' ? null : rule && grades ? campaign.metric : 'avg';
+  return fields.flatMap((field) => {
+    const [now, before] = [valuesOf(0, field), valuesOf(1, field)];
+    const values = [...new Set([...now.keys(), ...before.keys()])];
+    const found = values.map((value) => ({
+      ...rowOf(campaign, measure, now.get(value) ?? nobody, before.get(value) ?? nobody),
+      by: { field, value },
+    }));
+    return found.sort((a, b) => b.now.asked - a.now.asked || a.by.value.localeCompare(b.by.value));
+  });
+}
+
+type Index = (field: string, value: string) => Pick<GradeFigures, 'index' | 'grades'>;
+
+/** The index of a value's grades in one period; null where no rule for it is known, or its grades are not. */
+function index(rule: IndexRule | undefined, grades: ValueGrades | undefined, period: number): Index {
+  return (field, value) => {
+    const given = grades?.(period, field, value) ?? null;
+    return { grades: given, index: given && rule ? rule.of(given) : null };
+  };
+}
+
+interface Told {
+  asked: Statistics;
+  /** Of those whose grade ever changed: the ones that have one. */
+  graded: Statistics | undefined;
+  field: string;
+  campaign: Campaign;
+}
+
+function figuresByValue({ asked, graded, field, campaign }: Told, indexOf: Index): Map<string, GradeFigures> {
+  const answers = graded && valuesIn(graded, field);
+  const entries = [...valuesIn(asked, field)].map(([value, { count, average_grade = null }]) => {
+    const answer = answers?.get(value);
+    // Where nobody has answered the average may be 0.
+    const mayBeZero = answers ? answer !== undefined : campaign.grade_list.includes(0);
+    const average = average_grade === 0 && !mayBeZero ? null : average_grade;
+    // The same requests have the same average: where they have not, these are not all that have a grade.
+    const isWhole = answers !== undefined && average === (answer?.average_grade ?? null);
+    const answered = isWhole ? (answer?.count ?? 0) : null;
+    const rate = rateOf(count, answered);
+    const figures: GradeFigures = { asked: count, answered, rate, average, ...indexOf(field, value) };
+    return [value, figures] as const;
+  });
+  return new Map(entries);
+}
+
+function valuesIn(statistics: Statistics, field: string) {
+  const values = statistics.filter(({ name }) => name === field).flatMap((one) => one.values);
+  return new Map(values.map((one) => [String(one.value ?? ''), one]));
+}
