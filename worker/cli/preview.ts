@@ -67,7 +67,7 @@ function linesOf(found: Preview, context: SourceContext): string[] {
       ...(lookAgainAt ? [row('closed', `from ${lookAgainAt.toISOString()}, if nothing else happens`)] : []),
       '',
       heading(`if it were closed: ${inWords(ifClosed)}`, ifClosed.why),
-      ...forecastLines(ifClosed, context),
+      ...forecastLines(ifClosed, context.timeZone),
     ];
   }
   const { ref, journey, closedAt, closing, forecast } = found;
@@ -75,13 +75,13 @@ function linesOf(found: Preview, context: SourceContext): string[] {
     heading(inWords(forecast), forecast.why),
     row('closed', `${closedAt.toISOString()} (closing ${closing})`),
     row('journey', journey ? `${ref}, ${journey.state}${journey.why ? `: ${journey.why}` : ''}` : 'none yet'),
-    ...forecastLines(forecast, context),
+    ...forecastLines(forecast, context.timeZone),
   ];
 }
 
 const inWords = ({ decision }: Forecast): string => (decision === 'ask' ? 'would ask' : 'would not ask');
 
-function forecastLines({ rule, request, trace }: Forecast, { timeZone }: Pick<SourceContext, 'timeZone'>): string[] {
+export function forecastLines({ rule, request, trace }: Forecast, timeZone: string): string[] {
   if (request === undefined) return trace.map((line) => row('', line));
   const { campaign, contact, test, values, sources, dueAt } = request;
   return [

@@ -1,55 +1,158 @@
 import { styleText } from 'node:util';
-import { refOf } from '../journey/refs.ts';
+import type { Condition } from '../preflight/conditions.ts';
+import type { Standing } from '../support/explain.ts';
+import { forecastForMachines } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
-import { closingsOf, explain } from '../support/why.ts';
+import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
+import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
 import { tellHeldUp } from './journeys.ts';
+import { forecastLines } from './preview.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
-/** The most closings that are explained. */
-const most = 20;
-
 /**
- * Why a customer was asked or not: every closing of theirs, or of a record, with the reason for its state. Returns 1 when closeloop
- * has never heard of them.
+ * Why a customer was asked or not: every closing of theirs, or of a record, with the reason for its state, and what would be sent if
+ * the record closed now. Returns 1 when closeloop has never heard of them.
+ * @param options `stored`: from what is stored alone
  */
 export async function why(
-  options: RuntimeOptions & { about: string; source?: string; json: boolean },
+  options: RuntimeOptions & { about: string; source?: string; stored: boolean; json: boolean },
 ): Promise<number> {
-  return await withSources({ ...options, looks: 'only' }, async ({ pipelines, runtime: { redis } }) => {
-    const sources = pipelines(options.source).map(({ context, pauses }) => ({ ...context, pauses }));
-    const found = await closingsOf(sources, options.about);
-    await tellHeldUp(sources, redis);
-    for (const { journey, context } of found.slice(0, most)) {
-      const ref = refOf(context.name, journey.id);
-      const { isAsked, what, remedy } = explain(journey);
-      const { state, reason, closedAt, rule, campaign, requestId, test } = journey;
-      if (options.json) {
-        const shown = { journey: ref, state, isAsked, what, reason, closedAt, rule, campaign, requestId };
-        process.stdout.write(
-          `${JSON.stringify({ ...shown, test: test && true, remedy: remedy && `${remedy} ${ref}` })}\n`,
-        );
-        continue;
-      }
-      const details = [
-        `closed ${closedAt.toISOString()}`,
-        ...(rule === undefined ? [] : [`rule ${rule}`]),
-        ...(campaign === undefined ? [] : [`campaign ${campaign}`]),
-        ...(requestId === undefined ? [] : [`request ${requestId}`]),
-      ];
-      const lines = [
-        `${styleText('bold', ref)}  ${what}`,
-        `  ${details.join(' · ')}`,
-        ...(remedy ? [`  → closeloop ${remedy} ${ref}`] : []),
-      ];
-      process.stdout.write(`${inZone(lines.join('\n'), context.timeZone)}\n`);
+  const looks = options.stored ? ('only' as const) : true;
+  return await withSources({ ...options, looks }, async ({ pipelines, runtime: { redis } }) => {
+    const sources = pipelines(options.source);
+    const answer = await answerWhy(sources, options.about, { redis, isStored: options.stored });
+    if (options.json) process.stdout.write(`${JSON.stringify(forMachines(answer))}\n`);
+    else {
+      await tellHeldUp(
+        sources.map(({ context, pauses }) => ({ ...context, pauses })),
+        redis,
+      );
+      for (const closing of answer.closings) print(closingLines(closing), closing);
+      for (const record of answer.records) print(['', ...recordLines(record)], record);
+      tellMissing(answer);
     }
-    if (found.length > most) process.stderr.write(`${found.length - most} earlier closings are not shown.\n`);
-    if (found.length > 0) return 0;
-    process.stderr.write(
-      'closeloop has never heard of a closing of theirs: no delivery or poll has told of one, or it was removed after ' +
-        'retention.journeys. Of a record, "closeloop preview" tells what would be sent now.\n',
-    );
-    return 1;
+    return answer.closings.length > 0 ? 0 : 1;
   });
+}
+
+function print(lines: readonly string[], { timeZone }: { timeZone: string }): void {
+  process.stdout.write(`${inZone(lines.join('\n'), timeZone)}\n`);
+}
+
+function tellMissing({ closings, earlier }: Answer): void {
+  if (earlier > 0) process.stderr.write(`${earlier} earlier closings are not shown.\n`);
+  if (closings.length > 0) return;
+  process.stderr.write(
+    'closeloop has never heard of a closing of theirs: no delivery or poll has told of one, or it was removed after ' +
+      'retention.journeys.\n',
+  );
+}
+
+function closingLines({ ref, journey, what, because, remedy }: ExplainedClosing): string[] {
+  const { closedAt, rule, campaign, requestId } = journey;
+  const details = [
+    `closed ${closedAt.toISOString()}`,
+    ...(rule === undefined ? [] : [`rule ${rule}`]),
+    ...(campaign === undefined ? [] : [`campaign ${campaign}`]),
+    ...(requestId === undefined ? [] : [`request ${requestId}`]),
+  ];
+  return [
+    `${styleText('bold', ref)}  ${what}`,
+    `  ${details.join(' · ')}`,
+    ...because.map((line) => `  ${line}`),
+    ...(remedy === undefined ? [] : [`  → closeloop ${remedy}`]),
+  ];
+}
+
+function recordLines({
+  source,
+  timeZone,
+  record,
+  state,
+  why,
+  closedAt,
+  conditions,
+  ...rest
+}: ExplainedRecord): string[] {
+  const { journey, ifClosedNow } = rest;
+  const of = styleText('bold', `record ${record} of ${source}`);
+  if (state === 'unreachable') return [`${of} could not be read now: ${why}`];
+  if (state === 'out') return [`${of}, as it is now: nobody is asked about it: ${why}`];
+  const now =
+    closedAt === undefined
+      ? 'it is not closed'
+      : `closed ${closedAt.toISOString()}${journey === undefined ? ', and nothing is decided about that yet' : ` (${journey})`}`;
+  return [
+    `${of}, as it is now: ${now}`,
+    ...conditions.map(conditionLine),
+    ...(ifClosedNow ? forecast(ifClosedNow, timeZone) : []),
+  ];
+}
+
+function conditionLine({ of, rule, condition, is, why, saw = {}, decides }: Condition): string {
+  const seen = Object.entries(saw).map(([name, value]) => `${name} is ${value}`);
+  const text = `  ${of === 'never' ? 'never' : `rule "${rule}"`}: ${condition} → ${is.replace('-', ' ')}`;
+  const because = why ?? seen.join(', ');
+  const line = `${text}${because === '' ? '' : ` (${because})`}`;
+  return decides ? styleText('bold', `${line}  ← decides`) : line;
+}
+
+function forecast(found: IfClosedNow, timeZone: string): string[] {
+  const heads = { ask: 'the customer would be asked', skip: 'nobody would be asked', unknown: 'that is not known now' };
+  const because = found.why === undefined ? '' : `: ${found.why}`;
+  return [
+    styleText('bold', `  if it closed now: ${heads[found.decision]}${because}`),
+    ...found.heldUp.map((one) => `  but held up: ${one}`),
+    ...(found.decision === 'unknown' ? [] : forecastLines(found, timeZone).map((line) => `  ${line}`)),
+  ];
+}
+
+/** The shape is documented: docs/journeys.md. */
+function forMachines({ closings, earlier, records, sources }: Answer): object {
+  const shown = closings.map(closingForMachines);
+  return {
+    first: shown[0],
+    closings: shown,
+    earlier,
+    records: records.map(recordForMachines),
+    sources: sources.map(standingForMachines),
+  };
+}
+
+function closingForMachines({ ref, journey, isAsked, what, because, remedy }: ExplainedClosing): object {
+  const { state, reason, closedAt, rule, campaign, requestId, test } = journey;
+  return {
+    journey: ref,
+    state,
+    isAsked,
+    what,
+    because,
+    reason,
+    closedAt,
+    rule,
+    campaign,
+    requestId,
+    test: test && true,
+    remedy,
+  };
+}
+
+function recordForMachines({ timeZone: _, ifClosedNow, ...record }: ExplainedRecord): object {
+  if (ifClosedNow === undefined) return record;
+  const { heldUp } = ifClosedNow;
+  const found =
+    ifClosedNow.decision === 'unknown'
+      ? { decision: ifClosedNow.decision, why: ifClosedNow.why }
+      : forecastForMachines(ifClosedNow);
+  return { ...record, ifClosedNow: { ...found, heldUp } };
+}
+
+function standingForMachines({ source, paused, held, notPlanned }: Standing): object {
+  return {
+    source,
+    paused: paused.map(({ stage, why, at, by }) => ({ stage, why, at, by })),
+    held: held.map(({ stage, only, why, at }) => ({ stage, only, why, at })),
+    notPlanned,
+  };
 }

@@ -51,7 +51,7 @@ function seenAt(path: readonly string[], { contact }: Conditional, shapes: reado
 }
 
 /** Texts, numbers and ticks; an object is none of them, and says nothing here. */
-function valuesAt(value: unknown, path: readonly string[]): string[] {
+export function valuesAt(value: unknown, path: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => valuesAt(one, path));
   const [name, ...rest] = path;
   if (name === undefined) {
@@ -61,7 +61,7 @@ function valuesAt(value: unknown, path: readonly string[]): string[] {
   return valuesAt(Object.getOwnPropertyDescriptor(value, name)?.value, rest);
 }
 
-function looksPersonal(text: string): boolean {
+export function looksPersonal(text: string): boolean {
   return text.includes('@') || text.replace(/\D/g, '').length >= 7;
 }
 

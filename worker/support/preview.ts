@@ -50,18 +50,9 @@ export type Preview =
 
 /** Reads the record, and says what would be sent about it. Sends, stores and reserves nothing. @throws what the vendor answers */
 export async function previewOf(recordId: string, context: SourceContext): Promise<Preview> {
-  const [result] = await context.source.read([recordId], 'plan');
-  if (!result) throw new Error('the connector gave no result');
-  return await previewed(statusOf(result), result.ok ? result.record : undefined, context);
-}
-
-async function previewed(
-  status: RecordStatus,
-  record: PresentedRecord | undefined,
-  context: SourceContext,
-): Promise<Preview> {
-  if (status.is === 'out') return { is: 'out', why: status.why, record };
-  if (record === undefined) return { is: 'out', why: 'it can not be read', record };
+  const status = await readRecord(recordId, context);
+  if (status.is === 'out') return status;
+  const { record } = status;
   if (status.is === 'open') {
     const { lookAgainAt } = status;
     return { is: 'open', lookAgainAt, record, ifClosed: await ifClosedAt(record, context, lookAgainAt) };
@@ -72,6 +63,13 @@ async function previewed(
   const ref = refOf(context.name, id);
   const forecast = unlessAsked(journey, ref, await forecastOf(record, id, { ...journey, closedAt }, context));
   return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
+}
+
+/** @throws what the vendor answers */
+export async function readRecord(recordId: string, { source }: Pick<SourceContext, 'source'>): Promise<RecordStatus> {
+  const [result] = await source.read([recordId], 'plan');
+  if (!result) throw new Error('the connector gave no result');
+  return statusOf(result);
 }
 
 /** What would be if the record closed once more. */

@@ -1,74 +1,143 @@
-import { parseContact } from '../../core/contact.ts';
+import { contactKey, parseContact } from '../../core/contact.ts';
 import type { Journey } from '../journey/journey.ts';
-import type { Found, Searched } from './journey-filter.ts';
+import { refOf } from '../journey/refs.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { queuedJobs } from '../redis/queued-jobs.ts';
+import { type Explanation, explain, type Standing } from './explain.ts';
+import { type ExplainedRecord, explainRecord } from './why-record.ts';
 
-/** What became of one closing, in a sentence, and what a person can do about it. */
-export interface Explanation {
-  /** Whether the customer was asked; undefined: that is not known, or not decided yet. */
-  isAsked?: boolean;
-  what: string;
-  /** A command's words, without the journey's name. */
-  remedy?: 'journeys replay' | 'journeys resolve';
+/** Why a customer was asked or not. */
+export interface Answer {
+  /** Newest first: the first one tells the reason of today. */
+  closings: readonly ExplainedClosing[];
+  /** So many earlier ones are left out. */
+  earlier: number;
+  records: readonly ExplainedRecord[];
+  /** What holds up every source that was asked. */
+  sources: readonly Standing[];
 }
 
-/** The reason for the present state of a journey. Instants in ISO 8601, UTC; no personal data. */
-export function explain(journey: Journey): Explanation {
-  const { state, why = 'the reason was not stored', askedAt, answer, dueAt, erasedAt } = journey;
-  const at = (instant: Date | undefined) => (instant ? ` at ${instant.toISOString()}` : '');
-  if (erasedAt) return { what: `the customer was erased${at(erasedAt)}: nothing more is known` };
-  switch (state) {
-    case 'received':
-      return { what: 'its delivery was stored, and nothing is decided yet' };
-    case 'skipped':
-      return { isAsked: false, what: `not asked: ${why}` };
-    case 'waiting':
-      return { isAsked: false, what: `to be asked${at(dueAt)}` };
-    case 'creating':
-      return { what: 'being asked: whether the service has taken the request is not known yet' };
-    case 'asked':
-      return { isAsked: true, what: `asked${at(askedAt)}; no answer yet` };
-    case 'answered':
-      return { isAsked: true, what: `asked${at(askedAt)}, answered${at(answer?.seenAt)}; not on the record yet` };
-    case 'written':
-      return { isAsked: true, what: `asked${at(askedAt)}, answered${at(answer?.seenAt)}; on the record` };
-    case 'expired':
-      return { isAsked: true, what: `asked${at(askedAt)}; nobody answered in time` };
-    case 'tested':
-      return { isAsked: false, what: `the request went to the test contact${at(askedAt)}` };
-    case 'cancelled':
-      return { isAsked: answer !== undefined, what: `cancelled: ${why}` };
-    case 'failed':
-      return {
-        ...(askedAt ? { isAsked: true } : { isAsked: false }),
-        what: `given up: ${why}`,
-        remedy: 'journeys replay',
-      };
-    case 'parked':
-      return { ...(askedAt && { isAsked: true }), what: `waits for a person: ${why}`, remedy: 'journeys resolve' };
-  }
+export interface ExplainedClosing extends Explanation {
+  ref: string;
+  journey: Journey;
+  timeZone: string;
+  /** Of one that waits: why it is to be asked then, from its trace. */
+  because: readonly string[];
 }
+
+/** A source, with what can hold it up. */
+export type AskedSource = Pick<SourcePipeline, 'context' | 'pauses' | 'holds'>;
+
+/** The most closings that are explained, and records that are read at their vendors. */
+const mostClosings = 20;
+const mostRecords = 5;
 
 /**
- * The journeys of a customer, by any of their addresses, or of a record; a journey's own name, `<source>/<id>`, finds that journey.
- * Newest closing first.
- * @param asked an e-mail address, a phone number, an identifier, a record as people name it, or a journey
+ * Why a customer was asked or not: every closing of theirs, or of a record, and what is true of the records now. Sends, stores and
+ * reserves nothing.
+ * @param about any address of the customer, a record as people name it, `<source>/<record>`, or a journey
+ * @param options `isStored`: neither vendor nor service is called
  */
-export async function closingsOf<In extends Searched>(sources: readonly In[], asked: string): Promise<Found<In>[]> {
-  const text = asked.trim();
+export async function answerWhy(
+  sources: readonly AskedSource[],
+  about: string,
+  { redis, isStored }: { redis: RedisClient; isStored: boolean },
+): Promise<Answer> {
+  const text = about.trim();
   const found = await Promise.all(
-    sources.map(async (context) => {
-      const { name, store, source, aliases, defaultCountry } = context;
-      const isOfIt = text.startsWith(`${name}/`);
-      const named = isOfIt ? await store.get(text.slice(name.length + 1)) : undefined;
-      if (named) return [{ journey: named, context }];
-      const record = source?.recordNames ? source.recordNames.parse(text) : text;
-      const [ofContact, ofRecord] = await Promise.all([
-        store.queries.knownBy({ contact: parseContact(text, { defaultCountry }) }),
-        record === undefined ? [] : store.records.journeysOf(aliases.of(record)),
-      ]);
-      const journeys = new Map([...ofContact, ...ofRecord].map((journey) => [journey.id, journey]));
-      return [...journeys.values()].map((journey) => ({ journey, context }));
-    }),
+    sources.map(async (source) => ({
+      context: source.context,
+      standing: await standingOf(source, redis),
+      ...(await closingsIn(source.context, text)),
+    })),
   );
-  return found.flat().sort((a, b) => b.journey.closedAt.getTime() - a.journey.closedAt.getTime());
+  const all = found
+    .flatMap(({ closings, ...source }) => closings.map((closing) => ({ ...source, ...closing })))
+    .sort((a, b) => b.journey.closedAt.getTime() - a.journey.closedAt.getTime());
+  const records = isStored ? [] : recordsOf(found);
+  return {
+    closings: await Promise.all(all.slice(0, mostClosings).map(explained)),
+    earlier: Math.max(0, all.length - mostClosings),
+    records: await Promise.all(records.map((one) => explainRecord(one.record, one.context, one.standing))),
+    sources: found.map(({ standing }) => standing),
+  };
+}
+
+async function explained({
+  journey,
+  isThroughOther,
+  context: { name, timeZone, store },
+  standing,
+}: Closing & Pick<Found, 'context' | 'standing'>): Promise<ExplainedClosing> {
+  const trace = journey.state === 'waiting' ? await store.trace(journey.id) : [];
+  // The last step: what it came to stands last.
+  const { at } = trace.at(-1) ?? {};
+  const because = trace.flatMap((line) => (line.at.getTime() === at?.getTime() ? [line.text] : [])).slice(0, -1);
+  return {
+    ref: refOf(name, journey.id),
+    journey,
+    timeZone,
+    because,
+    ...explain(journey, { standing, isThroughOther }),
+  };
+}
+
+async function standingOf({ context, pauses, holds }: AskedSource, redis: RedisClient): Promise<Standing> {
+  const { name, timeZone } = context;
+  const [paused, held, notPlanned] = await Promise.all([pauses.list(), holds.list(), queuedJobs(redis, name, 'plan')]);
+  return { source: name, timeZone, paused, held, notPlanned };
+}
+
+interface Closing {
+  journey: Journey;
+  isThroughOther: boolean;
+}
+
+interface Found {
+  context: SourceContext;
+  standing: Standing;
+  closings: readonly Closing[];
+  /** What the text would be as a record, where no closing of it is known. */
+  record?: string | undefined;
+}
+
+/** The closings in one source. */
+async function closingsIn(context: SourceContext, text: string): Promise<Pick<Found, 'closings' | 'record'>> {
+  const { name, store, source, aliases, defaultCountry } = context;
+  const own = text.startsWith(`${name}/`) ? text.slice(name.length + 1) : undefined;
+  const named = own === undefined ? undefined : await store.get(own);
+  if (named) return { closings: [{ journey: named, isThroughOther: false }] };
+  const record = source.recordNames ? source.recordNames.parse(own ?? text) : (own ?? text);
+  const ofRecord = record === undefined ? [] : await store.records.journeysOf(aliases.of(record));
+  if (own !== undefined) return { closings: ofRecord.map(directly), record };
+  const who = parseContact(text, { defaultCountry });
+  const ofPerson = await store.queries.knownBy({ contact: who });
+  const isThroughOther = ({ contact }: Journey) => contact !== undefined && contactKey(contact) !== contactKey(who);
+  const closings = new Map(
+    [
+      ...ofPerson.map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
+      ...ofRecord.map(directly),
+    ].map((one) => [one.journey.id, one]),
+  );
+  const mayBeRecord = source.recordNames !== undefined || who.kind === 'identifier';
+  return { closings: [...closings.values()], ...(mayBeRecord && { record }) };
+}
+
+const directly = (journey: Journey): Closing => ({ journey, isThroughOther: false });
+
+/** The records to read: of the closings, newest first; where no closing is known, the one that the text names. */
+function recordsOf(found: readonly Found[]): { context: SourceContext; standing: Standing; record: string }[] {
+  const known = found.flatMap(({ closings, ...source }) =>
+    closings.flatMap(({ journey: { recordId, currentId = recordId, closedAt, erasedAt } }) =>
+      erasedAt ? [] : [{ ...source, record: currentId, closedAt }],
+    ),
+  );
+  known.sort((a, b) => b.closedAt.getTime() - a.closedAt.getTime());
+  const isHeardOf = found.some(({ closings }) => closings.length > 0);
+  const named = found.flatMap(({ record, ...source }) => (record === undefined ? [] : [{ ...source, record }]));
+  const wanted = isHeardOf ? known : named;
+  const unique = new Map(wanted.map((one) => [refOf(one.context.name, one.record), one]));
+  return [...unique.values()].slice(0, mostRecords);
 }

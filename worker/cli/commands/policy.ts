@@ -16,9 +16,12 @@ export function addPolicy(program: Command): void {
     );
 
   withConfig(program.command('why'))
-    .description('why a customer was asked or not, closing by closing; 1 when closeloop has never heard of them')
+    .description(
+      'why a customer was asked or not, closing by closing, and what would be sent now; 1 when closeloop has never heard of them',
+    )
     .argument('<about>', 'an e-mail address, phone number or identifier of the customer, a record, or a journey')
     .option('--source <name>', 'only of this source')
+    .option('--stored', 'only what is stored: reads no record at its vendor, and asks nothing of the service', false)
     .addHelpText('after', example('why carl@example.com --config closeloop.yaml'))
     .action((about: string, options) =>
       run(import('../why.ts'), ({ why }, connectors) => why({ ...options, about, connectors })),

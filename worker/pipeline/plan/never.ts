@@ -14,9 +14,21 @@ export interface Never {
   /** Conditions over the record, in JSONata. */
   expressions: readonly { when: Expression; why: string }[];
   /** Ready-made ones over the record: why nobody is asked, if so. */
-  ofRecord: readonly { reads: readonly Expression[]; judge: (values: readonly unknown[], closedAt: Date) => Why }[];
+  ofRecord: readonly OfRecord[];
   /** Over every contact that the chosen rule finds in the record. */
-  ofPerson: readonly ((contacts: readonly string[]) => Why)[];
+  ofPerson: readonly OfPerson[];
+}
+
+interface OfRecord {
+  /** As the configuration has it: `tags: vip, press`. */
+  what: string;
+  reads: readonly Expression[];
+  judge: (values: readonly unknown[], closedAt: Date) => Why;
+}
+
+interface OfPerson {
+  what: string;
+  judge: (contacts: readonly string[]) => Why;
 }
 
 type Why = string | undefined;
@@ -49,28 +61,38 @@ export async function neverByRecord(never: Never, shape: object, closedAt: Date)
     never.ofRecord.flatMap(({ reads }) => reads),
     shape,
   );
-  for (const { reads, judge } of never.ofRecord) {
-    const why = judge(
-      reads.flatMap((one) => valuesOf(findings, one)),
-      closedAt,
-    );
+  for (const one of never.ofRecord) {
+    const why = judgeRecord(one, findings, closedAt);
     if (why !== undefined) return { reason: 'never', why: `${why} (never)` };
   }
   return undefined;
 }
 
+/** By what its expressions found. */
+export function judgeRecord({ reads, judge }: OfRecord, findings: Findings, closedAt: Date): Why {
+  return judge(
+    reads.flatMap((one) => valuesOf(findings, one)),
+    closedAt,
+  );
+}
+
 /** Why the customer isn't asked, by all contacts that the expressions find: also by those that the campaign couldn't reach. */
 export function neverByPerson(never: Never, findings: Findings, contact: readonly Expression[]): Skip | undefined {
   if (never.ofPerson.length === 0) return undefined;
-  const found = contact.flatMap((one) => valuesOf(findings, one).slice(0, mostCandidates));
-  const texts = found.flatMap((value) => {
-    return typeof value === 'string' || typeof value === 'number' ? [String(value).trim()] : [];
-  });
-  for (const judge of never.ofPerson) {
+  const texts = contactsIn(findings, contact);
+  for (const { judge } of never.ofPerson) {
     const why = judge(texts);
     if (why !== undefined) return { reason: 'never', why: `${why} (never)` };
   }
   return undefined;
+}
+
+/** All that contact expressions have found, as text. */
+export function contactsIn(findings: Findings, contact: readonly Expression[]): string[] {
+  const found = contact.flatMap((one) => valuesOf(findings, one).slice(0, mostCandidates));
+  return found.flatMap((value) => {
+    return typeof value === 'string' || typeof value === 'number' ? [String(value).trim()] : [];
+  });
 }
 
 /** Why an address of an e-mail contact is as good as none, if so. For `contactFor`. */
@@ -99,11 +121,20 @@ function ofRecord({ reason, handledIn, noReply, ...rest }: NeverCondition, parts
     const wanted = rest[part];
     return wanted === undefined
       ? []
-      : [{ reads: paths(part), judge: (values: readonly unknown[]) => nameIn(values, wanted, word) }];
+      : [
+          {
+            what: `${part}: ${wanted.join(', ')}`,
+            reads: paths(part),
+            judge: (values: readonly unknown[]) => nameIn(values, wanted, word),
+          },
+        ];
   });
-  const timed = handledIn ? [{ reads: paths('openedAt'), judge: handledWithin(handledIn) }] : [];
-  const silent = noReply ? [{ reads: paths('replies'), judge: repliedNever }] : [];
-  return [...named, ...timed, ...silent].map(({ reads, judge }) => ({
+  const timed = handledIn
+    ? [{ what: handledInWords(handledIn), reads: paths('openedAt'), judge: handledWithin(handledIn) }]
+    : [];
+  const silent = noReply ? [{ what: 'noReply', reads: paths('replies'), judge: repliedNever }] : [];
+  return [...named, ...timed, ...silent].map(({ what, reads, judge }) => ({
+    what,
     reads,
     judge: (values, closedAt) => {
       const why = judge(values, closedAt);
@@ -128,6 +159,14 @@ function nameIn(values: readonly unknown[], wanted: readonly string[], word: str
   return found === undefined ? undefined : `${word} ${found}`;
 }
 
+function handledInWords({ under, over }: NonNullable<NeverCondition['handledIn']>): string {
+  const parts = [
+    ...(under === undefined ? [] : [`under ${formatDuration(under)}`]),
+    ...(over === undefined ? [] : [`over ${formatDuration(over)}`]),
+  ];
+  return `handledIn: ${parts.join(', ')}`;
+}
+
 function handledWithin({ under = 0, over = Number.POSITIVE_INFINITY }: NonNullable<NeverCondition['handledIn']>) {
   return ([openedAt]: readonly unknown[], closedAt: Date): Why => {
     const took = closedAt.getTime() - Date.parse(typeof openedAt === 'string' ? openedAt : '');
@@ -142,21 +181,22 @@ function repliedNever(values: readonly unknown[]): Why {
 }
 
 function ofPerson(
-  { reason, ownDomains, contactsIn }: NeverCondition,
+  { reason, ownDomains, contactsIn: file }: NeverCondition,
   { lists, ...options }: NeverOptions,
 ): Never['ofPerson'] {
   if (ownDomains !== undefined) {
-    return [(contacts) => (contacts.some((one) => isOf(one, ownDomains)) ? (reason ?? 'own domain') : undefined)];
+    const judge = (contacts: readonly string[]): Why =>
+      contacts.some((one) => isOf(one, ownDomains)) ? (reason ?? 'own domain') : undefined;
+    return [{ what: `ownDomains: ${ownDomains.join(', ')}`, judge }];
   }
-  if (contactsIn === undefined) return [];
-  return [
-    (contacts) => {
-      const list = lists.get(contactsIn);
-      if (list === undefined) throw new CloseloopError(`${contactsIn} was not read`, { kind: 'config' });
-      const isOnIt = contacts.some((one) => keysOf(one, options).some((key) => list.has(key)));
-      return isOnIt ? (reason ?? `on the list ${contactsIn}`) : undefined;
-    },
-  ];
+  if (file === undefined) return [];
+  const judge = (contacts: readonly string[]): Why => {
+    const list = lists.get(file);
+    if (list === undefined) throw new CloseloopError(`${file} was not read`, { kind: 'config' });
+    const isOnIt = contacts.some((one) => keysOf(one, options).some((key) => list.has(key)));
+    return isOnIt ? (reason ?? `on the list ${file}`) : undefined;
+  };
+  return [{ what: `contactsIn: ${file}`, judge }];
 }
 
 function isOf(address: string, domains: readonly string[]): boolean {

@@ -90,11 +90,11 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
 /** By what the record's customer is known, beside the contact. */
 function personIn(
   { personId, shape }: PresentedRecord,
-  verdict: Verdict,
+  verdict: Verdict | undefined,
   context: PlanJourneyContext,
 ): Pick<Journey, 'personId' | 'alsoKnownAs'> {
-  const own = verdict.do === 'ask' ? contactKey(verdict.contact) : undefined;
-  const found = [...(verdict.do === 'ask' ? verdict.others : []), ...customerAddresses(shape, context)];
+  const own = verdict?.do === 'ask' ? contactKey(verdict.contact) : undefined;
+  const found = [...(verdict?.do === 'ask' ? verdict.others : []), ...customerAddresses(shape, context)];
   const others = [...new Set(found)].filter((key) => key !== own);
   return {
     ...(personId !== undefined && { personId }),
@@ -102,8 +102,19 @@ function personIn(
   };
 }
 
+/** Skips a closing before any rule is looked at. @param record undefined: it can't be read */
+export async function skipUndecided(
+  journey: Journey,
+  skip: Skip,
+  record: PresentedRecord | undefined,
+  context: PlanJourneyContext,
+): Promise<void> {
+  const person = record ? personIn(record, undefined, context) : {};
+  await erasedMeanwhile(await skipJourney(journey, skip, [], context, person), context);
+}
+
 /** @param chosen the rule, campaign and person, as far as they are known */
-export async function skipJourney(
+async function skipJourney(
   journey: Journey,
   { reason, why }: Skip,
   trace: string[],

@@ -9,7 +9,7 @@ import type { RecordStatus } from '../vendor.ts';
 import { finishWithdrawals, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
 import { merged } from './merged.ts';
-import { planJourney, skipJourney } from './plan-journey.ts';
+import { planJourney, skipUndecided } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
 
 /** What planning takes of a source. */
@@ -70,7 +70,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const status = await context.read(event.recordId, 'plan');
   const before = { live, latest, wasOut };
   if (status.is === 'open') return await planOpen(event, status, before, context);
-  if (status.is === 'out') return await planOut(event, status.why, before, context);
+  if (status.is === 'out') return await planOut(event, status, before, context);
   return await planClosed(event, status, context);
 }
 
@@ -96,7 +96,7 @@ async function journeysOf(recordId: string, context: PlanContext): Promise<Journ
 
 async function planOpen(
   event: RecordJob,
-  { lookAgainAt }: Extract<RecordStatus, { is: 'open' }>,
+  { lookAgainAt, record }: Extract<RecordStatus, { is: 'open' }>,
   { live, wasOut }: Before,
   context: PlanContext,
 ): Promise<JobResult> {
@@ -105,14 +105,14 @@ async function planOpen(
   if (lookAgainAt && event.kind === 'closed') {
     return { do: 'wait', delayMs: Math.max(1_000, lookAgainAt.getTime() - Date.now()) };
   }
-  if (event.certain && !wasOut) return await closedButOpen(event, context);
+  if (event.certain && !wasOut) return await closedButOpen(event, record, context);
   context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
   return done;
 }
 
 async function planOut(
   event: RecordJob,
-  why: string,
+  { why, record }: Extract<RecordStatus, { is: 'out' }>,
   { live, latest, wasOut }: Before,
   context: PlanContext,
 ): Promise<JobResult> {
@@ -121,7 +121,7 @@ async function planOut(
   if (latest && unaskedStates.includes(latest.state)) return done;
   const at = { recordId: event.recordId, closing: 'out', closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
-  await skipJourney(journey, { reason: 'out', why }, [], context);
+  await skipUndecided(journey, { reason: 'out', why }, record, context);
   return done;
 }
 
@@ -203,11 +203,11 @@ function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean 
 }
 
 /** The webhook said closed, and the record reads as open: it was reopened at once, or the API lags behind the webhook. */
-async function closedButOpen(event: RecordJob, context: PlanContext): Promise<JobResult> {
+async function closedButOpen(event: RecordJob, record: PresentedRecord, context: PlanContext): Promise<JobResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
   const { journey } = await getOrCreateJourney(event, at, context);
-  await skipJourney(journey, { reason: 'reopened', why: 'it was open again when it was read' }, [], context);
+  await skipUndecided(journey, { reason: 'reopened', why: 'it was open again when it was read' }, record, context);
   return done;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
-import { explain } from '../../../../worker/support/why.ts';
+import { explain } from '../../../../worker/support/explain.ts';
 import { journeyIn } from '../../../support/worker/journey/example.ts';
 
 const askedAt = new Date('2026-05-04T10:00:00Z');
@@ -27,7 +27,9 @@ test.each(journeyStates)('a journey that is %s says why, and whether its custome
   const found = explain(journeyIn(state, more));
   expect(found).toMatchObject({ what: expect.stringMatching(what) });
   expect(found.isAsked).toBe(isAsked);
-  expect(found.remedy).toBe({ failed: 'journeys replay', parked: 'journeys resolve' }[String(state)]);
+  expect(found.remedy).toBe(
+    { failed: 'journeys replay support/41960.1', parked: 'journeys resolve support/41960.1' }[String(state)],
+  );
 });
 
 test('of an erased customer nothing more is told', () => {

@@ -1,0 +1,111 @@
+import { type Expression, ExpressionSetAside, evaluateAll, type Found, isTrue } from '../../core/mapping/expression.ts';
+import type { SkipReason } from '../journey/reasons.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { contactsIn, judgeRecord } from '../pipeline/plan/never.ts';
+import type { LoadedRule } from '../pipeline/rules.ts';
+import { looksPersonal, valuesAt } from './condition-counts.ts';
+
+/** A condition of `never` or of a rule, with its value for a record. */
+export interface Condition {
+  of: 'never' | 'rule';
+  rule?: string;
+  /** As the configuration has it; `always` where a rule has none. */
+  condition: string;
+  /** `not-reached`: it is about the contacts that a rule finds, and no rule was chosen. */
+  is: 'true' | 'false' | 'error' | 'not-reached';
+  /** Of an error. */
+  why?: string;
+  /** What its names are in the record; `(personal)` for what looks like an address or a number. */
+  saw?: Record<string, string>;
+  /** Whether the decision was made by it. */
+  decides: boolean;
+}
+
+type Conditional = Pick<SourceContext, 'never' | 'rules'>;
+
+/** What was decided about the record, as far as it could be. */
+interface Decided {
+  reason?: SkipReason | undefined;
+  rule?: Pick<LoadedRule, 'name'> | undefined;
+}
+
+/** Every condition, in the order in which they decide, also those behind the one that decided. */
+export async function conditionsOf(
+  shape: object,
+  closedAt: Date,
+  { never, rules }: Conditional,
+  decided: Decided,
+): Promise<Condition[]> {
+  const ofRecord = await Promise.all(
+    never.ofRecord.map(async (one) => {
+      const findings = await evaluateAll(one.reads, shape);
+      return ready(one.what, judgeRecord(one, findings, closedAt) !== undefined);
+    }),
+  );
+  const written = await Promise.all(
+    never.expressions.map(async ({ when }) => ({ of: 'never' as const, ...(await evaluateOne(when, shape)) })),
+  );
+  const ofPerson = await personConditions(shape, { never, rules }, decided);
+  const ofRules = await Promise.all(
+    rules.map(async ({ name, when }) => ({ of: 'rule' as const, rule: name, ...(await evaluateOne(when, shape)) })),
+  );
+  const all: Omit<Condition, 'decides'>[] = [...ofRecord, ...written, ...ofPerson, ...ofRules];
+  const deciding = all.find((one) => isDeciding(one, decided));
+  return all.map((one) => ({ ...one, decides: one === deciding }));
+}
+
+function isDeciding({ of, rule, is }: Omit<Condition, 'decides'>, { reason, rule: chosen }: Decided): boolean {
+  if (reason === 'never') return of === 'never' && is === 'true';
+  if (reason === 'condition-failed') return is === 'error';
+  return of === 'rule' && chosen !== undefined && rule === chosen.name;
+}
+
+function ready(condition: string, is: boolean): Omit<Condition, 'decides'> {
+  return { of: 'never', condition, is: is ? 'true' : 'false' };
+}
+
+async function personConditions(
+  shape: object,
+  { never, rules }: Conditional,
+  { rule: chosen }: Decided,
+): Promise<Omit<Condition, 'decides'>[]> {
+  const contact = rules.find(({ name }) => name === chosen?.name)?.contact;
+  if (contact === undefined) {
+    return never.ofPerson.map(({ what }) => ({ of: 'never', condition: what, is: 'not-reached' }));
+  }
+  const contacts = contactsIn(await evaluateAll(contact, shape), contact);
+  return never.ofPerson.map(({ what, judge }) => ready(what, judge(contacts) !== undefined));
+}
+
+/** Each by itself: one that is stopped must not take the others with it. */
+async function evaluateOne(
+  when: Expression | undefined,
+  shape: object,
+): Promise<Pick<Condition, 'condition' | 'is' | 'why' | 'saw'>> {
+  if (when === undefined) return { condition: 'always', is: 'true' };
+  const found = await evaluateAll([when], shape).then(
+    (findings) => findings.of(when),
+    (error: unknown): Found => {
+      if (error instanceof ExpressionSetAside) return { ok: false, why: error.message };
+      throw error;
+    },
+  );
+  const value = { condition: inOneLine(when.source), saw: seenBy(when, shape) };
+  if (!found.ok) return { ...value, is: 'error', why: found.why };
+  return { ...value, is: isTrue(found) ? 'true' : 'false' };
+}
+
+function seenBy({ reads }: Expression, shape: object): Record<string, string> {
+  const paths = new Map(reads.map((path) => [path.join('.'), path]));
+  return Object.fromEntries([...paths].map(([name, path]) => [name, shown(valuesAt(shape, path))]));
+}
+
+const most = 5;
+
+function shown(values: readonly string[]): string {
+  if (values.length === 0) return 'nothing';
+  const texts = values.slice(0, most).map((text) => (looksPersonal(text) ? '(personal)' : text));
+  return `${texts.join(', ')}${values.length > most ? ' …' : ''}`;
+}
+
+const inOneLine = (source: string): string => source.trim().replaceAll(/\s+/g, ' ');

@@ -1,0 +1,116 @@
+import type { Journey, JourneyState } from '../journey/journey.ts';
+import { refOf } from '../journey/refs.ts';
+import type { Held } from '../operations/holds.ts';
+import type { Pause } from '../operations/pauses.ts';
+import { createNeed } from '../pipeline/ask/create.ts';
+import { needsOf } from '../pipeline/rules.ts';
+
+/** What became of one closing, in a sentence, and what a person can do about it. */
+export interface Explanation {
+  /** Whether the customer was asked; undefined: that is not known, or not decided yet. */
+  isAsked?: boolean;
+  what: string;
+  /** A command, without "closeloop". */
+  remedy?: string;
+}
+
+/** What holds up the closings of a source. */
+export interface Standing {
+  source: string;
+  timeZone: string;
+  paused: readonly Pause[];
+  held: readonly Held[];
+  /** Deliveries that no journey was made of yet. */
+  notPlanned: number;
+}
+
+/** What a journey in this state waits for. */
+const nextStep: Readonly<Partial<Record<JourneyState, string>>> = {
+  received: 'plan',
+  waiting: 'ask',
+  creating: 'ask',
+  asked: 'collect',
+  answered: 'write-back',
+};
+
+/**
+ * The reason for the present state of a journey. Instants in ISO 8601, UTC; no personal data.
+ * @param about `isThroughOther`: by another address of the customer than the one asked about
+ */
+export function explain(
+  journey: Journey,
+  about: { standing?: Standing | undefined; isThroughOther?: boolean } = {},
+): Explanation {
+  const { what, ...rest } = ofState(journey, about.standing?.source ?? journey.source);
+  if (journey.erasedAt) return { what };
+  const step = nextStep[journey.state];
+  const { rule, campaign } = journey;
+  const chosen = rule === undefined || campaign === undefined ? 'any' : { name: rule, campaign };
+  const [stop] = step === undefined ? [] : stopsOf(step, chosen, about.standing);
+  const through =
+    about.isThroughOther && journey.contact ? ` (by another of their addresses: ${journey.contact.kind})` : '';
+  return {
+    ...rest,
+    what: `${what}${through}${stop ? `; held up: ${stop.why}` : ''}`,
+    ...(stop?.remedy !== undefined && { remedy: stop.remedy }),
+  };
+}
+
+/** Why a step of the source does nothing now about closings of this rule, if so. @param rule `any`: which it will be is not known yet */
+export function stopsOf(
+  step: string,
+  rule: Parameters<typeof needsOf>[0] | 'any' | undefined,
+  standing: Standing | undefined,
+): { why: string; remedy?: string }[] {
+  if (standing === undefined) return [];
+  const needs = [
+    ...(rule === undefined || rule === 'any' ? [] : needsOf(rule)),
+    ...(step === 'ask' ? [createNeed] : []),
+  ];
+  const paused = standing.paused.filter(({ stage }) => stage === step);
+  const held = standing.held.filter(({ stage, only }) => stage === step && (rule === 'any' || needs.includes(only)));
+  return [
+    ...paused.map(({ why, at, by }) => ({
+      why: `step ${step} of ${standing.source} is ${by === undefined ? 'stopped' : `paused by ${by}`} since ${at.toISOString()}: ${why}`,
+      ...(by !== undefined && { remedy: `source resume ${standing.source} --step ${step}` }),
+    })),
+    ...held.map(({ only, why, at }) => ({ why: `${only} has to be mended since ${at.toISOString()}: ${why}` })),
+  ];
+}
+
+function ofState(journey: Journey, source: string): Explanation {
+  const { state, why = 'the reason was not stored', askedAt, answer, dueAt, erasedAt } = journey;
+  const ref = refOf(source, journey.id);
+  const at = (instant: Date | undefined) => (instant ? ` at ${instant.toISOString()}` : '');
+  if (erasedAt) return { what: `the customer was erased${at(erasedAt)}: nothing more is known` };
+  switch (state) {
+    case 'received':
+      return { what: 'its delivery was stored, and nothing is decided yet' };
+    case 'skipped':
+      return { isAsked: false, what: `not asked: ${why}` };
+    case 'waiting':
+      return { isAsked: false, what: `to be asked${at(dueAt)}` };
+    case 'creating':
+      return { what: 'being asked: whether the service has taken the request is not known yet' };
+    case 'asked':
+      return { isAsked: true, what: `asked${at(askedAt)}; no answer yet` };
+    case 'answered':
+      return { isAsked: true, what: `asked${at(askedAt)}, answered${at(answer?.seenAt)}; not on the record yet` };
+    case 'written':
+      return { isAsked: true, what: `asked${at(askedAt)}, answered${at(answer?.seenAt)}; on the record` };
+    case 'expired':
+      return { isAsked: true, what: `asked${at(askedAt)}; nobody answered in time` };
+    case 'tested':
+      return { isAsked: false, what: `the request went to the test contact${at(askedAt)}` };
+    case 'cancelled':
+      return { isAsked: answer !== undefined, what: `cancelled: ${why}` };
+    case 'failed':
+      return { isAsked: askedAt !== undefined, what: `given up: ${why}`, remedy: `journeys replay ${ref}` };
+    case 'parked':
+      return {
+        ...(askedAt && { isAsked: true }),
+        what: `waits for a person: ${why}`,
+        remedy: `journeys resolve ${ref}`,
+      };
+  }
+}

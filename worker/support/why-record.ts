@@ -1,0 +1,70 @@
+import { messageOf } from '../../core/errors.ts';
+import { refOf } from '../journey/refs.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { type Condition, conditionsOf } from '../preflight/conditions.ts';
+import { isRedisUnavailable } from '../redis/unavailable.ts';
+import { type Standing, stopsOf } from './explain.ts';
+import { type Forecast, ifClosedAt, readRecord } from './preview.ts';
+
+/** A record as its vendor has it now. */
+export interface ExplainedRecord {
+  source: string;
+  timeZone: string;
+  record: string;
+  /** `out`: nobody is asked about it whatever the rules say; `unreachable`: it could not be read. */
+  state: 'closed' | 'open' | 'out' | 'unreachable';
+  /** Of `out` and `unreachable`. */
+  why?: string;
+  closedAt?: Date;
+  /** Of the closing that it shows; undefined: nothing is decided about that yet. */
+  journey?: string;
+  conditions: readonly Condition[];
+  ifClosedNow?: IfClosedNow;
+}
+
+/** What would be sent if the record closed now. `heldUp`: what would keep that from happening at once. */
+export type IfClosedNow = (Forecast | { decision: 'unknown'; why: string }) & { heldUp: readonly string[] };
+
+/** Reads the record at its vendor: every condition with its value, and what would be sent. Sends, stores and reserves nothing. */
+export async function explainRecord(
+  recordId: string,
+  context: SourceContext,
+  standing: Standing | undefined,
+): Promise<ExplainedRecord> {
+  const { name, timeZone, aliases, clock } = context;
+  const about = { source: name, timeZone, record: aliases.of(recordId), conditions: [] };
+  const read = await attempt(() => readRecord(recordId, context));
+  if (!read.ok) return { ...about, state: 'unreachable', why: read.why };
+  const status = read.value;
+  if (status.is === 'out') return { ...about, state: 'out', why: status.why };
+  const { record } = status;
+  const closed = status.is === 'closed' ? { closedAt: status.closedAt } : {};
+  const named =
+    status.is === 'closed' ? await context.store.records.nameOf(record.currentId, status.closing) : undefined;
+  const found = await attempt(() => ifClosedAt(record, context));
+  const forecast = found.ok ? found.value : { decision: 'unknown' as const, why: found.why };
+  const decided: Partial<Forecast> = found.ok ? found.value : {};
+  const { rule, request } = decided;
+  const asking = rule && request ? { name: rule.name, campaign: request.campaign.id } : undefined;
+  return {
+    ...about,
+    state: status.is,
+    ...closed,
+    ...(named?.exists && { journey: refOf(name, named.id) }),
+    conditions: await conditionsOf(record.shape, closed.closedAt ?? clock.now(), context, decided),
+    ifClosedNow: {
+      ...forecast,
+      heldUp: ['plan', 'ask'].flatMap((step) => stopsOf(step, asking, standing)).map(({ why }) => why),
+    },
+  };
+}
+
+/** What the vendor or the service refuses, or does not answer, leaves the rest of the answer as it is. */
+async function attempt<T>(work: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; why: string }> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    if (isRedisUnavailable(error)) throw error;
+    return { ok: false, why: messageOf(error) };
+  }
+}
