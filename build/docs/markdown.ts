@@ -23,8 +23,15 @@ export function headingsOf(markdown: string): Heading[] {
 /** Where the links of a page point, as they are written. */
 export function linksOf(markdown: string): string[] {
   return tokensOf(markdown)
-    .filter((token): token is Tokens.Link | Tokens.Image => token.type === 'link' || token.type === 'image')
+    .filter((token): token is Tokens.Link => token.type === 'link')
     .map(({ href }) => href);
+}
+
+/** The pictures of a page, as they are written. */
+export function imagesOf(markdown: string): { href: string; alt: string }[] {
+  return tokensOf(markdown)
+    .filter((token): token is Tokens.Image => token.type === 'image')
+    .map(({ href, text }) => ({ href, alt: text }));
 }
 
 /** A link of a page: to another site, or to a file of this repository and perhaps a heading in it. */
@@ -43,7 +50,7 @@ export function brokenLinks(pages: ReadonlyMap<string, string>, isFile: (path: s
     [...pages].map(([page, text]) => [page, new Set(headingsOf(text).map(({ anchor }) => anchor))]),
   );
   return [...pages].flatMap(([page, text]) =>
-    linksOf(text).flatMap((href) => {
+    [...linksOf(text), ...imagesOf(text).map(({ href }) => href)].flatMap((href) => {
       const target = targetOf(page, href);
       if (target.is === 'elsewhere') return [];
       const { file, anchor } = target;
@@ -54,8 +61,15 @@ export function brokenLinks(pages: ReadonlyMap<string, string>, isFile: (path: s
   );
 }
 
+/** A picture as the site shows it: its address there, and its size, so that nothing moves when it is loaded. */
+export interface Shown {
+  src: string;
+  width: number;
+  height: number;
+}
+
 /** A page as HTML. @param address where a link of it leads in the site */
-export function toHtml(markdown: string, address: (href: string) => string): string {
+export function toHtml(markdown: string, address: (href: string) => string, picture: (href: string) => Shown): string {
   const slugger = new GithubSlugger();
   const marked = new Marked({
     renderer: {
@@ -65,6 +79,10 @@ export function toHtml(markdown: string, address: (href: string) => string): str
       },
       link({ href, tokens }) {
         return `<a href="${escapeHtml(address(href))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      image({ href, text }) {
+        const { src, width, height } = picture(href);
+        return `<img src="${escapeHtml(src)}" alt="${escapeHtml(text)}" width="${width}" height="${height}">`;
       },
       table(token) {
         const row = (cells: Tokens.TableCell[], tag: string): string =>

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import { brokenLinks, escapeHtml, headingsOf, linksOf, targetOf, toHtml } from './markdown.ts';
+import { pictureAddress, picturesOf, sizeOf } from './pictures.ts';
 import { addressOf, pages, sidebar } from './sidebar.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -12,9 +13,9 @@ const titles = new Map([...texts].map(([page, text]) => [page, headingsOf(text)[
 const titleOf = (page: string): string => (page === 'README.md' ? 'Closeloop' : (titles.get(page) ?? page));
 
 /**
- * The files of the site, by their addresses: the pages, and the files of this repository that they point at. Plain HTML and one
- * style sheet: no script, nothing from elsewhere.
- * @throws Error for links that lead nowhere
+ * The files of the site, by their addresses: the pages, their pictures, and the files of this repository that they point at. Plain HTML and
+ * one style sheet: no script, nothing from elsewhere.
+ * @throws Error for links that lead nowhere, and for pictures that are none
  */
 export function siteFiles(): Map<string, string> {
   const broken = brokenLinks(texts, isFile);
@@ -30,24 +31,30 @@ export function siteFiles(): Map<string, string> {
   return new Map([
     ...[...texts].map(([page, text]) => [addressOf(page), pageHtml(page, text)] as const),
     ...[...sources].map((file) => [sourceAddress(file), sourceHtml(file)] as const),
+    ...[...picturesOf(texts)].map((file) => [pictureAddress(file), read(file)] as const),
     ['style.css', read('build/docs/style.css')],
   ]);
 }
 
 function pageHtml(page: string, text: string): string {
   const from = addressOf(page);
-  const body = toHtml(text, (href) => {
+  const link = (href: string) => {
     const target = targetOf(page, href);
     if (target.is === 'elsewhere') return href;
     const to = texts.has(target.file) ? addressOf(target.file) : sourceAddress(target.file);
     return `${relativeTo(from, to)}${target.anchor === '' ? '' : `#${target.anchor}`}`;
-  });
+  };
+  const picture = (href: string) => {
+    const file = posix.join(posix.dirname(page), href);
+    return { src: relativeTo(from, pictureAddress(file)), ...sizeOf(read(file), file) };
+  };
+  const body = toHtml(text, link, picture);
   const at = pages.indexOf(page);
-  const link = (other: string | undefined, rel: string, mark: string): string =>
+  const beside = (other: string | undefined, rel: string, mark: string): string =>
     other === undefined
       ? ''
       : `<a rel="${rel}" href="${relativeTo(from, addressOf(other))}">${mark} ${escapeHtml(titleOf(other))}</a>`;
-  const around = `<nav class="around" aria-label="Pages before and after">${link(pages[at - 1], 'prev', '←')}${link(pages[at + 1], 'next', '→')}</nav>`;
+  const around = `<nav class="around" aria-label="Pages before and after">${beside(pages[at - 1], 'prev', '←')}${beside(pages[at + 1], 'next', '→')}</nav>`;
   return layout(from, titleOf(page), page, `${body}${around}`);
 }
 

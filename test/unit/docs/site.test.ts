@@ -4,6 +4,8 @@ import { sidebar } from '../../../build/docs/sidebar.ts';
 import { siteFiles } from '../../../build/docs/site.ts';
 
 const files = siteFiles();
+/** As the pages have it, and no other way. */
+const picture = /<img src="((?:\.\.\/)*pictures\/[\w./-]+)" alt="([^"]*)" width="\d+" height="\d+">/g;
 const htmlPages = [...files].filter(([address]) => address.endsWith('.html'));
 
 test('the sidebar has the sections in the order in which they are read', () => {
@@ -33,8 +35,20 @@ describe('the built site', () => {
 
   test('it loads nothing from elsewhere, and runs no script', () => {
     for (const [address, html] of htmlPages) {
-      expect([address, html.match(/<script|<iframe|<img|javascript:| on\w+="| src=/gi)]).toEqual([address, null]);
+      const rest = html.replaceAll(picture, '');
+      expect([address, rest.match(/<script|<iframe|<img|javascript:| on\w+="| src=/gi)]).toEqual([address, null]);
       expect(html).toContain("default-src 'none'");
+    }
+  });
+
+  test('its pictures are files of the site, with words for who does not see them, and their size', () => {
+    const shown = htmlPages.flatMap(([address, html]) =>
+      [...html.matchAll(picture)].map(([, src = '', alt]) => [posix.join(posix.dirname(address), src), alt] as const),
+    );
+    expect(shown.map(([file]) => file)).toEqual(['pictures/policy.svg', 'pictures/windows.svg']);
+    for (const [file, alt] of shown) {
+      expect(files.get(file)).toMatch(/^<svg /);
+      expect(alt).not.toBe('');
     }
   });
 
