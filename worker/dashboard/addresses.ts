@@ -5,6 +5,11 @@ export function journeyAt(source: string, id: string, action = ''): string {
   return `/journeys/${source}/${encodeURIComponent(id)}${action === '' ? '' : `/${action}`}`;
 }
 
+/** Of the answer why about a journey's customer. */
+export function whyAt(ref: string): string {
+  return `/why?${new URLSearchParams({ journey: ref })}`;
+}
+
 /** Of a page of the list: what is left out is not in it. */
 export function listAt(query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');

@@ -11,6 +11,7 @@ import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { showSettings } from './settings.ts';
 import { showToday } from './today.ts';
+import { showWhy } from './why.ts';
 
 /** A form of ours is small. */
 const bodyLimit = 16 * 1_024;
@@ -37,6 +38,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   showToday(app, options);
   listJourneys(app, options);
   showJourney(app, options);
+  showWhy(app, options);
   showSettings(app, options);
   app.setNotFoundHandler(async (_request, reply) => {
     return await show(reply, { title: 'Not found', body: back('There is no such page.') }, 404);

@@ -10,6 +10,7 @@ export interface Page {
 const sections = [
   { at: '/', name: 'Today' },
   { at: '/journeys', name: 'Journeys' },
+  { at: '/why', name: 'Why' },
   { at: '/settings', name: 'Settings' },
 ] as const;
 

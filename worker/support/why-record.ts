@@ -11,6 +11,8 @@ export interface ExplainedRecord {
   source: string;
   timeZone: string;
   record: string;
+  /** At its vendor. */
+  url?: string;
   /** `out`: nobody is asked about it whatever the rules say; `unreachable`: it could not be read. */
   state: 'closed' | 'open' | 'out' | 'unreachable';
   /** Of `out` and `unreachable`. */
@@ -32,7 +34,15 @@ export async function explainRecord(
   standing: Standing | undefined,
 ): Promise<ExplainedRecord> {
   const { name, timeZone, aliases, clock } = context;
-  const about = { source: name, timeZone, record: aliases.of(recordId), conditions: [] };
+  const [vendorsId] = await aliases.idsOf([recordId]);
+  const url = vendorsId === undefined ? undefined : context.source.recordUrl?.(vendorsId);
+  const about = {
+    source: name,
+    timeZone,
+    record: aliases.of(recordId),
+    ...(url !== undefined && { url }),
+    conditions: [],
+  };
   const read = await attempt(() => readRecord(recordId, context));
   if (!read.ok) return { ...about, state: 'unreachable', why: read.why };
   const status = read.value;

@@ -21,6 +21,7 @@ export interface Answer {
 
 export interface ExplainedClosing extends Explanation {
   ref: string;
+  source: string;
   journey: Journey;
   timeZone: string;
   /** Of one that waits: why it is to be asked then, from its trace. */
@@ -77,6 +78,7 @@ async function explained({
   const because = trace.flatMap((line) => (line.at.getTime() === at?.getTime() ? [line.text] : [])).slice(0, -1);
   return {
     ref: refOf(name, journey.id),
+    source: name,
     journey,
     timeZone,
     because,

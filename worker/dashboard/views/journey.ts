@@ -3,7 +3,7 @@ import type { Journey, TraceLine } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Repair } from '../../support/repair.ts';
 import { inZone } from '../../support/shown-time.ts';
-import { journeyAt, listAt } from '../addresses.ts';
+import { journeyAt, listAt, whyAt } from '../addresses.ts';
 import { type Content, type Html, html, webAddress } from '../html.ts';
 import { time } from '../times.ts';
 import { stateBadge } from './state.ts';
@@ -39,6 +39,7 @@ ${facts(shown)}
 <h2>What happened</h2>
 <ol class="timeline">${trace.map(({ at, text }) => html`<li>${time(at, timeZone)}${inZone(text, timeZone)}</li>`)}${planned(journey, timeZone)}</ol>
 </div>
+<p><a href="${whyAt(refOf(source, journey.id))}">Why, and what would be sent if it closed now</a></p>
 ${
   others.length > 0 &&
   html`<h2>Other closings of this record</h2>

@@ -1,0 +1,105 @@
+import type { Condition } from '../../preflight/conditions.ts';
+import { inZone } from '../../support/shown-time.ts';
+import type { Answer, ExplainedClosing } from '../../support/why.ts';
+import type { ExplainedRecord, IfClosedNow } from '../../support/why-record.ts';
+import { journeyAt } from '../addresses.ts';
+import { type Content, type Html, html, webAddress } from '../html.ts';
+import { time } from '../times.ts';
+import { stateBadge } from './state.ts';
+
+/** @param shown `answer`: left out where nothing was looked for */
+export function whyView({ about, answer }: { about: string; answer?: Answer }): Html {
+  return html`<form class="filter" method="post" action="/why" role="search">
+<div class="grow"><label for="q">E-mail address, phone number, identifier, record or journey</label>
+<input id="q" name="q" type="search" value="${about}" required maxlength="1000" autocomplete="off"></div>
+<button class="main-button">Why?</button>
+</form>
+${answer && found(answer)}`;
+}
+
+function found({ closings, earlier, records, sources }: Answer): Html {
+  const [newest] = closings;
+  const waiting = sources.filter(({ notPlanned }) => notPlanned > 0);
+  return html`${newest ? html`<p class="notice">${inZone(newest.what, newest.timeZone)}</p>` : nothing()}
+${waiting.map(({ source, notPlanned }) => html`<p class="notice">Deliveries to ${source} that wait to be looked at: ${notPlanned}. A closing may be among them.</p>`)}
+${newest && table(closings, newest.timeZone)}
+${earlier > 0 && html`<p>Earlier closings that are not shown: ${earlier}.</p>`}
+${records.map(record)}`;
+}
+
+function nothing(): Html {
+  return html`<p class="notice">closeloop has never heard of a closing of theirs: no delivery or poll has told of one, or it was removed since.</p>`;
+}
+
+function table(closings: Answer['closings'], timeZone: string): Html {
+  return html`<h2>Closings</h2>
+<div class="wide" role="region" aria-label="Closings" tabindex="0"><table>
+<caption>Newest first. Times in ${timeZone}.</caption>
+<thead><tr><th scope="col">Journey</th><th scope="col">Closed</th><th scope="col">State</th><th scope="col">Why</th><th scope="col">Rule</th></tr></thead>
+<tbody>${closings.map(closing)}</tbody>
+</table></div>`;
+}
+
+function closing({ ref, source, journey, timeZone, what, because, remedy }: ExplainedClosing): Html {
+  const { id, state, closedAt, rule } = journey;
+  return html`<tr><th scope="row" class="ref"><a href="${journeyAt(source, id)}">${ref}</a></th>
+<td>${time(closedAt, timeZone)}</td><td>${stateBadge(state)}</td>
+<td>${inZone(what, timeZone)}${because.map((line) => html`<br>${inZone(line, timeZone)}`)}${remedy !== undefined && html`<br>What helps: <code>closeloop ${remedy}</code>`}</td>
+<td>${rule ?? '–'}</td></tr>`;
+}
+
+function record(one: ExplainedRecord): Html {
+  const { source, record: name, url, state, why, timeZone, conditions, ifClosedNow } = one;
+  const at = webAddress(url);
+  const title = html`Record ${at === undefined ? name : html`<a href="${at}" rel="noreferrer">${name}</a>`} of ${source}, as it is now`;
+  if (state === 'unreachable') return html`<h2>${title}</h2><p class="notice bad">It could not be read: ${why}</p>`;
+  if (state === 'out') return html`<h2>${title}</h2><p class="notice">Nobody is asked about it: ${why}</p>`;
+  return html`<h2>${title}</h2>
+<p>${closed(one)}</p>
+${conditionTable(conditions, `${name} of ${source}`)}
+${ifClosedNow && forecast(ifClosedNow, timeZone)}`;
+}
+
+function closed({ closedAt, journey, timeZone }: ExplainedRecord): Content {
+  if (closedAt === undefined) return 'It is not closed.';
+  return html`Closed ${time(closedAt, timeZone)}${journey === undefined ? ': nothing is decided about that yet' : ` (${journey})`}.`;
+}
+
+function conditionTable(conditions: readonly Condition[], of: string): Html {
+  return html`<div class="wide" role="region" aria-label="Conditions of ${of}" tabindex="0"><table>
+<caption>Every condition, in the order in which they are looked at</caption>
+<thead><tr><th scope="col">Of</th><th scope="col">Condition</th><th scope="col">Value</th><th scope="col">In the record</th></tr></thead>
+<tbody>${conditions.map(row)}</tbody>
+</table></div>`;
+}
+
+function row({ of, rule, condition, is, why, saw = {}, decides }: Condition): Html {
+  const seen = Object.entries(saw).map(([name, value]) => html`<code>${name}</code> is ${value}<br>`);
+  return html`<tr><th scope="row">${of === 'never' ? 'never' : `rule ${rule}`}</th><td><code>${condition}</code></td>
+<td>${is.replace('-', ' ')}${decides && html` <strong>decides</strong>`}</td><td>${why ?? seen}</td></tr>`;
+}
+
+const heads = { ask: 'The customer would be asked', skip: 'Nobody would be asked', unknown: 'That is not known now' };
+
+function forecast(now: IfClosedNow, timeZone: string): Html {
+  const because = now.why === undefined ? '' : `: ${inZone(now.why, timeZone)}`;
+  return html`<h3>If it closed now</h3>
+<p class="${now.decision === 'ask' ? 'notice good' : 'notice'}">${heads[now.decision]}${because}.</p>
+${now.heldUp.map((one) => html`<p class="notice bad">Held up: ${inZone(one, timeZone)}</p>`)}
+${now.decision !== 'unknown' && details(now, timeZone)}`;
+}
+
+function details({ rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>, timeZone: string): Html {
+  const because = trace.length > 0 && html`<ul>${trace.map((line) => html`<li>${inZone(line, timeZone)}</li>`)}</ul>`;
+  if (request === undefined) return html`${because}`;
+  const { campaign, contact, test, values, dueAt } = request;
+  return html`<dl class="facts">
+<dt>Rule</dt><dd>${rule?.name}</dd>
+<dt>Campaign</dt><dd>${campaign.name} (${campaign.id}, ${campaign.type})</dd>
+<dt>Contact</dt><dd>${contact.value} (${contact.kind})</dd>
+${test && html`<dt>TEST</dt><dd>it would go to ${test.value}, not to the customer</dd>`}
+${Object.entries(values).map(([name, value]) => html`<dt>${name}</dt><dd>${String(value)}</dd>`)}
+<dt>Sent</dt><dd>${time(dueAt, timeZone)} (${timeZone})</dd>
+</dl>
+${because}`;
+}

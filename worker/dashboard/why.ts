@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { answerWhy } from '../support/why.ts';
+import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { whyView } from './views/why.ts';
+
+const text = z.string().trim().max(1_000).catch('');
+const Search = z.object({ q: text });
+/** A journey, by its name: nothing of a person is in an address. */
+const Linked = z.object({ journey: text.refine((ref) => ref.includes('/')).catch('') });
+
+/** `/why`: why a customer was asked or not, as `closeloop why` tells it. */
+export function showWhy(app: FastifyInstance, { engine, redis }: Pick<DashboardOptions, 'engine' | 'redis'>): void {
+  const bodyOf = async (about: string) => {
+    if (about === '') return whyView({ about });
+    const { pipelines, orphans } = engine();
+    const sources = [...pipelines.values(), ...(await orphans.all()).map(({ pipeline }) => pipeline)];
+    return whyView({ about, answer: await answerWhy(sources, about, { redis, isStored: false }) });
+  };
+  const page = { title: 'Why', section: '/why' };
+
+  app.get('/why', async (request, reply) => {
+    return await show(reply, { ...page, body: await bodyOf(Linked.parse(request.query).journey) });
+  });
+  // By POST, and answered at once: what is looked for may be a customer's address, and addresses of pages are kept by browsers.
+  app.post('/why', { config: { access: 'read' } }, async (request, reply) => {
+    return await show(reply, { ...page, body: await bodyOf(Search.parse(request.body ?? {}).q) });
+  });
+}
