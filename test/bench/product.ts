@@ -68,6 +68,8 @@ export interface ProductOptions {
 export interface Product {
   pid: number;
   hooks: string;
+  /** Where its page for people is. */
+  dashboard: string;
   /** The file of its configuration. */
   config: string;
   /** From its start until it took deliveries, milliseconds. */
@@ -104,9 +106,11 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const closed = once(child, 'close');
   running.add(child);
   await says(child, log, /"msg":"started"/);
+  const [, dashboard = ''] = /"dashboard":"([^"]+)"/.exec(readFileSync(log, 'utf8')) ?? [];
   return {
     pid: child.pid ?? 0,
     hooks: `http://127.0.0.1:${port}/hooks/${source}`,
+    dashboard,
     config,
     startedInMs: performance.now() - begun,
     logLines: () => readFileSync(log, 'utf8').split('\n').length - 1,
@@ -150,7 +154,7 @@ ${settings}
 `;
 }
 
-const deskOfFakes = (url: string, rule: string): string => `
+export const deskOfFakes = (url: string, rule: string): string => `
     connector: zendesk
     subdomain: acme
     baseUrl: ${url}

@@ -31,6 +31,7 @@ const counts = {
   commands: undefined,
   memory: 60,
   bytes: 60,
+  pages: 300,
   lateness: 60,
   collecting: 1,
   calls: 40,

@@ -10,6 +10,7 @@ import { lateness } from './lateness.ts';
 import { loneClosing } from './lone-closing.ts';
 import { memory } from './memory.ts';
 import { outage } from './outage.ts';
+import { pages } from './pages.ts';
 import { processes } from './processes.ts';
 import { writeBacks } from './write-backs.ts';
 
@@ -21,6 +22,7 @@ export const measures: readonly Measure[] = [
   commands,
   memory,
   bytes,
+  pages,
   lateness,
   collecting,
   calls,
