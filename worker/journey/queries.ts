@@ -9,19 +9,28 @@ import type { JourneyKeys, Who } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
 
 /**
- * The next page of an index, with scores: after the last of the given ids that still has its score; where none has, from that
- * score on.
- * KEYS index · ARGV score at the end of the page before, page size, the ids of that score…
+ * A page of an index, in its order: what comes next after a place, or what comes before it. The place need not be an entry any more,
+ * and as many entries as may be can have its score: it is searched for among them by halves. Lua's own comparison goes by the
+ * server's language, and Redis's order by bytes.
+ * KEYS index · ARGV score and id of the place, 'next' or 'previous', page size
  */
 const pageScript = `
-local start = redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. ARGV[1])
-for i = #ARGV, 3, -1 do
-  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[1] then
-    start = redis.call('ZRANK', KEYS[1], ARGV[i]) + 1
-    break
+local function isBefore(one, other)
+  for i = 1, math.min(#one, #other) do
+    if one:byte(i) ~= other:byte(i) then return one:byte(i) < other:byte(i) end
   end
+  return #one < #other
 end
-return redis.call('ZRANGE', KEYS[1], start, start + ARGV[2] - 1, 'WITHSCORES')`;
+local from = redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. ARGV[1])
+local to = redis.call('ZCOUNT', KEYS[1], '-inf', ARGV[1])
+while from < to do
+  local middle = math.floor((from + to) / 2)
+  local id = redis.call('ZRANGE', KEYS[1], middle, middle)[1]
+  if isBefore(id, ARGV[2]) or (ARGV[3] == 'next' and id == ARGV[2]) then from = middle + 1 else to = middle end
+end
+if ARGV[3] == 'next' then return redis.call('ZRANGE', KEYS[1], from, from + ARGV[4] - 1, 'WITHSCORES') end
+if from == 0 then return {} end
+return redis.call('ZRANGE', KEYS[1], math.max(0, from - ARGV[4]), from - 1, 'WITHSCORES')`;
 
 /** Page size of a list that its caller may leave at any entry. */
 const latestSize = 200;
@@ -31,11 +40,6 @@ interface ListEntry {
   id: string;
   /** When it was last changed (waiting: is due), in milliseconds. */
   at: number;
-}
-
-interface Beginning {
-  at: number;
-  isPast: (id: string) => boolean;
 }
 
 function isBefore(one: ListEntry, other: ListEntry | undefined): boolean {
@@ -117,18 +121,12 @@ export class JourneyQueries {
    * meanwhile comes at most once more.
    */
   async *pagesIn(state: JourneyState, before: Date, size: number, since?: Date): AsyncGenerator<string[]> {
-    let score = since ? String(since.getTime()) : '-inf';
-    // The ids of the last page's last millisecond: 100,000 journeys may be due in one millisecond, as a window opens.
-    let last: string[] = [];
+    let last: ListEntry = { id: '', at: since?.getTime() ?? 0 };
     for (;;) {
-      const answer = await runScript(this.#redis, pageScript, [this.#keys.state(state)], score, size, ...last);
-      const flat = z.array(z.string()).parse(answer);
-      const found = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, score: flat[i + 1] ?? '' }] : []));
-      const rows = found.filter((row) => Number(row.score) <= before.getTime());
-      score = rows.at(-1)?.score ?? score;
-      last = rows.filter((row) => row.score === score).map(({ id }) => id);
-      if (rows.length > 0) yield rows.map(({ id }) => id);
-      if (rows.length < size) return;
+      const page = (await this.#page(state, 'next', last, size)).filter(({ at }) => at <= before.getTime());
+      if (page.length > 0) yield page.map(({ id }) => id);
+      if (page.length < size) return;
+      last = page.at(-1) ?? last;
     }
   }
 
@@ -142,9 +140,9 @@ export class JourneyQueries {
 
   /**
    * Where journeys of these states stand in their lists: in the order of `newest`, those of one millisecond by id, from the last.
-   * @param from begins at this instant, with the ids that are not past
+   * @param from begins behind this place
    */
-  async *latest(states: readonly JourneyState[], from?: Beginning): AsyncGenerator<ListEntry, undefined> {
+  async *latest(states: readonly JourneyState[], from?: ListEntry): AsyncGenerator<ListEntry, undefined> {
     const lists = states.map((state) => this.#latestIn(state, from));
     const heads = await Promise.all(lists.map(async (list) => (await list.next()).value));
     for (;;) {
@@ -156,25 +154,25 @@ export class JourneyQueries {
     }
   }
 
-  /** Skips no journey while others change state, also where many were changed in one millisecond. */
-  async *#latestIn(state: JourneyState, from?: Beginning): AsyncGenerator<ListEntry, undefined> {
-    let score = from === undefined ? '+inf' : String(from.at);
-    let seen: string[] = [];
+  /** Skips no journey while others change state. */
+  async *#latestIn(
+    state: JourneyState,
+    from: ListEntry = { id: '', at: Number.MAX_SAFE_INTEGER },
+  ): AsyncGenerator<ListEntry, undefined> {
+    let last = from;
     for (;;) {
-      const size = Math.max(latestSize, 2 * seen.length);
-      const page = [this.#keys.state(state), score, '-inf', 'WITHSCORES', 'LIMIT', 0, size] as const;
-      const flat = await this.#redis.zrevrangebyscore(...page);
-      const isSeen = new Set(seen);
-      const rows = [...slices(flat, 2)].map(([id = '', at = '']) => ({ id, at }));
-      const fresh = rows.filter(({ id }) => !isSeen.has(id));
-      for (const { id, at } of fresh) {
-        if (from === undefined || Number(at) < from.at || !from.isPast(id)) yield { id, at: Number(at) };
-      }
-      if (rows.length < size) return;
-      const last = rows.at(-1)?.at ?? score;
-      seen = [...(last === score ? seen : []), ...fresh.filter(({ at }) => at === last).map(({ id }) => id)];
-      score = last;
+      const page = await this.#page(state, 'previous', last, latestSize);
+      yield* page.toReversed();
+      if (page.length < latestSize) return;
+      last = page[0] ?? last;
     }
+  }
+
+  /** Entries of a state's list, earliest first, beside a place in it. */
+  async #page(state: JourneyState, which: 'next' | 'previous', { id, at }: ListEntry, size: number) {
+    const answer = await runScript(this.#redis, pageScript, [this.#keys.state(state)], at, id, which, size);
+    const flat = z.array(z.string()).parse(answer);
+    return [...slices(flat, 2)].map(([entry = '', score]): ListEntry => ({ id: entry, at: Number(score) }));
   }
 
   /** How many journeys got into this state in these days and are still in it (waiting: are due in them). */

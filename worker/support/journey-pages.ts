@@ -69,8 +69,7 @@ async function* placesOf<In extends Searched>(
 ): AsyncGenerator<Entry<In>> {
   const from = until && (after === undefined || until.getTime() <= after.at) ? { at: until.getTime(), ref: '' } : after;
   const lists = sources.map((context) => {
-    const isPast = (id: string): boolean => from !== undefined && refOf(context.name, id) >= from.ref;
-    return { context, places: context.store.queries.latest(states, from && { at: from.at, isPast }) };
+    return { context, places: context.store.queries.latest(states, from && within(context.name, from)) };
   });
   const heads = await Promise.all(lists.map(async ({ places }) => (await places.next()).value));
   for (;;) {
@@ -87,6 +86,13 @@ async function* placesOf<In extends Searched>(
     heads[of] = (await lists[of]?.places.next())?.value;
     yield first;
   }
+}
+
+/** The same place in the list of one source: behind all of an instant that are named later, as others' names are. */
+function within(source: string, { at, ref }: Place): { at: number; id: string } {
+  const prefix = refOf(source, '');
+  if (ref.startsWith(prefix)) return { at, id: ref.slice(prefix.length) };
+  return prefix < ref ? { at: at + 1, id: '' } : { at, id: '' };
 }
 
 function isBefore(one: Place, other: Place): boolean {

@@ -44,3 +44,26 @@ test('each comes once, in its order, though many were changed at once, and those
   expect([new Set(found).size, found.length]).toEqual([452, 452]);
   expect([found.at(0), found.at(-1)]).toEqual(['r451.1', 'r0.1']);
 });
+
+test('a page deep among very many of one instant is found without those before it, also where its place has moved on', async () => {
+  const { store } = unitContext();
+  const key = `{cl:${store.source}}:state:waiting`;
+  const ids = Array.from({ length: 30_000 }, (_, n) => `r${n}.1`).toSorted();
+  await redis.handle.client.zadd(key, ...ids.flatMap((id) => [7, id]), 6, 'before', 8, 'after');
+  const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await redis.handle.client.info('stats'))?.[1]);
+  for (const isGone of [false, true]) {
+    const [place = ''] = ids.slice(10_000);
+    if (isGone) await redis.handle.client.zrem(key, place);
+    const begun = await sent();
+    const found: string[] = [];
+    for await (const { id } of store.queries.latest(['waiting', 'failed'], { id: place, at: 7 })) {
+      found.push(id);
+      if (found.length === 3) break;
+    }
+    expect(found).toEqual(ids.slice(9_997, 10_000).toReversed());
+    expect((await sent()) - begun).toBeLessThan(30_000);
+  }
+  const all: string[] = [];
+  for await (const { id } of store.queries.latest(['waiting'], { id: ids[1] ?? '', at: 7 })) all.push(id);
+  expect(all).toEqual([ids[0], 'before']);
+});
