@@ -6,7 +6,8 @@ import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
-import { type Found, findJourney, type JourneyFilter, type Searched, select } from '../support/journey-filter.ts';
+import { type Found, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
+import { lastChanged } from '../support/last-changed.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { waitingInQueue } from './status.ts';
@@ -31,18 +32,10 @@ export async function listJourneys(options: ListOptions): Promise<number> {
 }
 
 async function list(sources: readonly Waiting[], redis: RedisClient, options: ListOptions): Promise<number> {
-  const found: Found<Searched>[] = [];
-  for (const source of sources) {
-    let left = options.limit;
-    for await (const one of select([source], options)) {
-      if (left-- <= 0) break;
-      found.push(one);
-    }
-  }
-  found.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime());
+  const { found, lookedTo } = await lastChanged(sources, options, options.limit);
   await tellHeldUp(sources, redis);
   if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
-  for (const { journey, context } of found.slice(0, options.limit)) {
+  for (const { journey, context } of found) {
     const { id, state, test, why, reason, updatedAt, rule, campaign, requestId } = journey;
     const ref = refOf(context.name, id);
     const line = options.json
@@ -52,6 +45,11 @@ async function list(sources: readonly Waiting[], redis: RedisClient, options: Li
           context.timeZone,
         );
     process.stdout.write(`${line}\n`);
+  }
+  const [first] = sources;
+  if (lookedTo && first) {
+    const further = `Those changed before ${lookedTo.toISOString()} were not looked at: add --until ${lookedTo.toISOString()}`;
+    process.stderr.write(`${inZone(further, first.timeZone)}\n`);
   }
   return 0;
 }

@@ -11,8 +11,8 @@ type Options = RuntimeOptions & { json: boolean };
 
 /** Replays failed and skipped journeys: the one named, or all that fit the filter. Never asks twice. */
 export async function replayJourneys(options: Options & JourneyFilter & { journey?: string }): Promise<number> {
-  const { journey: ref, source, state, contact, record, since, error } = options;
-  if (ref !== undefined && [source, state, contact, record, since, error].some((one) => one !== undefined)) {
+  const { journey: ref, source, state, contact, record, since, until, error } = options;
+  if (ref !== undefined && [source, state, contact, record, since, until, error].some((one) => one !== undefined)) {
     throw refusal('Name a journey, or say which ones by --source, --state and so on, not both');
   }
   return await withSources({ ...options, looks: true }, async (sources) => {

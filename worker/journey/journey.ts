@@ -136,6 +136,11 @@ export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'tes
   return test?.contact ?? contact;
 }
 
+/** Where the list of its state has it: those that wait by when they are due, so that an overdue one is found without the others. */
+export function listedAt({ state, dueAt, updatedAt }: Journey): Date {
+  return state === 'waiting' && dueAt ? dueAt : updatedAt;
+}
+
 /** One line of the decision trace. */
 export interface TraceLine {
   at: Date;

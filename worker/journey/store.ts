@@ -6,7 +6,7 @@ import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from '../redis/source-names.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
-import { Journey, type JourneyState, type TraceLine } from './journey.ts';
+import { Journey, type JourneyState, listedAt, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader } from './reader.ts';
@@ -116,11 +116,6 @@ return 1`;
 const noteScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('LLEN', KEYS[2]) < 1000 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
 return 1`;
-
-/** Waiting journeys are ordered by when they are due, so that an overdue one is found without looking at the others. */
-function scoreOf(journey: Journey): number {
-  return (journey.state === 'waiting' && journey.dueAt ? journey.dueAt : journey.updatedAt).getTime();
-}
 
 const GetOrCreateAnswer = z.tuple([z.string(), z.number()]);
 const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
@@ -304,7 +299,7 @@ export class JourneyStore {
       rev,
       this.#sealed(journey.recordId, data),
       id,
-      scoreOf(journey),
+      listedAt(journey).getTime(),
       requestId,
       askedMark(before.state, journey),
       people.length,

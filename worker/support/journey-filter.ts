@@ -1,7 +1,7 @@
 import type { Source } from '../../core/connector/contract.ts';
 import { parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
+import { type Journey, type JourneyState, journeyStates, listedAt } from '../journey/journey.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 
 /** Which journeys a command is about. */
@@ -13,6 +13,8 @@ export interface JourneyFilter {
   record?: string;
   /** Changed at or after this. */
   since?: string;
+  /** Changed (waiting: due) before this. */
+  until?: string;
   /** Part of the reason, without regard to case. */
   error?: string;
 }
@@ -52,20 +54,34 @@ async function* candidates(context: Searched, { contact, record, state }: Journe
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 
-async function fitting(
-  { state, since, error, contact }: JourneyFilter,
-  { defaultCountry, timeZone, store }: Searched,
-): Promise<(journey: Journey) => boolean> {
+/** @param context of any source, where the filter names no contact */
+export async function fitting(filter: JourneyFilter, context: Searched): Promise<(journey: Journey) => boolean> {
+  const { state, error, contact } = filter;
+  const { defaultCountry, store } = context;
   const who = contact === undefined ? undefined : parseContact(contact, { defaultCountry });
-  // Loaded with its calendar only where somebody writes a time.
-  const { instant } = since === undefined ? {} : await import('./instant.ts');
-  const from = since === undefined ? undefined : instant?.(since, '--since', { timeZone, now: new Date() });
+  const { since, until } = await instantsOf(filter, context);
   const text = error?.toLowerCase();
   return (journey) =>
     (state === undefined || journey.state === state) &&
     (who === undefined || store.queries.isKnownBy(journey, who)) &&
-    (from === undefined || journey.updatedAt >= from) &&
+    (since === undefined || journey.updatedAt >= since) &&
+    (until === undefined || listedAt(journey) < until) &&
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
+}
+
+/** Between which the journeys were changed. */
+export async function instantsOf(
+  { since, until }: JourneyFilter,
+  { timeZone }: Pick<Searched, 'timeZone'>,
+): Promise<{ since?: Date; until?: Date }> {
+  if (since === undefined && until === undefined) return {};
+  // Loaded with its calendar only where somebody writes a time.
+  const { instant } = await import('./instant.ts');
+  const clock = { timeZone, now: new Date() };
+  return {
+    ...(since !== undefined && { since: instant(since, '--since', clock) }),
+    ...(until !== undefined && { until: instant(until, '--until', clock) }),
+  };
 }
 
 /**

@@ -87,5 +87,6 @@ function filtered(command: Command): Command {
     .option('--contact <contact>', 'only about this phone number, e-mail address or identifier')
     .option('--record <id>', 'only of this record')
     .option('--since <when>', `only changed since: ${instantHelp}`)
+    .option('--until <when>', 'only changed before, or due before where they wait')
     .option('--error <text>', 'only with this in their reason');
 }

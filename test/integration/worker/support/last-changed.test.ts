@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Journey } from '../../../../worker/journey/journey.ts';
+import { step } from '../../../../worker/journey/transitions.ts';
+import type { JourneyFilter } from '../../../../worker/support/journey-filter.ts';
+import { lastChanged } from '../../../../worker/support/last-changed.ts';
+import { useManual } from '../../../support/manual.ts';
+
+const { redis, unitContext } = useManual();
+const at = (day: number): Date => new Date(Date.UTC(2026, 4, day));
+
+/** Stores journeys, and lists some of them. */
+function journeys() {
+  const { context } = unitContext();
+  const { store } = context;
+  return {
+    store,
+    add: async (recordId: string, to: Journey['state'], changedAt: Date, change: Partial<Journey>) => {
+      const closing = { recordId, closing: 'c', closedAt: changedAt, eventKey: recordId, receivedAt: changedAt };
+      const { journey } = await store.getOrCreate(closing, []);
+      await store.update(journey, (now) => ({ journey: step(now, to, changedAt, change), trace: [] }));
+    },
+    list: async (filter: JourneyFilter, limit = 2) => {
+      const { found, lookedTo } = await lastChanged([context], filter, limit);
+      return { ids: found.map(({ journey }) => journey.recordId), lookedTo };
+    },
+  };
+}
+
+test('those that wait for long do not hide what changed since', async () => {
+  const { add, list } = journeys();
+  for (const record of ['x', 'y', 'z']) await add(record, 'waiting', at(1), { dueAt: at(30) });
+  await add('a', 'skipped', at(2), {});
+  await add('b', 'failed', at(3), {});
+  expect(await list({})).toEqual({ ids: ['b', 'a'], lookedTo: undefined });
+  expect(await list({ since: '2026-05-03' })).toEqual({ ids: ['b'], lookedTo: undefined });
+  expect(await list({ until: '2026-05-03' })).toEqual({ ids: ['a'], lookedTo: undefined });
+  expect(await list({ until: '2026-05-31' })).toEqual({ ids: ['b', 'a'], lookedTo: undefined });
+});
+
+test('a reason that few have is looked for among the last ones, and further back from where that ended', async () => {
+  const { add, list, store } = journeys();
+  await add('old', 'skipped', at(1), { why: 'something rare' });
+  const many = Array.from({ length: 50_000 }, (_, n) => [at(9).getTime() + n, `gone${n}.1`]).flat();
+  await redis.handle.client.zadd(`{cl:${store.source}}:state:skipped`, ...many);
+  await redis.handle.client.config('RESETSTAT');
+  const first = await list({ error: 'rare' });
+  expect(first).toEqual({ ids: [], lookedTo: new Date(at(9).getTime() + 49_000) });
+  const stats = z.string().parse(await redis.handle.client.info('commandstats'));
+  expect(Number(/cmdstat_hmget:calls=(\d+)/.exec(stats)?.[1])).toBeLessThan(1_100);
+  expect(await list({ error: 'rare', until: at(9).toISOString() })).toEqual({ ids: ['old'], lookedTo: undefined });
+});

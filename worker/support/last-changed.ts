@@ -1,0 +1,45 @@
+import { journeyStates } from '../journey/journey.ts';
+import { type Found, fitting, instantsOf, type JourneyFilter, type Searched, select } from './journey-filter.ts';
+import { journeyPage } from './journey-pages.ts';
+
+/** Journeys that are looked at for a list, beside those that fit. */
+const most = 1_000;
+
+export interface LastChanged<In> {
+  found: Found<In>[];
+  /** Not all were looked at: those changed (waiting: due) before this were not. To the second, as people are shown times. */
+  lookedTo?: Date;
+}
+
+/** The last changed journeys of all these sources that fit, however many there are. */
+export async function lastChanged<In extends Searched>(
+  sources: readonly In[],
+  filter: JourneyFilter,
+  limit: number,
+): Promise<LastChanged<In>> {
+  const newest = (found: Found<In>[]) =>
+    found.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime()).slice(0, limit);
+  const [first] = sources;
+  if (first === undefined) return { found: [] };
+  if (filter.record !== undefined || filter.contact !== undefined) {
+    const found: Found<In>[] = [];
+    for await (const one of select(sources, filter)) found.push(one);
+    return { found: newest(found) };
+  }
+  const fits = await fitting(filter, first);
+  const { since, until } = await instantsOf(filter, first);
+  const states = filter.state === undefined ? journeyStates : [filter.state];
+  // When those that wait are due says nothing about when they were changed.
+  const lists = [
+    { states: states.filter((state) => state !== 'waiting'), since },
+    { states: states.filter((state) => state === 'waiting') },
+  ];
+  const pages = await Promise.all(
+    lists.map((list) => journeyPage(sources, { ...list, fits, until, size: limit, most: limit + most })),
+  );
+  const cutAt = pages.flatMap(({ isCut, next }) => (isCut && next ? [next.at] : []));
+  return {
+    found: newest(pages.flatMap(({ found }) => found)),
+    ...(cutAt.length > 0 && { lookedTo: new Date((Math.floor(Math.max(...cutAt) / 1_000) + 1) * 1_000) }),
+  };
+}
