@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressGroup } from './address-group.ts';
+import { addressGroup } from '../../core/address-group.ts';
 import { Waiting } from './waiting.ts';
 
 export interface BodyLimits {

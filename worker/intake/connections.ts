@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressGroup } from './address-group.ts';
+import { addressGroup } from '../../core/address-group.ts';
 import { Waiting } from './waiting.ts';
 
 /** Limits the number of connections: `Waiting` chooses the connection that is closed for a new one. */

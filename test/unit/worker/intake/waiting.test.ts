@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addressGroup } from '../../../../worker/intake/address-group.ts';
+import { addressGroup } from '../../../../core/address-group.ts';
 import { Waiting } from '../../../../worker/intake/waiting.ts';
 
 describe('who gives way', () => {
