@@ -3,6 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
+import type { DashboardOptions } from '../dashboard/options.ts';
 import { createAdmin } from '../intake/admin.ts';
 import type { HealthOptions } from '../intake/health.ts';
 import { createIntake } from '../intake/intake.ts';
@@ -90,7 +91,7 @@ export async function run(
     now: rest.clock.now,
     log,
   };
-  const dashboard = config.dashboard && (await openUsually('dashboard', config.dashboard, () => createDashboard(page)));
+  const dashboard = await openDashboard(config.dashboard, page);
   const { tracing } = rest;
   const intake =
     role === 'worker' ? undefined : await openIntake(config, () => engine, { health, metrics, log, tracing });
@@ -163,6 +164,15 @@ async function openIntake(
 async function openAdmin({ admin }: Config, health: HealthOptions, { scrape }: Metrics): Promise<Listening> {
   const { host, tokens } = admin;
   return await openUsually('admin', admin, () => createAdmin({ ...health, host, tokens, scrape }));
+}
+
+async function openDashboard(
+  atStart: Config['dashboard'],
+  page: Omit<DashboardOptions, 'settings'>,
+): Promise<Listening | false> {
+  if (!atStart) return false;
+  const settings = () => page.config().dashboard || atStart;
+  return await openUsually('dashboard', atStart, () => createDashboard({ ...page, settings }));
 }
 
 /** Several processes may run on one machine: where the configuration chooses no port, any free port is taken. */

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addCatalogue, addExport, addReport } from './commands/account.ts';
 import { addContacts } from './commands/contacts.ts';
+import { addDashboard } from './commands/dashboard.ts';
 import { addEvents, addJourneys } from './commands/journeys.ts';
 import { addPolicy } from './commands/policy.ts';
 import { addRequests } from './commands/requests.ts';
@@ -34,6 +35,7 @@ const groups = [
   addCatalogue,
   addRequests,
   addExport,
+  addDashboard,
   addStandin,
 ];
 for (const add of groups) add(program);

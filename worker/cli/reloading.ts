@@ -3,6 +3,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { changedPaths, needsRestart } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
+import { reloadedDashboard } from '../config/dashboard.ts';
 import { testLines } from '../config/tests.ts';
 import { createQuarantine, type Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
@@ -92,7 +93,7 @@ export class Reloading {
     if (changed.length === 0) return log.info({}, 'the configuration was read again: nothing has changed');
     const { redis, http, admin, dashboard, secretsKey } = this.#startedWith;
     const before = runtime.config;
-    const config = { ...read, redis, http, admin, dashboard, secretsKey };
+    const config = { ...read, redis, http, admin, secretsKey, dashboard: reloadedDashboard(dashboard, read.dashboard) };
     for (const { problem, remedy: why } of sharedAccounts(config.sources))
       log.warn({ why: problem, remedy: why }, 'sources');
     await dataKeyOf({ ...runtime, config });

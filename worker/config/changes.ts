@@ -5,6 +5,9 @@ import { type Path, pathText } from './problem.ts';
 /** Sections that a process reads when it starts, and never again. */
 export const startSections = ['redis', 'http', 'admin', 'dashboard', 'secretsKey'] as const;
 
+/** Parts of those that count from a reload on: who is no longer there must be out at once. */
+const reloadedParts = ['dashboard.users', 'dashboard.sessions'];
+
 /** Where two configurations differ, as written: `sources.support.rules[0].delay`. No values: they may be secrets. */
 export function changedPaths(before: unknown, now: unknown): string[] {
   return [...differing(before, now, [])].map(pathText);
@@ -12,7 +15,9 @@ export function changedPaths(before: unknown, now: unknown): string[] {
 
 /** Whether a change at this path takes effect only at the next start. */
 export function needsRestart(path: string): boolean {
-  return startSections.some((section) => path === section || path.startsWith(`${section}.`));
+  const isIn = (section: string) =>
+    path === section || path.startsWith(`${section}.`) || path.startsWith(`${section}[`);
+  return startSections.some(isIn) && !reloadedParts.some(isIn);
 }
 
 /** A fingerprint: equal for two files that say the same, whatever their comments and the order of their sections. */

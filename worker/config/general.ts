@@ -1,12 +1,14 @@
-import { isIP } from 'node:net';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { isLoopback, isSafeAddress } from '../../core/address.ts';
+import { isSafeAddress } from '../../core/address.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
+import { AddressRange } from './address-range.ts';
+import { Dashboard } from './dashboard.ts';
+import { Period } from './period.ts';
 import { Policy } from './policy.ts';
 
 /** The URL holds the password: its text never appears in an error. */
@@ -40,14 +42,6 @@ const PublicUrl = z
   )
   .transform((url) => url.replace(/\/+$/, ''));
 
-/** An address, or a range of them as address/bits. */
-const AddressRange = z.string().refine((text) => {
-  const [address = '', bits, ...more] = text.split('/');
-  const version = isIP(address);
-  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-  return version !== 0 && isPrefix && more.length === 0;
-}, 'must be an address like 10.0.0.7, or a range like 10.0.0.0/8');
-
 const Http = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
   port: z.int().min(0).max(65_535).default(8080).describe('Port to listen on; 0 for any free one'),
@@ -75,25 +69,11 @@ const Admin = z.strictObject({
     ),
 });
 
-const Dashboard = z.strictObject({
-  host: z
-    .string()
-    .refine(
-      (host) => isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`),
-      'must be an address of this machine (127.0.0.1, ::1 or localhost): whoever reaches the page sees customers, and acts',
-    )
-    .default('127.0.0.1')
-    .describe('Address to listen on, of this machine'),
-  port: z.int().min(0).max(65_535).optional().describe('Left out: 8082, or any free port where that is taken'),
-});
-
 /** 32 bytes in base64. */
 const SecretsKey = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 random bytes in base64 (openssl rand -base64 32)')
   .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
-
-const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
 
 const Email = z.strictObject({
   server: z

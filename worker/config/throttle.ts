@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { Duration } from '../../core/schedule/duration.ts';
-
-const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
+import { Period } from './period.ts';
 
 /** No second request to a person within the period. `30d` is short for `{ period: 30d }`. */
 export const Throttle = z.union([

@@ -1,23 +1,22 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Csrf } from './csrf.ts';
-
-/** What a person may do on the page: look, or act as well. */
-export const dashboardRoles = ['read', 'act'] as const;
-export type DashboardRole = (typeof dashboardRoles)[number];
+import type { DashboardRole } from '../config/dashboard.ts';
+import { loginAt } from './addresses.ts';
 
 /** Who sends a request. */
 export interface Visitor {
   /** For people and the audit log. */
   name: string;
   role: DashboardRole;
+  /** What the forms of this login are bound to. Undefined: no login is needed. */
+  session?: string;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may send this to the page. Left out: who may read where it is a GET, else who may act. */
-    access?: DashboardRole;
+    access?: DashboardRole | 'anybody';
   }
 }
 
@@ -27,17 +26,26 @@ const visitor = Symbol('visitor');
 /** Before a route's own code: who sends this, whether they may, and whether a page of ours sent the form that acts. */
 export function checkAccess(
   app: FastifyInstance,
-  { identify, csrf }: { identify: (request: FastifyRequest) => Promise<Visitor>; csrf: Csrf },
+  {
+    identify,
+    checkForm,
+  }: {
+    /** Undefined: somebody who has to log in. */
+    identify: (request: FastifyRequest) => Promise<Visitor | undefined>;
+    /** Throws for a form that no page of ours sent. */
+    checkForm: (request: FastifyRequest, token: string) => void;
+  },
 ): void {
   app.decorateRequest(visitor);
-  app.addHook('onRequest', async (request) => {
-    const sender = await identify(request);
-    request.setDecorator(visitor, sender);
+  app.addHook('onRequest', async (request, reply) => {
+    request.setDecorator(visitor, await identify(request));
+    if (accessTo(request) === 'anybody') return;
+    if (!visitorOf(request)) return await sendToLogin(request, reply);
     if (accessTo(request) === 'act' && !mayAct(request)) throw new MayNotAct();
   });
   app.addHook('preHandler', async (request) => {
-    if (request.is404 || isReading(request) || accessTo(request) === 'read') return;
-    csrf.check(request, Form.safeParse(request.body).data?.csrf ?? '');
+    if (request.is404 || isReading(request) || accessTo(request) !== 'act') return;
+    checkForm(request, Form.safeParse(request.body).data?.csrf ?? '');
   });
 }
 
@@ -56,6 +64,19 @@ export function nameOf(request: FastifyRequest): string {
   return visitorOf(request)?.name ?? 'nobody';
 }
 
+class HasToLogIn extends CloseloopError {
+  readonly statusCode = 401;
+
+  constructor() {
+    super('You are not logged in any more. Nothing was done: log in, and send the form again.', { kind: 'permanent' });
+  }
+}
+
+async function sendToLogin(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (!isReading(request)) throw new HasToLogIn();
+  return await reply.redirect(loginAt(request.url), 303);
+}
+
 class MayNotAct extends CloseloopError {
   readonly statusCode = 403;
 
@@ -64,7 +85,7 @@ class MayNotAct extends CloseloopError {
   }
 }
 
-function accessTo(request: FastifyRequest): DashboardRole {
+function accessTo(request: FastifyRequest): DashboardRole | 'anybody' {
   return request.routeOptions.config.access ?? (isReading(request) ? 'read' : 'act');
 }
 

@@ -26,3 +26,16 @@ export function readPlace(text: string | undefined): Place | undefined {
   const [, at, ref] = /^(\d{1,16})~(.+)$/s.exec(text ?? '') ?? [];
   return at === undefined || ref === undefined ? undefined : { at: Number(at), ref };
 }
+
+/** Of the page to log in, which leads to `to` afterwards. */
+export function loginAt(to: string): string {
+  return to === '/' ? '/login' : `/login?${new URLSearchParams({ to })}`;
+}
+
+const here = 'http://page.invalid';
+
+/** The part of an address that stays on this page, whatever somebody has put into it: `/` for one that leads elsewhere. */
+export function localAddress(to: string): string {
+  const url = URL.parse(to, here);
+  return url?.origin === here ? `${url.pathname.replace(/^\/+/, '/')}${url.search}` : '/';
+}

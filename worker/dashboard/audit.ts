@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 
-/** A list of what people did on the page, newest first. */
+/** Lists of what people did on the page, newest first, and of who logged in or tried to: those many would drop the others. */
 const key = `${globalTag}:audit`;
-/** Older ones are dropped. */
+const loginsKey = `${globalTag}:audit-logins`;
+/** Older ones are dropped, of each. */
 const most = 1_000;
 
 const AuditEntry = z.object({
@@ -17,7 +18,7 @@ const AuditEntry = z.object({
 });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
-/** Who asked for what on the page, and when: noted before it is done. */
+/** Who asked for what on the page, and when: noted before it is done; and logins, with the user's name. */
 export class Audit {
   readonly #redis: RedisClient;
 
@@ -26,16 +27,33 @@ export class Audit {
   }
 
   async note(entry: AuditEntry): Promise<void> {
-    const results = await this.#redis
-      .multi()
-      .lpush(key, JSON.stringify(entry))
-      .ltrim(key, 0, most - 1)
-      .exec();
-    for (const [error] of results ?? []) if (error) throw error;
+    await this.#add(key, entry);
+  }
+
+  async noteLogin(entry: AuditEntry): Promise<void> {
+    await this.#add(loginsKey, entry);
   }
 
   /** Newest first. */
   async last(count: number): Promise<AuditEntry[]> {
-    return (await this.#redis.lrange(key, 0, count - 1)).map((text) => AuditEntry.parse(JSON.parse(text)));
+    return await this.#last(key, count);
+  }
+
+  /** Newest first. */
+  async lastLogins(count: number): Promise<AuditEntry[]> {
+    return await this.#last(loginsKey, count);
+  }
+
+  async #add(list: string, entry: AuditEntry): Promise<void> {
+    const results = await this.#redis
+      .multi()
+      .lpush(list, JSON.stringify(entry))
+      .ltrim(list, 0, most - 1)
+      .exec();
+    for (const [error] of results ?? []) if (error) throw error;
+  }
+
+  async #last(list: string, count: number): Promise<AuditEntry[]> {
+    return (await this.#redis.lrange(list, 0, count - 1)).map((text) => AuditEntry.parse(JSON.parse(text)));
   }
 }

@@ -2,13 +2,16 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Seal } from '../redis/seal.ts';
+import { visitorOf } from './access.ts';
+import { cookieOf, setCookie } from './cookies.ts';
 
 const cookie = 'closeloop-visit';
 const visitForm = /^[\w-]{43}$/;
 
 /**
- * Forms that act take a token that only a page of ours, shown to the same browser, can hold: a keyed digest of a random number
- * that the browser keeps in a cookie. Nothing is stored, and every process of the installation knows its own tokens.
+ * Forms that act take a token that only a page of ours, shown to the same browser, can hold: a keyed digest of the login's session
+ * or, where there is none, of a random number that the browser keeps in a cookie. Nothing is stored, and every process of the
+ * installation knows its own tokens.
  */
 export class Csrf {
   readonly #seal: Pick<Seal, 'digest'>;
@@ -22,7 +25,7 @@ export class Csrf {
     const known = visitOf(request);
     if (known !== undefined) return this.#tokenOf(known);
     const visit = randomBytes(32).toString('base64url');
-    reply.header('set-cookie', `${cookie}=${visit}; Path=/; HttpOnly; SameSite=Strict`);
+    setCookie(reply, cookie, visit);
     return this.#tokenOf(visit);
   }
 
@@ -54,15 +57,11 @@ export class ForgedForm extends CloseloopError {
   }
 }
 
-function visitOf({ headers }: FastifyRequest): string | undefined {
-  return cookiesOf(headers.cookie).find(([name, value]) => name === cookie && visitForm.test(value))?.[1];
-}
-
-function cookiesOf(header = ''): [name: string, value: string][] {
-  return header.split(';').map((pair) => {
-    const at = pair.indexOf('=');
-    return [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()];
-  });
+function visitOf(request: FastifyRequest): string | undefined {
+  const { session } = visitorOf(request) ?? {};
+  if (session !== undefined) return session;
+  const visit = cookieOf(request, cookie);
+  return visit !== undefined && visitForm.test(visit) ? visit : undefined;
 }
 
 function isSame(one: string, other: string): boolean {

@@ -1,12 +1,13 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { checkAccess, type Visitor } from './access.ts';
+import { checkAccess } from './access.ts';
 import { serveAssets } from './assets.ts';
 import { Csrf } from './csrf.ts';
 import { guard } from './guard.ts';
 import { type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
+import { identifier, showLogin } from './login.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { showSettings } from './settings.ts';
@@ -18,12 +19,11 @@ const bodyLimit = 16 * 1_024;
 /** The longest name of a journey that is looked for. */
 const longestPart = 1_000;
 
-/** On this machine no login is needed. */
-const anybody: Visitor = { name: 'somebody on this machine', role: 'act' };
-
 /** The page: server-rendered, whole without script, with nothing of another host. */
 export function createDashboard(options: DashboardOptions): FastifyInstance {
+  const { publicUrl, trustProxy } = options.settings();
   const app = Fastify({
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
     forceCloseConnections: true,
     bodyLimit,
     requestTimeout: 30_000,
@@ -32,9 +32,11 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
-  guard(app);
-  checkAccess(app, { identify: async () => anybody, csrf: new Csrf(options.seal) });
+  guard(app, publicUrl);
+  const csrf = new Csrf(options.seal);
+  checkAccess(app, { identify: identifier(options), checkForm: (request, token) => csrf.check(request, token) });
   serveAssets(app);
+  showLogin(app, options);
   showToday(app, options);
   listJourneys(app, options);
   showJourney(app, options);

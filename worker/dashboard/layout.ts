@@ -1,3 +1,4 @@
+import type { Visitor } from './access.ts';
 import { type Content, type Html, html } from './html.ts';
 
 export interface Page {
@@ -14,8 +15,8 @@ const sections = [
   { at: '/settings', name: 'Settings' },
 ] as const;
 
-/** A whole page. */
-export function layout({ title, section, body }: Page): Html {
+/** A whole page. Who has to log in first is shown no others. */
+export function layout({ title, section, body }: Page, visitor: Visitor | undefined): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +32,8 @@ export function layout({ title, section, body }: Page): Html {
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="brand" href="/">closeloop</a>
-<nav aria-label="Pages"><ul>${sections.map(({ at, name }) => link(at, name, at === section))}</ul></nav>
+${visitor && html`<nav aria-label="Pages"><ul>${sections.map(({ at, name }) => link(at, name, at === section))}</ul></nav>`}
+${visitor?.session && html`<p class="who">${visitor.name}${visitor.role === 'read' && ' (may look)'} <a href="/logout">Log out</a></p>`}
 </header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1>

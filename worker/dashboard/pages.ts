@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { visitorOf } from './access.ts';
 import { textOf } from './html.ts';
 import { layout, type Page } from './layout.ts';
 
@@ -7,5 +8,5 @@ export async function show(reply: FastifyReply, page: Page, status = 200): Promi
   return await reply
     .code(status)
     .type('text/html; charset=utf-8')
-    .send(textOf(layout(page)));
+    .send(textOf(layout(page, visitorOf(reply.request))));
 }

@@ -14,8 +14,12 @@ export function showSettings(
 ): void {
   const audit = new Audit(redis);
   app.get('/settings', async (_request, reply) => {
-    const [processes, entries] = await Promise.all([runningProcesses(redis), audit.last(shownEntries)]);
-    const body = settingsView({ processes, entries, timeZone: config().feedback.timeZone });
+    const [processes, entries, logins] = await Promise.all([
+      runningProcesses(redis),
+      audit.last(shownEntries),
+      audit.lastLogins(shownEntries),
+    ]);
+    const body = settingsView({ processes, entries, logins, timeZone: config().feedback.timeZone });
     return await show(reply, { title: 'Settings', section: '/settings', body });
   });
 }

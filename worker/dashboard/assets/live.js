@@ -10,7 +10,9 @@ function isBusy(part) {
 
 async function refresh() {
   if (document.hidden || parts().length === 0) return;
-  const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
+  const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual' });
+  // The login has ended: the whole page leads to where it begins.
+  if (response.type === 'opaqueredirect') return location.reload();
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   for (const part of parts()) {

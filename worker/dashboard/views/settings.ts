@@ -6,14 +6,20 @@ import { time } from '../times.ts';
 interface Settings {
   processes: readonly RunningProcess[];
   entries: readonly AuditEntry[];
+  logins: readonly AuditEntry[];
   timeZone: string;
 }
 
-export function settingsView({ processes, entries, timeZone }: Settings): Html {
+export function settingsView({ processes, entries, logins, timeZone }: Settings): Html {
   return html`<h2>Processes</h2>
 ${processes.length === 0 ? html`<p>No other process tells of itself.</p>` : processTable(processes, timeZone)}
 <h2>What people did here</h2>
-${entries.length === 0 ? html`<p>Nothing yet.</p>` : auditTable(entries, timeZone)}`;
+${entries.length === 0 ? html`<p>Nothing yet.</p>` : auditTable('What people did here', entries, timeZone)}
+${
+  logins.length > 0 &&
+  html`<h2>Logins</h2>
+${auditTable('Logins', logins, timeZone)}`
+}`;
 }
 
 function processTable(processes: readonly RunningProcess[], timeZone: string): Html {
@@ -25,8 +31,8 @@ function processTable(processes: readonly RunningProcess[], timeZone: string): H
   )}</tbody></table></div>`;
 }
 
-function auditTable(entries: readonly AuditEntry[], timeZone: string): Html {
-  return html`<div class="wide" role="region" aria-label="What people did here" tabindex="0"><table>
+function auditTable(name: string, entries: readonly AuditEntry[], timeZone: string): Html {
+  return html`<div class="wide" role="region" aria-label="${name}" tabindex="0"><table>
 <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">About</th></tr></thead>
 <tbody>${entries.map(
     ({ at, who, what, about }) =>

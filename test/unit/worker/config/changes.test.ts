@@ -22,6 +22,9 @@ test.each([
   ['redis', true],
   ['http.port', true],
   ['secretsKey', true],
+  ['dashboard.trustProxy[0]', true],
+  ['dashboard.users[0].password', false],
+  ['dashboard.sessions.idle', false],
   ['httpish', false],
   ['sources.admin', false],
 ])('needsRestart knows whether %s can change in a running process', (path, expected) => {

@@ -1,0 +1,30 @@
+import { text } from 'node:stream/consumers';
+import { CloseloopError } from '../../core/errors.ts';
+import { hashPassword } from '../dashboard/password.ts';
+import { type Person, personAt } from './init/person.ts';
+
+/** NIST SP 800-63B-4: where nothing but the password protects. */
+const shortest = 15;
+
+/** Prints the hash of a password: of the person at the terminal, who types it twice, or of what standard input holds. */
+export async function dashboardPassword(input: NodeJS.ReadStream): Promise<number> {
+  const person = personAt(input, process.stderr);
+  try {
+    const password = person ? await typed(person) : (await text(input)).trim();
+    if ([...password].length < shortest) throw refusal(`It has to have ${shortest} characters or more: four words do`);
+    process.stdout.write(`${await hashPassword(password)}\n`);
+    return 0;
+  } finally {
+    person?.close();
+  }
+}
+
+async function typed(person: Person): Promise<string> {
+  const password = await person.askHidden('Password (not shown): ');
+  if (password !== (await person.askHidden('Again: '))) throw refusal('These were two different passwords');
+  return password;
+}
+
+function refusal(why: string): CloseloopError {
+  return new CloseloopError(`${why}. Nothing was printed.`, { kind: 'config' });
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { isLoopback, isSafeAddress } from '../../core/address.ts';
+import { AddressRange } from './address-range.ts';
+import { WrittenPasswordHash } from './password-hash.ts';
+import { Period } from './period.ts';
+
+/** What a person may do on the page: look, or act as well. */
+export const dashboardRoles = ['read', 'act'] as const;
+export type DashboardRole = (typeof dashboardRoles)[number];
+
+const Origin = z
+  .string()
+  .refine(
+    (text) => isSafeAddress(text, 'origin'),
+    'must be an https address without a path, like https://closeloop.example.com',
+  )
+  .transform((url) => new URL(url).origin);
+
+const User = z.strictObject({
+  name: z
+    .string()
+    .regex(/^\w[\w .@-]{0,63}$/, 'must be a name of letters, digits and . @ - _')
+    .describe('As they log in, and as the list of what people did names them'),
+  role: z.enum(dashboardRoles).describe('read: they look; act: they also pause, replay, cancel, …'),
+  password: WrittenPasswordHash.describe('Of their password: the line that "closeloop dashboard password" prints'),
+});
+export type DashboardUser = z.output<typeof User>;
+
+const Sessions = z.strictObject({
+  idle: Period.prefault('1h').describe('A login ends when no page was opened for this long'),
+  longest: Period.prefault('12h').describe('A login ends after this long, whatever was done'),
+});
+
+export const Dashboard = z
+  .strictObject({
+    host: z
+      .string()
+      .min(1)
+      .default('127.0.0.1')
+      .describe('Address to listen on; one that other machines reach needs users and publicUrl'),
+    port: z.int().min(0).max(65_535).optional().describe('Left out: 8082, or any free port where that is taken'),
+    publicUrl: Origin.optional().describe(
+      'Address that people open, where a reverse proxy with TLS passes the page on: https://closeloop.example.com',
+    ),
+    trustProxy: z
+      .array(AddressRange)
+      .default([])
+      .describe('Reverse proxies whose X-Forwarded-For tells who logs in. Left out: nobody is believed'),
+    users: z
+      .array(User)
+      .default([])
+      .describe('Who may log in. Left out: everybody on this machine sees the page and acts, without a login'),
+    sessions: Sessions.prefault({}).describe('How long a login holds'),
+  })
+  .refine(({ host, users }) => isLoopbackHost(host) || users.length > 0, {
+    path: ['users'],
+    message:
+      'must name somebody where "host" is an address that other machines reach: whoever sees the page sees customers ("closeloop dashboard password" makes the hash of a password); or set host to 127.0.0.1',
+  })
+  .refine(({ host, publicUrl }) => isLoopbackHost(host) || publicUrl !== undefined, {
+    path: ['publicUrl'],
+    message:
+      'is missing: where "host" is an address that other machines reach, it is the https address that people open (a reverse proxy adds TLS)',
+  })
+  .refine(({ publicUrl, users }) => publicUrl === undefined || users.length > 0, {
+    path: ['users'],
+    message: 'must name somebody where "publicUrl" is set: the page is not shown to others without a login',
+  })
+  .refine(({ users }) => new Set(users.map(({ name }) => name)).size === users.length, {
+    path: ['users'],
+    message: 'must not hold the same name twice',
+  });
+export type DashboardSettings = z.output<typeof Dashboard>;
+
+/**
+ * What a process goes by after a reload: it listens as it did since its start; users and the length of logins are the new ones.
+ */
+export function reloadedDashboard(
+  atStart: false | DashboardSettings,
+  now: false | DashboardSettings,
+): false | DashboardSettings {
+  return atStart && now ? { ...atStart, users: now.users, sessions: now.sessions } : atStart;
+}
+
+/** Whether the page is shown only to who has logged in. */
+export function needsLogin({ host, publicUrl, users }: DashboardSettings): boolean {
+  return users.length > 0 || publicUrl !== undefined || !isLoopbackHost(host);
+}
+
+function isLoopbackHost(host: string): boolean {
+  return isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`);
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { addressGroup } from '../../core/address-group.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { globalTag } from '../redis/keys.ts';
+import { runScript } from '../redis/script.ts';
+import type { Seal } from '../redis/seal.ts';
+
+/** Attempts within `periodMs` that were not right: by one name, and from one address. */
+const mostByName = 10;
+const mostByAddress = 30;
+const periodMs = 15 * 60_000;
+
+/** Counts an attempt, before anything is compared. Returns ms to wait; 0: it may be made. KEYS by name, by address · ARGV limit of each, ms */
+const attemptScript = `
+local waits = 0
+for i, key in ipairs(KEYS) do
+  if tonumber(redis.call('GET', key) or 0) >= tonumber(ARGV[i]) then waits = math.max(waits, redis.call('PTTL', key), 1) end
+end
+if waits > 0 then return waits end
+for _, key in ipairs(KEYS) do
+  if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[3]) end
+end
+return 0`;
+
+/** It was right: the name has no attempts, the address one less. KEYS by name, by address */
+const rightScript = `
+redis.call('DEL', KEYS[1])
+if tonumber(redis.call('GET', KEYS[2]) or 0) > 0 then redis.call('DECR', KEYS[2]) end
+return 0`;
+
+export interface Attempt {
+  /** As typed: it may be anything, also a password in the wrong field. */
+  name: string;
+  address: string;
+}
+
+/** How often somebody may try to log in, counted by all processes together. */
+export class LoginLimit {
+  readonly #redis: RedisClient;
+  readonly #seal: Pick<Seal, 'digest'>;
+
+  constructor({ redis, seal }: { redis: RedisClient; seal: Pick<Seal, 'digest'> }) {
+    this.#redis = redis;
+    this.#seal = seal;
+  }
+
+  /** Counts an attempt. @returns ms until the next one; 0: this one may be made */
+  async count(attempt: Attempt): Promise<number> {
+    const waits = await runScript(
+      this.#redis,
+      attemptScript,
+      this.#keysOf(attempt),
+      mostByName,
+      mostByAddress,
+      periodMs,
+    );
+    return z.number().parse(waits);
+  }
+
+  async wasRight(attempt: Attempt): Promise<void> {
+    await runScript(this.#redis, rightScript, this.#keysOf(attempt));
+  }
+
+  #keysOf({ name, address }: Attempt): [byName: string, byAddress: string] {
+    const digest = (text: string) => this.#seal.digest(`login ${text}`);
+    return [
+      `${globalTag}:logins:${digest(`by ${name}`)}`,
+      `${globalTag}:logins:${digest(`from ${addressGroup(address)}`)}`,
+    ];
+  }
+}

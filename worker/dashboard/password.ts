@@ -1,0 +1,35 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import pLimit from 'p-limit';
+import { CloseloopError } from '../../core/errors.ts';
+import { type PasswordHash, passwordHashText } from '../config/password-hash.ts';
+
+/** Of new hashes: 32 MiB and a third of a second each (OWASP's Password Storage Cheat Sheet, 2026). */
+const cost = { ln: 15, p: 3 };
+const saltBytes = 16;
+const keyBytes = 32;
+/** Memory and cores are for more than logins: one at a time, and only so many wait. */
+const oneByOne = pLimit(1);
+const mostWaiting = 20;
+
+/** The line for the configuration. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  return passwordHashText({ ...cost, salt, key: await keyOf(password, { ...cost, salt }) });
+}
+
+/** In constant time. @throws CloseloopError transient while too many are checked */
+export async function isPassword(password: string, hash: PasswordHash): Promise<boolean> {
+  if (oneByOne.pendingCount >= mostWaiting) {
+    throw new CloseloopError('Too many people log in at this moment. Try again in a minute.', { kind: 'transient' });
+  }
+  return timingSafeEqual(await oneByOne(() => keyOf(password, hash)), hash.key);
+}
+
+async function keyOf(password: string, { ln, p, salt }: Pick<PasswordHash, 'ln' | 'p' | 'salt'>): Promise<Buffer> {
+  const cost = { N: 2 ** ln, r: 8, p, maxmem: 2 ** (ln + 11) };
+  // Keyboards write the same letter in several ways; a space at an end came by copying.
+  const text = password.normalize('NFKC').trim();
+  return await new Promise((resolve, reject) => {
+    scrypt(text, salt, keyBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+}

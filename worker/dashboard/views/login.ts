@@ -1,0 +1,32 @@
+import { loginAt } from '../addresses.ts';
+import { type Html, html } from '../html.ts';
+
+interface Login {
+  csrf: string;
+  /** Where the person goes then. */
+  to: string;
+  /** As typed before. */
+  name?: string;
+  /** Why that was refused. */
+  wrong?: string;
+}
+
+export function loginView({ csrf, to, name = '', wrong }: Login): Html {
+  return html`${wrong !== undefined && html`<p class="notice bad" role="alert" id="wrong">${wrong}</p>`}
+<form class="login" method="post" action="${loginAt(to)}">
+<input type="hidden" name="csrf" value="${csrf}">
+<label for="name">Name</label>
+<input id="name" name="name" value="${name}" required maxlength="64" autocomplete="username" autocapitalize="none" spellcheck="false" autofocus>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" required maxlength="1000" autocomplete="current-password">
+<p class="actions"><button class="main-button">Log in</button></p>
+</form>`;
+}
+
+export function logoutView(csrf: string): Html {
+  return html`<p>This browser sees nothing more of it until somebody logs in again.</p>
+<form method="post" action="/logout">
+<input type="hidden" name="csrf" value="${csrf}">
+<p class="actions"><button class="main-button">Log out</button> <a class="button" href="/">Back</a></p>
+</form>`;
+}
