@@ -20,6 +20,8 @@ const contact: Names<HubSpotContact> = {
   lastName: true,
   language: true,
   timeZone: true,
+  country: true,
+  region: true,
   properties: true,
 };
 const owner: Names<HubSpotOwner> = { id: true, name: true, email: true };

@@ -38,6 +38,10 @@ export const contactProperties = [
   'lastname',
   'hs_language',
   'hs_timezone',
+  'country',
+  'hs_country_region_code',
+  'state',
+  'hs_state_code',
 ];
 
 /** The contact to ask, and how it was chosen: a sentence without personal data. */
@@ -155,6 +159,8 @@ function presentContact({ id, properties }: BatchResult): HubSpotContact {
     lastName: text('lastname'),
     language: text('hs_language'),
     timeZone: timeZoneOf(properties.hs_timezone) ?? null,
+    country: text('hs_country_region_code') ?? text('country'),
+    region: text('hs_state_code') ?? text('state'),
     properties,
   };
 }

@@ -85,6 +85,8 @@ async function readType(context: Context, ids: readonly string[]): Promise<Map<s
         shape,
         ...(contact && { personId: contact.id }),
         ...(contact?.timeZone && { timeZone: contact.timeZone }),
+        ...(contact?.country && { country: contact.country }),
+        ...(contact?.country && contact.region && { region: contact.region }),
         ...(locale && { locale }),
       },
     };

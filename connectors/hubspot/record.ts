@@ -44,6 +44,9 @@ export interface HubSpotContact {
   language: string | null;
   /** IANA, like `America/New_York`; null where HubSpot knows none. */
   timeZone: string | null;
+  /** Code (`US`) where HubSpot has one, else as people typed it; so the state or province. */
+  country: string | null;
+  region: string | null;
   /** All that was read, by internal name: those of the configuration's `contactProperties` too. */
   properties: Properties;
 }

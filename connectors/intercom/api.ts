@@ -128,7 +128,7 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
 export type Workspace = ReturnType<typeof openWorkspace>;
 
 export const Me = z.object({
-  app: z.object({ id_code: z.string(), region: z.string(), timezone: z.string().optional().catch(undefined) }),
+  app: z.object({ id_code: z.string(), region: z.string() }),
 });
 const named = listOf(z.object({ id, name: z.string().catch(''), email: z.string().catch('') }));
 

@@ -63,7 +63,7 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
       const [personId] = read.conversation.contacts;
       const contact = contacts.get(personId ?? '');
       const locale = contact && localeOf(contact);
-      const zone = people?.app.timezone;
+      const { country, region } = contact?.location ?? {};
       const record = {
         ...{
           id,
@@ -72,7 +72,8 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
           shape: present({ ...read, contact }, people),
         },
         ...(personId && { personId }),
-        ...(zone && { timeZone: zone }),
+        ...(country && { country }),
+        ...(country && region && { region }),
         ...(locale && { locale }),
       };
       return { ok: true, record };

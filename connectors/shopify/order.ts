@@ -7,7 +7,7 @@ const absent = <S extends z.ZodType>(schema: S) =>
 const text = absent(z.string());
 const date = absent(z.iso.datetime({ offset: true }).transform((value) => new Date(value)));
 
-const Address = z.object({ phone: text, countryCodeV2: text, city: text, timeZone: text });
+const Address = z.object({ phone: text, countryCodeV2: text, provinceCode: text, city: text, timeZone: text });
 const Place = z.object({ id: z.string(), name: z.string() });
 
 export const Fulfillment = z.object({
@@ -118,8 +118,8 @@ export const orderFields = `
   currentTotalPriceSet { shopMoney { amount currencyCode } }
   retailLocation { id name }
   shipped: fulfillments(first: 1) { location { id name } }
-  shippingAddress { phone countryCodeV2 city timeZone }
-  billingAddress { phone countryCodeV2 city timeZone }
+  shippingAddress { phone countryCodeV2 provinceCode city timeZone }
+  billingAddress { phone countryCodeV2 provinceCode city timeZone }
   customer {
     id firstName lastName locale tags numberOfOrders
     defaultEmailAddress { emailAddress marketingState }

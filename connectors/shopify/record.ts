@@ -1,4 +1,5 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
+import { isZone } from '../../core/schedule/wall-clock.ts';
 import { type Choice, stateOf } from './closing.ts';
 import { idOf } from './ids.ts';
 import type { Order } from './order.ts';
@@ -83,7 +84,7 @@ export function present(
   const contact = { email: order.email ?? customer?.defaultEmailAddress?.emailAddress, phones: phonesOf(order) };
   const hasContact = contact.email !== undefined || contact.phones.length > 0;
   const locale = order.customerLocale ?? customer?.locale;
-  const timeZone = (shippingAddress ?? billingAddress)?.timeZone;
+  const { timeZone, countryCodeV2: country, provinceCode: region, city } = shippingAddress ?? billingAddress ?? {};
   return {
     id,
     currentId: id,
@@ -105,8 +106,8 @@ export function present(
         createdAt: order.createdAt.toISOString(),
         branch: place(order.retailLocation),
         shippedFrom: place(order.shipped[0]?.location),
-        country: (shippingAddress ?? billingAddress)?.countryCodeV2,
-        city: (shippingAddress ?? billingAddress)?.city,
+        country,
+        city,
         items: itemsOf(order),
       },
       fulfillments: order.fulfillments.map((one) => ({
@@ -128,7 +129,9 @@ export function present(
       },
     },
     ...(customer && { personId: idOf(customer.id) }),
-    ...(isZone(timeZone) && { timeZone }),
+    ...(timeZone !== undefined && isZone(timeZone) && { timeZone }),
+    ...(country !== undefined && { country }),
+    ...(country !== undefined && region !== undefined && { region }),
     ...(locale !== undefined && { locale }),
   };
 }
@@ -145,12 +148,3 @@ const itemsOf = ({ lineItems }: Order): ShopifyShape['order']['items'] =>
   }));
 
 const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
-
-/** Shopify derives the zone from the address; an invalid zone would stop the journey. */
-function isZone(zone: Absent<string>): zone is string {
-  try {
-    return zone !== undefined && new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
-  } catch {
-    return false;
-  }
-}

@@ -12,6 +12,7 @@ import type {
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { signedMessageId } from '../../core/connector/standard-webhook.ts';
 import { listOf, mapOf } from '../../core/entries.ts';
+import { isZone } from '../../core/schedule/wall-clock.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
 import type { RecordSnapshot } from './record.ts';
@@ -121,6 +122,8 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
   if (!shape.success) throw new Unreadable('event.shape finds no object');
   const personId = personFrom(find);
   const timeZone = textFrom(find, 'timeZone');
+  const country = textFrom(find, 'country');
+  const region = textFrom(find, 'region');
   const locale = textFrom(find, 'locale');
   const contacts = find('contacts') === undefined ? undefined : contactsFrom(find, 'contacts');
   return {
@@ -129,6 +132,8 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
     closedAt: (closedAt ?? at).toISOString(),
     ...(personId === undefined ? {} : { personId }),
     ...(timeZone !== undefined && isZone(timeZone) ? { timeZone } : {}),
+    ...(country === undefined ? {} : { country }),
+    ...(country === undefined || region === undefined ? {} : { region }),
     ...(locale === undefined ? {} : { locale }),
     ...(contacts === undefined ? {} : { contacts }),
     shape: shape.data,
@@ -207,12 +212,4 @@ function recordId(find: Find): string {
 
 function digest(of: string | Uint8Array): string {
   return createHash('sha256').update(of).digest('base64url').slice(0, 32);
-}
-
-function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
 }

@@ -14,6 +14,8 @@ export const RecordSnapshot = z.discriminatedUnion('state', [
     closedAt: z.string(),
     personId: z.string().optional(),
     timeZone: z.string().optional(),
+    country: z.string().optional(),
+    region: z.string().optional(),
     locale: z.string().optional(),
     /** The person's. Erasures find the record by them. */
     contacts: listOf(z.string()).optional(),
@@ -39,7 +41,7 @@ export function reader(snapshots: RecordSnapshots) {
   };
 }
 
-type Person = Partial<Record<'personId' | 'timeZone' | 'locale', string>>;
+type Person = Partial<Record<'personId' | 'timeZone' | 'country' | 'region' | 'locale', string>>;
 
 function definedOf(person: { [K in keyof Person]: Person[K] | undefined }): Person {
   return Object.fromEntries(Object.entries(person).filter(([, value]) => value !== undefined));

@@ -100,6 +100,8 @@ const event = z
         'All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all. Left out: the contacts that rules use, and the values beside them in the same object',
       ),
     timeZone: expression.optional().describe("The customer's IANA time zone"),
+    country: expression.optional().describe("Of the customer's address: ISO 3166 code or English name"),
+    region: expression.optional().describe('Its state or province, by code or name'),
     locale: expression.optional().describe("The customer's language (BCP 47)"),
     shape: expression.default('$').describe('The record for rules and fields: an object'),
     graded: z

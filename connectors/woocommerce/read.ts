@@ -24,6 +24,7 @@ export function reader(settings: WooCommerceSettings, shop: Shop) {
       if (order instanceof VendorError) return { ok: false, why: 'error', error: order };
       const shape = present(order, settings.languageMeta);
       const { id: personId, language } = shape.customer;
+      const { country, state: region } = shape.customer.country === '' ? shape.shipping : shape.customer;
       return {
         ok: true,
         record: {
@@ -32,6 +33,8 @@ export function reader(settings: WooCommerceSettings, shop: Shop) {
           state: stateOf(order, settings),
           shape,
           ...(personId !== '' && { personId }),
+          ...(country !== '' && { country }),
+          ...(country !== '' && region !== '' && { region }),
           ...(language !== '' && { locale: language }),
         },
       };

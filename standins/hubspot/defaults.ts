@@ -55,6 +55,10 @@ const rows: Readonly<Record<ObjectType, readonly Row[]>> = {
     ['mobilephone', 'Mobile phone number', 'string', 'phonenumber'],
     ['hs_language', 'Preferred language', 'string', 'text'],
     ['hs_timezone', 'Time zone', 'string', 'text'],
+    ['country', 'Country/Region', 'string', 'text'],
+    ['hs_country_region_code', 'Country/Region Code', 'string', 'text'],
+    ['state', 'State/Region', 'string', 'text'],
+    ['hs_state_code', 'State/Region Code', 'string', 'text'],
     ['hs_email_optout', 'Unsubscribed from all email', 'bool', 'booleancheckbox', 'read-only'],
   ],
 };

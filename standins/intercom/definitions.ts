@@ -29,6 +29,7 @@ export const contactDefinition = z.strictObject({
   name: z.string().nullable().default(null),
   language: z.string().nullable().default(null),
   country: z.string().nullable().default(null),
+  region: z.string().nullable().default(null),
   unsubscribedFromEmails: z.boolean().default(false),
   hasHardBounced: z.boolean().default(false),
   markedEmailAsSpam: z.boolean().default(false),

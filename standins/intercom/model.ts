@@ -59,6 +59,7 @@ export interface Contact {
   name: string | null;
   language: string | null;
   country: string | null;
+  region: string | null;
   unsubscribedFromEmails: boolean;
   hasHardBounced: boolean;
   markedEmailAsSpam: boolean;

@@ -179,7 +179,7 @@ export const viewContact = (one: Contact): Record<string, unknown> => ({
   sms_consent: false,
   language_override: null,
   browser_language: one.language,
-  location: { type: 'location', country: one.country, region: null, city: null, country_code: null },
+  location: { type: 'location', country: one.country, region: one.region, city: null, country_code: null },
   custom_attributes: one.attributes,
   companies: { type: 'list', data: [], total_count: 0, has_more: false },
 });

@@ -12,6 +12,7 @@ const address = z.strictObject({
     .string()
     .regex(/^[A-Z]{2}$/)
     .exactOptional(),
+  province: z.string().exactOptional(),
   phone: z.string().exactOptional(),
   timeZone: z.string().exactOptional(),
 });

@@ -5,6 +5,8 @@ export interface Address {
   city?: string;
   /** ISO 3166. */
   country?: string;
+  /** A state's or province's code, `CA`. */
+  province?: string;
   phone?: string;
   timeZone?: string;
 }

@@ -36,6 +36,7 @@ const address = (given: Address | undefined) =>
         last_name: given.lastName ?? null,
         city: given.city ?? null,
         country_code: given.country ?? null,
+        province_code: given.province ?? null,
         phone: given.phone ?? null,
       };
 

@@ -54,7 +54,7 @@ type Location implements Node { id: ID! name: String! }
 
 type MailingAddress implements Node {
   id: ID! firstName: String lastName: String name: String company: String address1: String address2: String city: String zip: String
-  country: String countryCodeV2: CountryCode phone: String timeZone: String
+  country: String countryCodeV2: CountryCode province: String provinceCode: String phone: String timeZone: String
 }
 
 type Customer implements Node {

@@ -163,6 +163,8 @@ function addressView(given: Address | undefined, id: string) {
     ...rest,
     country: country ?? null,
     countryCodeV2: country ?? null,
+    province: given.province ?? null,
+    provinceCode: given.province ?? null,
   };
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { WriteResult } from '../../../core/connector/contract.ts';
 import { compileExpression } from '../../../core/mapping/expression.ts';
+import { countryCode } from '../../../core/schedule/country-clocks.ts';
+import { isZone } from '../../../core/schedule/wall-clock.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, closingOf, stateOf, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer } from './sample.ts';
 
@@ -67,6 +69,15 @@ export function records(
     const { shape } = result.record;
     const found = await Promise.all(paths.map((path) => compileExpression(path).evaluate(shape)));
     assert.ok(found.flat().includes(customer.email), `${paths.join(', ')}: none is the customer's address`);
+  });
+
+  test('it says where the customer is in words that tell a clock: an IANA zone, a country, its region', async () => {
+    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    if (!result?.ok) return assert.fail('the record was not read');
+    const { timeZone, country, region } = result.record;
+    assert.ok(timeZone === undefined || isZone(timeZone), `${timeZone} is no IANA zone`);
+    assert.ok(country === undefined || countryCode(country) !== undefined, `${country} is no country`);
+    assert.ok(region === undefined || country !== undefined, 'a region tells nothing without its country');
   });
 
   test('it presents what its data sheet says of its records (`parts`): the opening, before the closing', async () => {

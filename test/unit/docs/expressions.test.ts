@@ -63,6 +63,8 @@ const hubspot: HubSpotShape = {
     lastName: null,
     language: 'et',
     timeZone: null,
+    country: null,
+    region: null,
     properties: {},
   },
   owner: { id: '9', name: 'Anna Saar', email: 'anna@example.com' },

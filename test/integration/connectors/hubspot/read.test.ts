@@ -18,6 +18,9 @@ const contact: Row = {
     lastname: 'Doe',
     hs_language: 'pt-br',
     hs_timezone: 'us_slash_eastern',
+    country: 'United States',
+    hs_country_region_code: 'US',
+    state: 'New York',
   },
 };
 const closedTicket = (id: string, more: Partial<Row> = {}): Row => ({
@@ -96,6 +99,8 @@ describe('a closed ticket', () => {
           locale: 'pt-BR',
           personId: contact.id,
           timeZone: 'America/New_York',
+          country: 'US',
+          region: 'New York',
           shape: {
             ticket: {
               id: '7',
@@ -127,7 +132,9 @@ describe('a closed ticket', () => {
               lastName: 'Doe',
               language: 'pt-br',
               timeZone: 'America/New_York',
-              properties: { ...contact.properties, phone: null },
+              country: 'US',
+              region: 'New York',
+              properties: { ...contact.properties, phone: null, hs_state_code: null },
             },
             contactChoice: 'the only contact',
             owner: { id: '11', name: 'Ann Lee', email: 'ann@example.com' },

@@ -17,12 +17,8 @@ test('it presents who closed it, whose it is, and where they are', async () => {
   const { standin } = workspace;
   standin.addTeam({ id: 880011, name: 'Support' });
   const id = await workspace.closed({ team: 880011, tags: ['vip'], attributes: { Plan: 'pro' } });
-  const { shape, personId, locale, timeZone } = await read(id);
-  expect({ personId, locale, timeZone }).toEqual({
-    personId: workspace.contact,
-    locale: 'de',
-    timeZone: 'Europe/Berlin',
-  });
+  const { shape, personId, locale } = await read(id);
+  expect({ personId, locale }).toEqual({ personId: workspace.contact, locale: 'de' });
   expect(shape).toMatchObject({
     conversation: { id, tags: ['vip'], attributes: { Plan: 'pro' } },
     ticket: { isTicket: false },
@@ -30,6 +26,18 @@ test('it presents who closed it, whose it is, and where they are', async () => {
     team: { name: 'Support' },
     contact: { email: 'hanna@example.com' },
   });
+});
+
+test('it says where the contact is, and never takes the workspace’s zone for theirs', async () => {
+  const { standin } = workspace;
+  const contact = standin.addContact({ email: 'jo@example.com', country: 'Australia', region: 'Queensland' });
+  const nowhere = standin.addContact({ email: 'al@example.com' });
+  const placeOf = async (person: string) => {
+    const { timeZone, country, region } = await read(await workspace.closed({ contacts: [person] }));
+    return { timeZone, country, region };
+  };
+  expect(await placeOf(contact.id)).toEqual({ timeZone: undefined, country: 'Australia', region: 'Queensland' });
+  expect(await placeOf(nowhere.id)).toEqual({ timeZone: undefined, country: undefined, region: undefined });
 });
 
 test('it looks twice at what the index has not taken up yet', async () => {

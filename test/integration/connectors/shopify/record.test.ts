@@ -39,7 +39,7 @@ async function fixture(more: object = {}): Promise<string> {
       { key: 'delivery_slot', value: 'evening' },
       { key: 'feedback_opt_out', value: 'no' },
     ],
-    shipping: { city: 'Hamburg', country: 'DE', phone: '0171 3920012', timeZone: 'Europe/Berlin' },
+    shipping: { city: 'Hamburg', country: 'DE', province: 'HH', phone: '0171 3920012', timeZone: 'Europe/Berlin' },
     billing: { city: 'Hamburg', country: 'DE', phone: '(040) 66969 123' },
     lines: [
       { title: 'Filterkaffee "Alster"', variantTitle: '500 g', sku: 'NK-ALS-500', vendor: 'Nordlicht', quantity: 2 },
@@ -59,6 +59,8 @@ test('it presents an order with everything that rules can see', async () => {
     personId: '7304411152583',
     locale: 'de-DE',
     timeZone: 'Europe/Berlin',
+    country: 'DE',
+    region: 'HH',
     state: { is: 'closed', closing: expect.stringMatching(/^f\d+$/), closedAt: shop.clock.now },
     shape: {
       order: {
@@ -172,7 +174,13 @@ test('it finds no order that is older than 60 days, without the right to', async
   expect(await shop.source.read([id], 'plan')).toEqual([{ ok: false, why: 'not-found' }]);
 });
 
-const address = (phone: string, countryCodeV2: string) => ({ phone, countryCodeV2, city: null, timeZone: null });
+const address = (phone: string, countryCodeV2: string) => ({
+  phone,
+  countryCodeV2,
+  provinceCode: null,
+  city: null,
+  timeZone: null,
+});
 const base = {
   id: 'gid://shopify/Order/1',
   name: '#1',

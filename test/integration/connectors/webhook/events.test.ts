@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { eventReader } from '../../../../connectors/webhook/events.ts';
 import { recordIdFrom, senderIdOf } from '../../../../connectors/webhook/record-id.ts';
 import { settings } from '../../../../connectors/webhook/settings.ts';
@@ -58,6 +59,19 @@ describe('an event', () => {
         },
       ],
     });
+  });
+
+  test('it says where the customer is, as far as the sender does', async () => {
+    const where = { timeZone: 'data.customer.zone', country: 'data.customer.country', region: 'data.customer.state' };
+    const told = async (more: object) => {
+      const said = await reader(where)({ ...done, data: { job, customer: { ...customer, ...more } } });
+      return said.ok ? said.events.map((event) => 'snapshot' in event && event.snapshot) : said;
+    };
+    expect(await told({ zone: 'America/Denver', country: 'US', state: 'CO' })).toMatchObject([
+      { timeZone: 'America/Denver', country: 'US', region: 'CO' },
+    ]);
+    const [nowhere] = z.tuple([z.looseObject({})]).parse(await told({ zone: 'Mars/Olympus', state: 'CO' }));
+    expect(Object.keys(nowhere)).toEqual(['state', 'closing', 'closedAt', 'personId', 'shape']);
   });
 
   test('it tells nothing of the person where the record is open again', async () => {

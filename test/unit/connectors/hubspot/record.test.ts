@@ -17,6 +17,8 @@ test.each([
     firstName: null,
     lastName: null,
     timeZone: null,
+    country: null,
+    region: null,
     properties: {},
   };
   expect(localeOf({ ...contact, language })).toBe(expected);
